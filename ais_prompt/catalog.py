@@ -1,0 +1,43 @@
+"""The parts that ship with ais_prompt, by name: where each one lives.
+
+Only names are written here, so `aisprompt list` and the registries know every part without importing any of them.
+A test holds that each entry names a real, registered part.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PARTS: Final[dict[str, dict[str, str]]] = {
+    "models": {
+        "HuggingFaceBaseModel": "ais_prompt.models.huggingface",
+        "HuggingFaceChatModel": "ais_prompt.models.huggingface",
+        "OpenAIChatModel": "ais_prompt.models.openai_api",
+        "OpenAICompletionModel": "ais_prompt.models.openai_api",
+        "ScriptedModel": "ais_prompt.models.scripted",
+    },
+    "readers": {
+        "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
+        "LocalDataset": "ais_prompt.readers.local",
+    },
+    "retrievers": {
+        "FixKRetriever": "ais_prompt.retrievers.fix_k",
+        "ZeroRetriever": "ais_prompt.retrievers.zero",
+    },
+    "templates": {
+        "PromptTemplate": "ais_prompt.prompts.template",
+    },
+    "inferencers": {
+        "GenInferencer": "ais_prompt.inferencers.gen",
+    },
+    "postprocessors": {
+        "first_capital_postprocess": "ais_prompt.postprocess.choice",
+        "gsm8k_dataset_postprocess": "ais_prompt.postprocess.gsm8k",
+        "gsm8k_postprocess": "ais_prompt.postprocess.gsm8k",
+    },
+    "evaluators": {
+        "AccEvaluator": "ais_prompt.evaluators.accuracy",
+        "Gsm8kEvaluator": "ais_prompt.evaluators.gsm8k",
+    },
+}
+"""Kind of part → name → module that defines it."""

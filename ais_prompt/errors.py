@@ -1,0 +1,108 @@
+"""Every error that a user can meet, in one tree.
+
+    AisPromptError                 what happened, where, how to mend it, exit code
+     ├── ConfigError        (2)    the config or the command line is wrong
+     │    └── ConfigFaults  (2)    all faults of a config at once
+     ├── DataError          (2)    a data file or its columns are not what the config says
+     ├── PromptError        (2)    a template cannot be used, or not with this data
+     ├── StoreError         (3)    the run folder cannot be read or written
+     ├── ModelError         (3)    a model or its server cannot be used
+     │    └── MissingExtra  (3)    an optional package is not installed
+     └── Interrupted        (130)  stopped by the user; the run can be taken up again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class AisPromptError(Exception):
+    """The root of all errors that are shown to the user without a traceback.
+
+    Attributes:
+        what: one sentence that says what happened.
+        where: config path, ``file:line``, row or address; empty when unknown.
+        mend: what the user can do about it; empty when there is nothing to advise.
+        exit_code: the exit code of the command line when this error ends it.
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str = "", mend: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.mend = mend
+
+    def __str__(self) -> str:
+        return " · ".join(part for part in (self.what, self.where, self.mend) if part)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors travel between processes; keyword-only arguments need their own way of pickling.
+        return _rebuild, (type(self), self.what, self.where, self.mend)
+
+    def lines(self) -> list[str]:
+        """What, where and the mend as at most three lines for standard error."""
+        lines = [f"{type(self).__name__}: {self.what}"]
+        if self.where:
+            lines.append(f"  where: {self.where}")
+        if self.mend:
+            lines.append(f"  mend:  {self.mend}")
+        return lines
+
+
+def _rebuild(kind: type[AisPromptError], what: str, where: str, mend: str) -> AisPromptError:
+    return kind(what, where=where, mend=mend)
+
+
+class ConfigError(AisPromptError):
+    """The config or the command line is wrong."""
+
+
+class ConfigFaults(ConfigError):
+    """All faults of a config, found in one go.
+
+    Attributes:
+        faults: the single errors, in the order of the config.
+    """
+
+    def __init__(self, faults: Sequence[AisPromptError]) -> None:
+        super().__init__(f"{len(faults)} fault{'s' if len(faults) != 1 else ''} in the config")
+        self.faults = tuple(faults)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ConfigFaults, (self.faults,)
+
+    def lines(self) -> list[str]:
+        """The lines of every fault, then their number."""
+        return [line for fault in self.faults for line in fault.lines()] + [self.what]
+
+
+class DataError(AisPromptError):
+    """A data file or its columns are not what the config says."""
+
+
+class PromptError(AisPromptError):
+    """A template cannot be used, or not with this data."""
+
+
+class StoreError(AisPromptError):
+    """The run folder cannot be read or written."""
+
+    exit_code = 3
+
+
+class ModelError(AisPromptError):
+    """A model or its server cannot be used."""
+
+    exit_code = 3
+
+
+class MissingExtra(ModelError):
+    """An optional package is not installed; the mend is the command that installs it."""
+
+
+class Interrupted(AisPromptError):
+    """Stopped by the user; what was finished is kept and the run can be taken up again."""
+
+    exit_code = 130

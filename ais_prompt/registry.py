@@ -1,0 +1,123 @@
+"""The registries that wire a config's ``type`` to a class or function.
+
+They are mmengine registries made strict: one name has one owner, and an unknown name offers the nearest one. A shipped
+part is imported when it is first asked for (see `ais_prompt.catalog`); a part of your own registers itself::
+
+    from ais_prompt.registry import EVALUATORS
+
+    @EVALUATORS.register_module()
+    class MyEvaluator: ...
+
+and is found by name once its module is imported (``custom_imports`` in the config), or at once by its dotted path.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mmengine.registry import Registry
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.errors import ConfigError, MissingExtra
+
+
+class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
+    """A registry of one kind of part: strict about names, lazy about imports."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind, scope="ais_prompt")
+        self.kind = kind
+        self.shipped = PARTS[kind]
+
+    def names(self) -> list[str]:
+        """All names that can be used now, shipped and registered, in alphabetical order."""
+        return sorted({*self.shipped, *self.module_dict})
+
+    def get(self, key: str) -> Callable[..., Any]:
+        """The class or function that a registered name or a dotted path stands for.
+
+        Raises:
+            ConfigError: no such name or path; the mend offers the nearest name.
+            MissingExtra: the part's module needs a package that is not installed.
+        """
+        if key not in self.module_dict and key in self.shipped:
+            importlib.import_module(self.shipped[key])
+        if key in self.module_dict:
+            part: Callable[..., Any] = self.module_dict[key]
+            return part
+        if "." in key:
+            return import_dotted(key)
+        raise ConfigError(f"there is no {self._singular} named {key!r}", mend=self._advice(key))
+
+    def _register_module(
+        self, module: Callable[..., Any], module_name: str | list[str] | None = None, force: bool = False
+    ) -> None:
+        for name in _as_list(module_name or module.__name__):
+            owner = self._owner(name)
+            if owner not in (None, module.__module__) and not force:
+                raise ConfigError(
+                    f"two {self.kind} want the name {name!r}: {owner} and {module.__module__}",
+                    mend="rename one of them, or pass force=True to replace the first",
+                )
+        # A module that is loaded a second time (reload, notebooks) replaces its own part.
+        super()._register_module(module, module_name, force=True)
+
+    def _owner(self, name: str) -> str | None:
+        if name in self.module_dict:
+            module: str = self.module_dict[name].__module__
+            return module
+        return self.shipped.get(name)
+
+    @property
+    def _singular(self) -> str:
+        return self.kind.removesuffix("s")
+
+    def _advice(self, key: str) -> str:
+        near = difflib.get_close_matches(key, self.names(), n=1, cutoff=0.5)
+        if near:
+            return f"did you mean {near[0]!r}?"
+        return f"known {self.kind}: {', '.join(self.names())}; or give a dotted path"
+
+
+def import_dotted(path: str) -> Callable[..., Any]:
+    """Import ``package.module.name``; classes inside classes are found too.
+
+    Raises:
+        ConfigError: the module or the name in it does not exist.
+        MissingExtra: the module exists but imports a package that is not installed.
+    """
+    module_name, _, attribute = path.rpartition(".")
+    try:
+        owner: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if missing and not (module_name == missing or module_name.startswith(missing + ".")):
+            raise MissingExtra(f"{path} needs the package {missing!r}", mend=f"pip install {missing}") from error
+        raise ConfigError(f"no module {missing!r} for the type {path!r}", mend="check the spelling, or install it") from error
+    except ImportError as error:
+        raise ConfigError(f"cannot import {path!r}: {error}") from error
+    try:
+        part = getattr(owner, attribute)
+    except AttributeError:
+        near = difflib.get_close_matches(attribute, dir(owner), n=1)
+        mend = f"did you mean {module_name}.{near[0]}?" if near else "check the spelling"
+        raise ConfigError(f"module {module_name!r} has no {attribute!r}", mend=mend) from None
+    if not callable(part):
+        raise ConfigError(f"{path!r} is a {type(part).__name__}, not a class or function")
+    return part  # type: ignore[no-any-return]
+
+
+def _as_list(names: str | Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+MODELS = PartRegistry("models")
+READERS = PartRegistry("readers")
+RETRIEVERS = PartRegistry("retrievers")
+TEMPLATES = PartRegistry("templates")
+INFERENCERS = PartRegistry("inferencers")
+POSTPROCESSORS = PartRegistry("postprocessors")
+EVALUATORS = PartRegistry("evaluators")

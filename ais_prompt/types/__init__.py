@@ -1,0 +1,45 @@
+"""Frozen values that travel through the program. No I/O here, and no third-party import."""
+
+from ais_prompt.types.completion import Completion, Failure, FinishReason, Usage
+from ais_prompt.types.prompt import Content, Message, Prompt, prompt_from_json, prompt_to_json
+from ais_prompt.types.request import Decoding, Request
+from ais_prompt.types.result import STATUSES, Prediction, SampleScore, Score, Status
+from ais_prompt.types.sample import Sample
+from ais_prompt.types.spec import (
+    DatasetSpec,
+    EvalSpec,
+    InferSpec,
+    ModelSpec,
+    PartSpec,
+    ReaderSpec,
+    RunSpec,
+    TaskSpec,
+)
+
+__all__ = [
+    "STATUSES",
+    "Completion",
+    "Content",
+    "DatasetSpec",
+    "Decoding",
+    "EvalSpec",
+    "Failure",
+    "FinishReason",
+    "InferSpec",
+    "Message",
+    "ModelSpec",
+    "PartSpec",
+    "Prediction",
+    "Prompt",
+    "ReaderSpec",
+    "Request",
+    "RunSpec",
+    "Sample",
+    "SampleScore",
+    "Score",
+    "Status",
+    "TaskSpec",
+    "Usage",
+    "prompt_from_json",
+    "prompt_to_json",
+]

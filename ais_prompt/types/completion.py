@@ -1,0 +1,73 @@
+"""What came back from a model. A failure is a value here, never an empty text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as counted by the tokenizer or the server; None where they were not told."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer.
+
+    Attributes:
+        kind: a short word for counting: ``timeout``, ``connection``, ``http_500``, ``too_long``, ...
+        message: the cause in the server's or library's own words, at most a few lines.
+        fatal: True if every other request must be expected to fail in the same way (no such model, wrong key).
+    """
+
+    kind: str
+    message: str
+    fatal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The answer to one request, or its failure.
+
+    Attributes:
+        text: what the model generated; empty when it failed, and then never to be read as an answer.
+        finish_reason: ``length`` means that it was cut at ``max_out_len``; None when it failed.
+        usage: tokens in and out.
+        seconds: wall time of the last attempt; for a batch the time of the whole batch.
+        attempts: how often it was asked, the successful attempt included.
+        failure: why there is no answer; None when there is one.
+    """
+
+    text: str = ""
+    finish_reason: FinishReason | None = None
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    attempts: int = 1
+    failure: Failure | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; the failure is left out when there is none."""
+        values = asdict(self)
+        if self.failure is None:
+            del values["failure"]
+        return values
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Completion:
+        """The inverse of `to_json`."""
+        failure = values.get("failure")
+        return cls(
+            text=values["text"],
+            finish_reason=values["finish_reason"],
+            usage=Usage(**values["usage"]),
+            seconds=values["seconds"],
+            attempts=values["attempts"],
+            failure=Failure(**failure) if failure else None,
+        )

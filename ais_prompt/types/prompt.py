@@ -1,0 +1,49 @@
+"""What a model sees after the chat format was applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Content: TypeAlias = "str | tuple[Mapping[str, Any], ...]"
+"""The content of a message: text, or parts in OpenAI form (text, image_url, ...)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message in OpenAI form.
+
+    Attributes:
+        role: ``system``, ``user``, ``assistant``, ``tool`` or whatever the meta template names.
+        content: the text, or parts in OpenAI form.
+    """
+
+    role: str
+    content: Content
+
+
+Prompt: TypeAlias = "str | tuple[Message, ...]"
+"""A prompt as it is sent: one text, or messages."""
+
+
+def prompt_to_json(prompt: Prompt) -> str | list[dict[str, Any]]:
+    """The prompt as plain JSON values: a string, or a list of ``{role, content}``."""
+    if isinstance(prompt, str):
+        return prompt
+    return [{"role": message.role, "content": _content_to_json(message.content)} for message in prompt]
+
+
+def prompt_from_json(value: str | Sequence[Mapping[str, Any]]) -> Prompt:
+    """The inverse of `prompt_to_json`."""
+    if isinstance(value, str):
+        return value
+    return tuple(Message(item["role"], _content_from_json(item["content"])) for item in value)
+
+
+def _content_to_json(content: Content) -> str | list[dict[str, Any]]:
+    return content if isinstance(content, str) else [dict(part) for part in content]
+
+
+def _content_from_json(content: str | Sequence[Mapping[str, Any]]) -> Content:
+    return content if isinstance(content, str) else tuple(content)

@@ -1,0 +1,59 @@
+"""What is asked of a model, and the key under which the answer is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ais_prompt.types.prompt import Prompt, prompt_to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How an answer is generated.
+
+    Attributes:
+        max_out_len: most tokens to generate.
+        temperature: 0 is greedy; None leaves the model's or server's default.
+        top_p: nucleus sampling, 0 < top_p <= 1; None leaves the default.
+        stop: texts that end the answer and are not part of it.
+        seed: seed of the sampling; None leaves it open.
+        extra: further options in the model's own terms, passed on as they are.
+    """
+
+    max_out_len: int
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model.
+
+    Attributes:
+        sample_id: the sample that it belongs to.
+        prompt: exactly what is sent.
+        decoding: how the answer is generated.
+        turn: number of the turn in a dialogue, from 0.
+        repeat: number of the repetition of the same prompt, from 0.
+    """
+
+    sample_id: str
+    prompt: Prompt
+    decoding: Decoding
+    turn: int = 0
+    repeat: int = 0
+
+    def content(self) -> dict[str, Any]:
+        """All that decides the answer, as plain JSON values; its digest is the key of resume and cache."""
+        return {
+            "sample_id": self.sample_id,
+            "prompt": prompt_to_json(self.prompt),
+            "decoding": asdict(self.decoding),
+            "turn": self.turn,
+            "repeat": self.repeat,
+        }

@@ -1,0 +1,104 @@
+"""What is stored of a sample after inference, and what scoring makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ais_prompt.types.completion import Completion
+from ais_prompt.types.prompt import Prompt, prompt_from_json, prompt_to_json
+
+Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
+STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One line of ``predictions/<model>/<dataset>.jsonl``.
+
+    Attributes:
+        sample_id, index: as in `Sample`.
+        origin_prompt: the prompt exactly as it was sent.
+        prediction: the answer, before any postprocessing; None if there is none.
+        gold: the value of the output column.
+        completions: every answer that the prediction is made of, in order of asking.
+    """
+
+    sample_id: str
+    index: int
+    origin_prompt: Prompt
+    prediction: Any
+    gold: Any
+    completions: tuple[Completion, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, in the order in which a person reads them."""
+        return {
+            "id": self.sample_id,
+            "index": self.index,
+            "origin_prompt": prompt_to_json(self.origin_prompt),
+            "prediction": self.prediction,
+            "gold": self.gold,
+            "completions": [completion.to_json() for completion in self.completions],
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Prediction:
+        """The inverse of `to_json`."""
+        return cls(
+            sample_id=values["id"],
+            index=values["index"],
+            origin_prompt=prompt_from_json(values["origin_prompt"]),
+            prediction=values["prediction"],
+            gold=values["gold"],
+            completions=tuple(Completion.from_json(item) for item in values["completions"]),
+        )
+
+    @property
+    def failed(self) -> bool:
+        """True if any request of this sample has no answer."""
+        return any(completion.failure for completion in self.completions)
+
+    @property
+    def truncated(self) -> bool:
+        """True if an answer was cut at ``max_out_len``."""
+        return any(completion.finish_reason == "length" for completion in self.completions)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleScore:
+    """The score of one sample.
+
+    Attributes:
+        sample_id: as in `Sample`.
+        status: exactly one of `STATUSES`.
+        extracted: the answer after postprocessing; None if it could not be parsed or there is none.
+        gold: the gold after ``dataset_postprocessor``.
+        values: metric name → value; empty for a failed sample.
+    """
+
+    sample_id: str
+    status: Status
+    extracted: Any = None
+    gold: Any = None
+    values: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One number, never without the counts behind it.
+
+    Attributes:
+        metric: its name, e.g. ``accuracy``.
+        value: in the metric's own unit (accuracy: 0 to 1); None if no sample was answered.
+        stderr: standard error of ``value`` in the same unit; None if it cannot be known.
+        n: samples in the data set.
+        counts: status → number of samples, all four always present.
+    """
+
+    metric: str
+    value: float | None
+    stderr: float | None
+    n: int
+    counts: Mapping[Status, int]

@@ -1,0 +1,120 @@
+"""The config, parsed once into frozen values. Every spec knows where it stands in the config (``where``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class PartSpec:
+    """A part to be built: ``type`` and the arguments for it.
+
+    Attributes:
+        type: a registered name (``GenInferencer``) or a dotted path (``my_package.parts.MyInferencer``).
+        args: keyword arguments, plain values only.
+        where: config path, e.g. ``datasets[2].infer_cfg.retriever``.
+    """
+
+    type: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSpec:
+    """``reader_cfg`` of a data set.
+
+    Attributes:
+        input_columns: the columns that make up the question.
+        output_column: the column with the gold answer; None if there is none.
+        train_split, test_split: names of the splits for shots and for questions.
+        train_range, test_range: which rows of a split: None (all), a number, or a slice as text.
+        where: config path.
+    """
+
+    input_columns: tuple[str, ...]
+    output_column: str | None
+    train_split: str = "train"
+    test_split: str = "test"
+    train_range: int | float | str | None = None
+    test_range: int | float | str | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InferSpec:
+    """``infer_cfg`` of a data set; at least one of the templates is given."""
+
+    ice_template: PartSpec | None
+    prompt_template: PartSpec | None
+    retriever: PartSpec
+    inferencer: PartSpec
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EvalSpec:
+    """``eval_cfg`` of a data set; without an evaluator only predictions are made."""
+
+    evaluator: PartSpec | None = None
+    pred_postprocessor: PartSpec | None = None
+    dataset_postprocessor: PartSpec | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetSpec:
+    """One data set: how it is read, asked and scored."""
+
+    abbr: str
+    source: PartSpec
+    reader: ReaderSpec
+    infer: InferSpec
+    eval: EvalSpec
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """One model: the part that answers, and the meta template that shapes its prompts."""
+
+    abbr: str
+    part: PartSpec
+    meta_template: Mapping[str, Any] | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """A whole config.
+
+    Attributes:
+        name: the config's file name without its ending; names the folder below ``work_dir``.
+        models, datasets: every model is asked every data set.
+        work_dir: where run folders are made.
+        config_file: the config that was read; None for ``--models … --datasets …``.
+        resolved: the config as plain values after overrides, for ``config.py`` of the run folder.
+    """
+
+    name: str
+    models: tuple[ModelSpec, ...]
+    datasets: tuple[DatasetSpec, ...]
+    work_dir: Path
+    config_file: Path | None
+    resolved: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """The smallest piece of work: one model on one data set."""
+
+    model: ModelSpec
+    dataset: DatasetSpec
+
+    @property
+    def name(self) -> str:
+        """``model/dataset``, as progress and errors show it."""
+        return f"{self.model.abbr}/{self.dataset.abbr}"

@@ -1,0 +1,30 @@
+"""Optional packages: imported where they are used, and missed with the command that installs them."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from ais_prompt.errors import MissingExtra
+
+
+def require(package: str, *, extra: str, why: str) -> ModuleType:
+    """Import an optional package.
+
+    Args:
+        package: name as in ``import package``.
+        extra: the extra of ais-prompt that brings it.
+        why: who needs it, for the message: "HuggingFaceBaseModel".
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        return importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package.partition(".")[0]:
+            raise
+        raise MissingExtra(
+            f"{why} needs the package {package!r}, which is not installed",
+            mend=f"pip install 'ais-prompt[{extra}]'",
+        ) from error
