@@ -1,14 +1,14 @@
 """Every error that a user can meet, in one tree.
 
-    AisPromptError                 what happened, where, how to mend it, exit code
-     ├── ConfigError        (2)    the config or the command line is wrong
-     │    └── ConfigFaults  (2)    all faults of a config at once
-     ├── DataError          (2)    a data file or its columns are not what the config says
-     ├── PromptError        (2)    a template cannot be used, or not with this data
-     ├── StoreError         (3)    the run folder cannot be read or written
-     ├── ModelError         (3)    a model or its server cannot be used
-     │    └── MissingExtra  (3)    an optional package is not installed
-     └── Interrupted        (130)  stopped by the user; the run can be taken up again
+AisPromptError                 what happened, where, how to mend it, exit code
+ ├── ConfigError        (2)    the config or the command line is wrong
+ │    └── ConfigFaults  (2)    all faults of a config at once
+ ├── DataError          (2)    a data file or its columns are not what the config says
+ ├── PromptError        (2)    a template cannot be used, or not with this data
+ ├── StoreError         (3)    the run folder cannot be read or written
+ ├── ModelError         (3)    a model or its server cannot be used
+ │    └── MissingExtra  (3)    an optional package is not installed
+ └── Interrupted        (130)  stopped by the user; the run can be taken up again
 """
 
 from __future__ import annotations

@@ -96,7 +96,9 @@ def import_dotted(path: str) -> Callable[..., Any]:
         missing = error.name or ""
         if missing and not (module_name == missing or module_name.startswith(missing + ".")):
             raise MissingExtra(f"{path} needs the package {missing!r}", mend=f"pip install {missing}") from error
-        raise ConfigError(f"no module {missing!r} for the type {path!r}", mend="check the spelling, or install it") from error
+        raise ConfigError(
+            f"no module {missing!r} for the type {path!r}", mend="check the spelling, or install it"
+        ) from error
     except ImportError as error:
         raise ConfigError(f"cannot import {path!r}: {error}") from error
     try:

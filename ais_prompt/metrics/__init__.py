@@ -1,0 +1,1 @@
+"""Metrics and their aggregation: pure functions, each with its source."""

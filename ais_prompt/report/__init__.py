@@ -1,0 +1,1 @@
+"""What a person sees: progress while it runs, tables when it is done."""

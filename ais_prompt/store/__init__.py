@@ -1,0 +1,21 @@
+"""The run folder: where it lies, who may write it, and its files."""
+
+from ais_prompt.store.journal import Journal, request_key
+from ais_prompt.store.layout import RunFolder, create_run_folder, find_run_folder, safe_name
+from ais_prompt.store.lock import lock_run
+from ais_prompt.store.predictions import read_predictions, write_predictions
+from ais_prompt.store.results import read_json, write_json_atomic
+
+__all__ = [
+    "Journal",
+    "RunFolder",
+    "create_run_folder",
+    "find_run_folder",
+    "lock_run",
+    "read_json",
+    "read_predictions",
+    "request_key",
+    "safe_name",
+    "write_json_atomic",
+    "write_predictions",
+]

@@ -32,6 +32,7 @@ class ReaderSpec:
         output_column: the column with the gold answer; None if there is none.
         train_split, test_split: names of the splits for shots and for questions.
         train_range, test_range: which rows of a split: None (all), a number, or a slice as text.
+        limit: most questions, taken from the front after the range; None for all.
         where: config path.
     """
 
@@ -41,6 +42,7 @@ class ReaderSpec:
     test_split: str = "test"
     train_range: int | float | str | None = None
     test_range: int | float | str | None = None
+    limit: int | None = None
     where: str = ""
 
 

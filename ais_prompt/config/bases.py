@@ -1,0 +1,161 @@
+"""The configs that a config builds on (``read_base()`` or ``_base_``), found and checked without running any.
+
+mmengine runs the files; it answers a wrong base with an assertion, a bare name or its own recursion limit. Here the
+whole family is walked first, so that each of these faults has a file, a line and a mend.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ais_prompt.config.keys import advice
+from ais_prompt.config.mmengine_gaps import installed_path
+from ais_prompt.config.syntax import place, read_syntax
+from ais_prompt.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """One config that another builds on.
+
+    Attributes:
+        written: as it stands in the config: ``.datasets.gsm8k`` or ``./gsm8k.py``.
+        file: the file that is meant, there or not.
+        line: where it is written.
+        names: (name in the base, name in the config); ``("*", "*")`` for all names.
+    """
+
+    written: str
+    file: Path
+    line: int
+    names: tuple[tuple[str, str], ...]
+
+
+def is_old_style(tree: ast.Module) -> bool:
+    """True if the config inherits with ``_base_ = [...]``."""
+    return _base_assignment(tree) is not None
+
+
+def bases_of(tree: ast.Module, file: Path) -> list[Base]:
+    """The direct bases of a config, in its order.
+
+    Raises:
+        ConfigError: a form that mmengine cannot read.
+    """
+    assignment = _base_assignment(tree)
+    if assignment is not None:
+        return _old_style_bases(assignment, file)
+    blocks = [node for node in tree.body if is_read_base(node)]
+    _check_blocks(tree, blocks, file)
+    return [_base_of_import(node, file) for block in blocks for node in block.body]  # type: ignore[attr-defined]
+
+
+def check_bases(file: Path, trail: tuple[Path, ...] = ()) -> set[Path]:
+    """Walk a config and all that it builds on; returns their resolved paths.
+
+    Raises:
+        ConfigError: a base that does not exist, a circle, two styles of inheritance in one family, broken syntax.
+    """
+    file = file.resolve()
+    tree = read_syntax(file)
+    family = {file}
+    for base in bases_of(tree, file):
+        where = place(file, base.line)
+        if base.file.resolve() in (*trail, file):
+            raise ConfigError(f"the config {base.written!r} builds on itself", where=where, mend="break the circle")
+        if not base.file.is_file():
+            raise _missing_base(base, where)
+        if bases_of(base_tree := read_syntax(base.file), base.file) and is_old_style(base_tree) != is_old_style(tree):
+            mend = "write both with `with read_base(): from .name import *`"
+            raise ConfigError("a config with _base_ and one with read_base() cannot be mixed", where=where, mend=mend)
+        family |= check_bases(base.file, (*trail, file))
+    _check_relative_imports(tree, file)
+    return family
+
+
+def is_read_base(node: ast.AST) -> bool:
+    """True for a ``with read_base():`` block."""
+    if not isinstance(node, ast.With):
+        return False
+    call = node.items[0].context_expr
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "read_base"
+
+
+def _base_assignment(tree: ast.Module) -> ast.Assign | None:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "_base_":
+            return node
+    return None
+
+
+def _old_style_bases(assignment: ast.Assign, file: Path) -> list[Base]:
+    try:
+        value = ast.literal_eval(assignment.value)
+    except ValueError:
+        value = None
+    written = [value] if isinstance(value, str) else value
+    if not isinstance(written, list | tuple) or not all(isinstance(item, str) for item in written):
+        where = place(file, assignment.lineno)
+        raise ConfigError("_base_ is not a list of file names", where=where, mend="write _base_ = ['./base.py']")
+    return [Base(item, file.parent / item, assignment.lineno, (("*", "*"),)) for item in written]
+
+
+def _base_of_import(node: ast.stmt, file: Path) -> Base:
+    where = place(file, node.lineno)
+    if not isinstance(node, ast.ImportFrom) or node.module is None:
+        mend = "write `from .name import *` or `from .name import variable`"
+        raise ConfigError("read_base() can only read `from FILE import NAMES`", where=where, mend=mend)
+    written = "." * node.level + node.module
+    names = tuple((alias.name, alias.asname or alias.name) for alias in node.names)
+    return Base(written, _file_of_module(node.module, node.level, file, where), node.lineno, names)
+
+
+def _file_of_module(module: str, level: int, file: Path, where: str) -> Path:
+    parts = module.split(".")
+    if level:
+        return file.parent.joinpath(*[".."] * (level - 1), *parts).with_suffix(".py")
+    if len(parts) == 1:
+        mend = f"a file beside this one is `from .{module} import ...`"
+        raise ConfigError(f"read_base() cannot read the package {module!r}", where=where, mend=mend)
+    try:
+        root = installed_path(parts[0])
+    except ConfigError as error:
+        raise ConfigError(error.what, where=where, mend=error.mend) from error
+    return Path(root, *parts[1:]).with_suffix(".py")
+
+
+def _check_blocks(tree: ast.Module, blocks: list[ast.stmt], file: Path) -> None:
+    # mmengine reads the first block only, and takes what the others import for parts: names instead of values.
+    unread = [node for node in ast.walk(tree) if is_read_base(node) and node not in blocks[:1]]
+    if unread:
+        where = place(file, unread[0].lineno)  # type: ignore[attr-defined]
+        mend = "put all of its imports into one `with read_base():` at the top of the file"
+        raise ConfigError("only one read_base() block at the top level is read", where=where, mend=mend)
+
+
+def _check_relative_imports(tree: ast.Module, file: Path) -> None:
+    in_blocks = {id(child) for node in tree.body if is_read_base(node) for child in ast.walk(node)}
+    for node in _relative_imports(tree):
+        if id(node) not in in_blocks:
+            name = node.module or node.names[0].name
+            raise ConfigError(
+                f"the relative import of {name!r} stands outside of read_base()",
+                where=place(file, node.lineno),
+                mend=f"for a config: put it into `with read_base():`; for a part: `from {name} import ...`",
+            )
+
+
+def _relative_imports(tree: ast.Module) -> Iterator[ast.ImportFrom]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level > 0)
+
+
+def _missing_base(base: Base, where: str) -> ConfigError:
+    names = sorted(item.stem for item in base.file.parent.glob("*.py"))
+    return ConfigError(
+        f"the base config {base.written!r} does not exist: no file {place(base.file)}",
+        where=where,
+        mend=advice(base.file.stem, names) or "check the number of leading dots and the folder",
+    )

@@ -1,0 +1,58 @@
+"""``custom_imports = dict(imports=['my_parts'])``: modules of the user that register parts."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ais_prompt.config.tracebacks import last_line_in
+from ais_prompt.errors import AisPromptError, ConfigError
+
+
+def make_importable(folders: Iterable[Path]) -> None:
+    """Let modules in these folders be imported from now on, by name or as the dotted path of a part.
+
+    The folders go to the end of the search path: a file ``datasets.py`` beside a config does not hide the library.
+    """
+    for folder in folders:
+        if str(folder) not in sys.path:
+            sys.path.append(str(folder))
+
+
+def import_custom_modules(values: Mapping[str, Any], where: str) -> None:
+    """Import the modules that a config names in ``custom_imports``.
+
+    Raises:
+        ConfigError: the value has the wrong form, or a module is missing or fails.
+    """
+    custom = values.get("custom_imports")
+    if custom is None:
+        return
+    names = custom.get("imports") if isinstance(custom, Mapping) else None
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
+        mend = "write custom_imports = dict(imports=['my_parts'])"
+        raise ConfigError(f"custom_imports has the wrong form: {custom!r:.60}", where=where, mend=mend)
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except (Exception, SystemExit) as error:
+            if not (custom.get("allow_failed_imports") and isinstance(error, ImportError)):
+                raise _failed_import(name, error, where) from error
+
+
+def _failed_import(name: str, error: BaseException, where: str) -> ConfigError:
+    if isinstance(error, AisPromptError):
+        return ConfigError(f"custom import {name!r}: {error.what}", where=error.where or where, mend=error.mend)
+    if isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]:
+        mend = "put the file beside the config or into the working directory, or install it"
+        return ConfigError(f"custom_imports names the module {name!r}, which is not there", where=where, mend=mend)
+    line = last_line_in(
+        error, lambda file: name.rpartition(".")[2] in file.parts or file.stem == name.rpartition(".")[2]
+    )
+    return ConfigError(
+        f"custom import {name!r} failed: {type(error).__name__}: {error}", where=line or where, mend="mend that module"
+    )

@@ -1,0 +1,133 @@
+"""A config file, read into plain values."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mmengine.config import Config
+
+from ais_prompt.config.bases import check_bases, is_old_style
+from ais_prompt.config.custom_imports import import_custom_modules, make_importable
+from ais_prompt.config.keys import advice
+from ais_prompt.config.locate import missing_config
+from ais_prompt.config.mmengine_gaps import filled
+from ais_prompt.config.overrides import apply_overrides
+from ais_prompt.config.paths import expand
+from ais_prompt.config.plain import plain_config
+from ais_prompt.config.source import locate
+from ais_prompt.config.syntax import place, read_syntax
+from ais_prompt.config.tracebacks import last_line_in
+from ais_prompt.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConfig:
+    """A config as plain values: dict, list, tuple, str, int, float, bool, None.
+
+    Attributes:
+        values: the top-level variables after overrides, helper variables with plain values included.
+        name: names the folder below ``work_dir`` unless the config has a ``run_name``.
+        path: the config file; None if it was composed of named ones.
+        origins: for a composed config: config path of an item → its file and its config path there.
+    """
+
+    values: dict[str, Any]
+    name: str
+    path: Path | None = None
+    origins: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
+
+    def place(self, where: str) -> str:
+        """A config path with the ``file:line`` where it was written, as far as that can be found."""
+        return f"{where} ({found})" if (found := self._found(where)) else where
+
+    def _found(self, where: str) -> str | None:
+        item = re.match(r"\w+\[\d+\]", where)
+        if item and item.group() in self.origins:
+            file, path_there = self.origins[item.group()]
+            return locate(path_there + where[item.end() :], file)
+        return locate(where, self.path) if self.path else None
+
+
+def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
+    """Read a config file and all that it builds on, and put in the overrides of the command line.
+
+    Imported classes become dotted names without being imported. Afterwards the modules in the config's folder and in
+    the working directory can be imported, and those that ``custom_imports`` names have been.
+
+    Raises:
+        ConfigError: whatever is wrong, with ``file:line`` as ``where``.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise missing_config(path)
+    make_importable([path.resolve().parent, Path.cwd()])
+    loaded = LoadedConfig(apply_overrides(_read(path), overrides), path.stem, path)
+    if isinstance(loaded.values.get("paths_relative_to"), str):
+        make_importable([expand(loaded.values["paths_relative_to"])])
+    import_custom_modules(loaded.values, loaded.place("custom_imports"))
+    return loaded
+
+
+def _read(path: Path) -> dict[str, Any]:
+    family = check_bases(path)
+    # Files without any import would be copied, changed as text and run elsewhere if mmengine were left to choose.
+    lazy = not is_old_style(read_syntax(path))
+    try:
+        with filled():
+            config = Config.fromfile(
+                str(path.resolve()), lazy_import=lazy, import_custom_modules=False, format_python_code=False
+            )
+        return plain_config(config.to_dict())
+    except ConfigError as error:
+        found = locate(error.where, path)
+        raise ConfigError(
+            error.what, where=f"{error.where} ({found})" if found else place(path), mend=error.mend
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise _failure(error, path, family) from error
+
+
+def _failure(error: BaseException, path: Path, family: set[Path]) -> ConfigError:
+    """The error of a config whose code failed, or that mmengine refused."""
+    refused = _refused_import(error)
+    if refused:
+        return refused
+    where = last_line_in(error, lambda file: file.resolve() in family) or place(path)
+    if isinstance(error, RecursionError):
+        return ConfigError(
+            "a value of the config contains itself, or is nested too deep", where=where, mend="flatten it"
+        )
+    if isinstance(error, RuntimeError) and not str(error):
+        what = "the config calls or computes with something that it imports; imports only name the parts to use"
+        return ConfigError(what, where=where, mend="import from the standard library only, or write out the value")
+    if isinstance(error, SystemExit):
+        return ConfigError("the config ends the program", where=where, mend="take the exit() out of it")
+    mend = "define the name above this line, or import it" if isinstance(error, NameError) else "mend this line"
+    message = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return ConfigError(f"the config fails: {type(error).__name__}: {message}", where=where, mend=mend)
+
+
+def _refused_import(error: BaseException) -> ConfigError | None:
+    """The error of an import statement that mmengine cannot take; its frames know which statement that was."""
+    frame = error.__traceback__
+    while frame and frame.tb_frame.f_code.co_name not in ("visit_Import", "visit_ImportFrom"):
+        frame = frame.tb_next
+    if frame is None:
+        return None
+    statement, transformer = frame.tb_frame.f_locals["node"], frame.tb_frame.f_locals["self"]
+    where = place(Path(transformer.filename), statement.lineno)
+    base = transformer.base_dict.get(frame.tb_frame.f_locals.get("module"))
+    if isinstance(error, KeyError) and base is not None:
+        what = f"the base config {_written(statement)!r} has no variable {error.args[0]!r}"
+        return ConfigError(what, where=where, mend=advice(str(error.args[0]), base))
+    mend = "write one `import name` a line, and `from ... import *` only inside `with read_base():`"
+    return ConfigError(f"the config cannot import this: {ast.unparse(statement)}", where=where, mend=mend)
+
+
+def _written(statement: ast.ImportFrom) -> str:
+    return "." * statement.level + (statement.module or "")

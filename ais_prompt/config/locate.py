@@ -1,0 +1,148 @@
+"""Configs by name: those in the working directory's ``configs/``, and those that ship with ais_prompt.
+
+Only file names and syntax trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ais_prompt.config.keys import advice
+from ais_prompt.config.syntax import place, read_syntax
+from ais_prompt.errors import ConfigError
+
+Kind: TypeAlias = Literal["models", "datasets"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConfig:
+    """A config that can be used by name.
+
+    Attributes:
+        name: what is given to ``--models`` or ``--datasets``: the file's stem, or its path below ``configs/<kind>``
+            without ``.py`` where two files have the same stem.
+        summary: the first line of the file's docstring; empty if there is none.
+        path: the file.
+    """
+
+    name: str
+    summary: str
+    path: Path
+
+
+def shipped_root() -> Path:
+    """The shipped ``configs`` folder: inside the installed package, or at the top of the repository."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "configs"
+    return inside if inside.is_dir() else package.parent / "configs"
+
+
+def match_shipped(kind: Kind, pattern: str) -> list[Path]:
+    """All configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
+
+    The user's own ``configs/<kind>`` in the working directory comes first: what matches there hides the shipped ones.
+    """
+    pattern = pattern.removesuffix(".py")
+    for folder in _folders(kind):
+        found = [file for file in _config_files(folder) if _matches(file, folder, pattern)]
+        if found:
+            return found
+    return []
+
+
+def find_shipped(kind: Kind, name: str) -> Path:
+    """The one config with this name; a path to a ``.py`` file is taken as it is.
+
+    Raises:
+        ConfigError: there is none (the mend offers the nearest name) or there are several (it lists them).
+    """
+    if name.endswith(".py") and Path(name).is_file():
+        return Path(name)
+    found = match_shipped(kind, name)
+    if len(found) == 1:
+        return found[0]
+    kind_word = kind.removesuffix("s")
+    if not found:
+        names = [config.name for config in list_shipped(kind)]
+        raise ConfigError(f"there is no {kind_word} config named {name!r}", mend=advice(name, names))
+    listed = ", ".join(_below_kind(file, kind) for file in found)
+    raise ConfigError(f"{len(found)} {kind_word} configs match {name!r}", mend=f"name one of: {listed}")
+
+
+def list_shipped(kind: Kind) -> list[NamedConfig]:
+    """Every config that can be used by name, the user's own first, each folder in alphabetical order."""
+    configs: list[NamedConfig] = []
+    for folder in _folders(kind):
+        files = _config_files(folder)
+        stems = [file.stem for file in files]
+        for file in files:
+            name = file.stem if stems.count(file.stem) == 1 else _relative_name(file, folder)
+            configs.append(NamedConfig(name, _summary(file), file))
+    return configs
+
+
+def find_config(name_or_path: str | Path) -> Path:
+    """The config file of a run: a path as it is given, else a shipped config such as ``eval`` or ``configs/eval.py``.
+
+    The result differs from the path that was given when a shipped config stands in for it.
+
+    Raises:
+        ConfigError: there is no such file; the mend offers near names in its folder and among the shipped configs.
+    """
+    given = Path(name_or_path)
+    with_ending = given if given.suffix == ".py" else Path(f"{given}.py")
+    below_root = Path(str(with_ending).removeprefix("configs/"))
+    # An absolute path is not changed by being joined to the shipped root.
+    for candidate in (given, with_ending, shipped_root() / below_root):
+        if candidate.is_file():
+            return candidate
+    raise missing_config(given)
+
+
+def missing_config(path: Path) -> ConfigError:
+    """The error for a config that is not there, or that is a folder."""
+    if path.is_dir():
+        inside = ", ".join(str(path / file.name) for file in sorted(path.glob("*.py"))[:5])
+        mend = f"name a file in it: {inside}" if inside else "give the path of a .py file"
+        return ConfigError(f"the config {str(path)!r} is a folder, not a file", where=place(path), mend=mend)
+    names = [str(path.parent / file.name) for file in sorted(path.parent.glob("*.py"))]
+    names += [f"configs/{file.name}" for file in _config_files(shipped_root(), deep=False)]
+    return ConfigError(f"there is no config {str(path)!r}", where=place(path), mend=advice(str(path), names))
+
+
+def _folders(kind: Kind) -> list[Path]:
+    own, shipped = Path.cwd() / "configs" / kind, shipped_root() / kind
+    return [own] if own.resolve() == shipped.resolve() else [own, shipped]
+
+
+def _config_files(folder: Path, *, deep: bool = True) -> list[Path]:
+    """The configs of a folder; files that begin with an underscore are parts of others."""
+    files: Iterable[Path] = folder.rglob("*.py") if deep else folder.glob("*.py")
+    return sorted(file for file in files if not file.name.startswith("_"))
+
+
+def _matches(file: Path, folder: Path, pattern: str) -> bool:
+    return fnmatchcase(file.stem, pattern) or fnmatchcase(_relative_name(file, folder), pattern)
+
+
+def _relative_name(file: Path, folder: Path) -> str:
+    return file.relative_to(folder).with_suffix("").as_posix()
+
+
+def _below_kind(file: Path, kind: Kind) -> str:
+    folder = next(folder for folder in _folders(kind) if file.is_relative_to(folder))
+    return _relative_name(file, folder)
+
+
+def _summary(file: Path) -> str:
+    try:
+        docstring = ast.get_docstring(read_syntax(file))
+    except ConfigError:
+        # A list is not the place to complain of one broken file; loading it will.
+        return ""
+    return docstring.splitlines()[0] if docstring else ""

@@ -1,0 +1,114 @@
+"""``--set models.0.max_out_len=64``: single values of a config, changed from the command line."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ais_prompt.config.keys import TOP_KEYS, advice
+from ais_prompt.errors import ConfigError
+
+
+def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """The config with every ``path=value`` put in, in order; the given one is left as it is.
+
+    A path goes through keys, positions in lists (``datasets.0``, ``datasets[0]``, ``datasets.-1``), the ``abbr`` of an
+    item (``models.demo``), or ``*`` for every item. The value is a Python literal, or else the text itself. The last
+    key of a path may be new; all before it must exist.
+
+    Raises:
+        ConfigError: a path that does not lead anywhere; it names the part that does not exist and the nearest one.
+    """
+    changed = copy.deepcopy(values)
+    for override in overrides:
+        path, equals, text = override.partition("=")
+        if not equals or not path.strip("."):
+            raise ConfigError(
+                f"{override!r} is not an override",
+                where=f"--set {override}",
+                mend="write --set models.0.max_out_len=64",
+            )
+        _Override(override, _value(text)).apply(changed, _brackets_as_dots(path.strip()))
+    return changed
+
+
+class _Override:
+    """One override on its way down the config."""
+
+    def __init__(self, text: str, value: Any) -> None:
+        self.where = f"--set {text}"
+        self.value = value
+
+    def apply(self, values: dict[str, Any], path: str) -> None:
+        key = path.partition(".")[0]
+        if key not in TOP_KEYS:
+            known = ", ".join(TOP_KEYS)
+            # The config has run already: a new value for one of its helper variables would change nothing.
+            raise ConfigError(
+                f"{key!r} cannot be set", where=self.where, mend=f"{advice(key, TOP_KEYS)} (what can be set: {known})"
+            )
+        self._descend(values, path, "")
+
+    def _descend(self, container: Any, path: str, done: str) -> None:
+        if isinstance(container, list | tuple):
+            for index, rest in self._items(container, path, done):
+                self._put(container, index, rest, f"{done}[{index}]")
+        elif isinstance(container, dict):
+            key, _, rest = path.partition(".")
+            self._put(container, _key_in(container, key), rest, f"{done}.{key}".removeprefix("."))
+        else:
+            what = f"{done} is {container!r:.60}, which has no {path.partition('.')[0]!r}"
+            raise ConfigError(what, where=self.where, mend=f"set it as a whole: --set \"{done}={{'{path}': ...}}\"")
+
+    def _put(self, container: Any, key: Any, rest: str, done: str) -> None:
+        if not rest:
+            container[key] = copy.deepcopy(self.value)
+        elif isinstance(container, dict) and key not in container:
+            mend = advice(str(key), container)
+            raise ConfigError(f"there is no {done!r} in the config", where=self.where, mend=mend)
+        else:
+            # Tuples cannot be changed in place.
+            if isinstance(container[key], tuple):
+                container[key] = list(container[key])
+            self._descend(container[key], rest, done)
+
+    def _items(self, items: Sequence[Any], path: str, done: str) -> list[tuple[int, str]]:
+        """The positions that the first part of a path stands for, and the rest of the path."""
+        part, _, rest = path.partition(".")
+        if part == "*" and items:
+            return [(index, rest) for index in range(len(items))]
+        if re.fullmatch(r"-?\d+", part) and -len(items) <= int(part) < len(items):
+            return [(int(part) % len(items), rest)]
+        abbrs = {
+            str(item["abbr"]): index for index, item in enumerate(items) if isinstance(item, dict) and "abbr" in item
+        }
+        # An abbr may contain dots, so the longest one that fits is meant.
+        fitting = [abbr for abbr in abbrs if f"{path}.".startswith(f"{abbr}.")]
+        if fitting:
+            abbr = max(fitting, key=len)
+            return [(abbrs[abbr], path.removeprefix(abbr).removeprefix("."))]
+        what = f"{done} has {len(items)} items and none is {part!r}"
+        raise ConfigError(
+            what, where=self.where, mend=advice(part, abbrs) or f"give a position from 0 to {len(items) - 1}, or *"
+        )
+
+
+def _key_in(container: dict[Any, Any], key: str) -> Any:
+    """The key itself, or the number that it stands for where the config has that number as a key."""
+    numbers = [known for known in container if isinstance(known, int) and str(known) == key]
+    return numbers[0] if numbers and key not in container else key
+
+
+def _brackets_as_dots(path: str) -> str:
+    return re.sub(r"\[(-?\d+|\*)\]", r".\1", path)
+
+
+def _value(text: str) -> Any:
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+    return value if isinstance(value, str | int | float | list | tuple | dict | None) else text

@@ -1,0 +1,98 @@
+"""From a loaded config to a `RunSpec`: all faults of the config at once, or frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ais_prompt.config.abbr import derived_abbr, name_fault, parse_abbr, refuse_duplicates
+from ais_prompt.config.keys import TOP_KEYS
+from ais_prompt.config.load import LoadedConfig
+from ais_prompt.config.parse_dataset import parse_dataset
+from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
+from ais_prompt.config.section import Faults, Section
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec
+
+DEFAULT_WORK_DIR = "outputs"
+MODEL_KEYS = ("abbr", "meta_template", "run_cfg")
+"""Keys of a model that are not arguments of its part; ``run_cfg`` of OpenCompass is accepted and not used."""
+
+Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
+
+
+def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
+    """Parse a config. Parts are not looked up here: their types and arguments are bound later, by the check.
+
+    The specs hold absolute paths of data files and model folders that exist; ``resolved`` keeps every path as the user
+    wrote it, and the folder that the paths are relative to.
+
+    Args:
+        loaded: the config.
+        work_dir: replaces the config's ``work_dir``.
+
+    Raises:
+        ConfigFaults: every fault of the config, each with its config path and, where it is known, ``file:line``.
+    """
+    faults = Faults(loaded.place)
+    top = Section(loaded.values, "", faults)
+    top.refuse_misspelt([key for key in TOP_KEYS if key not in ("models", "datasets")])
+    folder = _config_folder(top, loaded)
+    find = partial(resolve_data_path, config_dir=folder)
+    models = _parse_list(top, "models", partial(parse_model, find=find))
+    datasets = _parse_list(top, "datasets", partial(parse_dataset, find=find))
+    where_to = work_dir or _name(top, "work_dir", "a folder", DEFAULT_WORK_DIR)
+    name = _run_name(top, loaded.name)
+    faults.raise_any()
+    resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder) if folder else None}
+    kept = {key: loaded.values[key] for key in ("custom_imports", "models", "datasets") if key in loaded.values}
+    resolved = {key: value for key, value in resolved.items() if value is not None}
+    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept)
+
+
+def parse_model(section: Section, find: Callable[[str], Path | None]) -> ModelSpec | None:
+    """The model of a section; None if it has faults, which are noted."""
+    section.refuse_misspelt(("meta_template",))
+    part = section.as_part(leave_out=MODEL_KEYS)
+    if part is None:
+        return None
+    abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or part.type.rpartition(".")[2])
+    meta_template = section.get("meta_template", (Mapping, type(None)), "a dict, or None", None)
+    if abbr is None:
+        return None
+    return ModelSpec(abbr, replace(part, args=replace_paths(part.args, find)), meta_template, section.where)
+
+
+def _parse_list(top: Section, key: str, parse: Callable[[Section], Spec | None]) -> tuple[Spec, ...]:
+    """The items of ``models`` or ``datasets`` that have no fault."""
+    items: Any = top.get(key, (list, tuple), f"a list of {key}")
+    if items is not None and not items:
+        top.fault(key, f"the config has no {key}: the list is empty", f"write {key} = [dict(...)]")
+    sections = [Section.open(item, f"{key}[{index}]", top.faults) for index, item in enumerate(items or ())]
+    specs = tuple(spec for section in sections if section and (spec := parse(section)))
+    refuse_duplicates(key, [(spec.abbr, spec.where) for spec in specs], top.faults)
+    return specs
+
+
+def _config_folder(top: Section, loaded: LoadedConfig) -> Path | None:
+    written = _name(top, "paths_relative_to", "a folder", "")
+    if written:
+        return expand(written).absolute()
+    return loaded.path.resolve().parent if loaded.path else None
+
+
+def _run_name(top: Section, default: str) -> str:
+    name = _name(top, "run_name", "the name of a folder", default)
+    if fault := name_fault(name):
+        top.fault("run_name", f"the run_name {name!r} {fault}", "it names a folder below work_dir")
+    return name
+
+
+def _name(top: Section, key: str, expected: str, default: str) -> str:
+    """A text that is not empty and that a file system can take."""
+    value: str = top.get(key, (str,), expected, default) or default
+    if "\0" in value:
+        top.fault(key, f"{key} contains a zero byte: {value!r}", f"give {expected}")
+    return value

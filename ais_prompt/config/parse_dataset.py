@@ -1,0 +1,106 @@
+"""One item of ``datasets``: how it is read (``reader_cfg``), asked (``infer_cfg``) and scored (``eval_cfg``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ais_prompt.config.abbr import derived_abbr, parse_abbr
+from ais_prompt.config.paths import replace_paths
+from ais_prompt.config.section import Section, shown
+from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec
+
+DATASET_KEYS = ("abbr", "reader_cfg", "infer_cfg", "eval_cfg")
+READER_KEYS = (
+    "input_columns",
+    "output_column",
+    "train_split",
+    "test_split",
+    "train_range",
+    "test_range",
+)
+INFER_KEYS = ("ice_template", "prompt_template", "retriever", "inferencer")
+EVAL_KEYS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
+
+
+def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> DatasetSpec | None:
+    """The data set of a section; None if it has faults, which are noted.
+
+    Args:
+        section: keys other than `DATASET_KEYS` and ``type`` (default ``LocalDataset``) are arguments of the reader.
+        find: from a path in the config to the file or folder that is meant, if there is one.
+    """
+    section.refuse_misspelt(("eval_cfg",))
+    source = section.as_part(leave_out=DATASET_KEYS, default_type="LocalDataset")
+    abbr = parse_abbr(section, derived_abbr(section.values, ("path",)))
+    reader_section, infer_section = section.section("reader_cfg"), section.section("infer_cfg")
+    reader = parse_reader(reader_section) if reader_section else None
+    infer = parse_infer(infer_section) if infer_section else None
+    scoring = _parse_eval(section)
+    if source is None or abbr is None or reader is None or infer is None or scoring is None:
+        return None
+    source = replace(source, args=replace_paths(source.args, find))
+    return DatasetSpec(abbr, source, reader, infer, scoring, section.where)
+
+
+def parse_reader(section: Section) -> ReaderSpec | None:
+    """``reader_cfg``; None if it cannot be used."""
+    section.refuse_unknown(READER_KEYS)
+    columns = _parse_columns(section)
+    column = (str, type(None))
+    output = section.get("output_column", column, "the name of a column, or None")
+    split = section.get("train_split", (str,), "the name of a split", "train")
+    test = section.get("test_split", (str,), "the name of a split", "test")
+    if columns is None or split is None or test is None:
+        return None
+    train_range, test_range = _parse_range(section, "train_range"), _parse_range(section, "test_range")
+    return ReaderSpec(columns, output, split, test, train_range, test_range, section.where)
+
+
+def parse_infer(section: Section) -> InferSpec | None:
+    """``infer_cfg``; None if it cannot be used. Without a retriever there are no shots (``ZeroRetriever``)."""
+    section.refuse_unknown(INFER_KEYS)
+    ice_template, prompt_template = section.part("ice_template"), section.part("prompt_template")
+    if section.values.get("ice_template") is None and section.values.get("prompt_template") is None:
+        mend = "add prompt_template = dict(type=PromptTemplate, template=...)"
+        section.fault("prompt_template", f"{section.where} has neither prompt_template nor ice_template", mend)
+    retriever: PartSpec | None = PartSpec("ZeroRetriever", {}, section.at("retriever"))
+    if section.values.get("retriever") is not None:
+        retriever = section.part("retriever")
+    inferencer = section.required_part("inferencer")
+    if retriever is None or inferencer is None:
+        return None
+    return InferSpec(ice_template, prompt_template, retriever, inferencer, section.where)
+
+
+def _parse_eval(dataset: Section) -> EvalSpec | None:
+    """``eval_cfg``, which may be missing: then only predictions are made."""
+    if dataset.values.get("eval_cfg") is None:
+        return EvalSpec(where=dataset.at("eval_cfg"))
+    section = dataset.section("eval_cfg")
+    if section is None:
+        return None
+    section.refuse_unknown(EVAL_KEYS)
+    evaluator, pred, gold = (section.part(key) for key in EVAL_KEYS)
+    return EvalSpec(evaluator, pred, gold, section.where)
+
+
+def _parse_columns(section: Section) -> tuple[str, ...] | None:
+    """Columns as a list, or as one text that is split at blanks, as in OpenCompass: ``'question context'``."""
+    columns: Any = section.get("input_columns", (str, list, tuple), "a list of column names")
+    if isinstance(columns, str):
+        return tuple(columns.split())
+    for column in columns or ():
+        if not isinstance(column, str):
+            mend = "give a list of column names"
+            section.fault("input_columns", f"{section.at('input_columns')} contains {shown(column)}", mend)
+            return None
+    return None if columns is None else tuple(columns)
+
+
+def _parse_range(section: Section, key: str) -> int | float | str | None:
+    kinds = (int, float, str, type(None))
+    rows: int | float | str | None = section.get(key, kinds, "a number of rows, a slice such as '[:10]', or None", None)
+    return rows

@@ -1,0 +1,67 @@
+"""Relative paths of data files and model folders: where they are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ais_prompt.config.locate import shipped_root
+
+PATH_KEYS = ("path", "tokenizer_path")
+
+
+def resolve_data_path(path: str, config_dir: Path | None) -> Path | None:
+    """The absolute path of a data file or model folder; None if there is none, as for the name of a hub repository.
+
+    A relative path is looked up in the working directory, then beside the config, then in the shipped ``configs``.
+    """
+    if not path:
+        return None
+    for folder in (Path.cwd(), config_dir, shipped_root()):
+        if folder is not None and _exists(folder / expand(path)):
+            return (folder / expand(path)).absolute()
+    return None
+
+
+def replace_paths(args: Mapping[str, Any], find: Callable[[str], Path | None]) -> dict[str, Any]:
+    """The arguments of a model or data set with every path that ``find`` finds in its place.
+
+    ``data_files`` are left alone where ``path`` is a folder, because then they lie in that folder.
+    """
+
+    def found(value: Any) -> Any:
+        if isinstance(value, str):
+            return str(find(value) or value)
+        if isinstance(value, list | tuple):
+            return type(value)(found(item) for item in value)
+        if isinstance(value, Mapping):
+            return {split: found(files) for split, files in value.items()}
+        return value
+
+    replaced = {
+        key: found(value) if key in PATH_KEYS and isinstance(value, str) else value for key, value in args.items()
+    }
+    if "data_files" in args and not _is_folder(replaced.get("path")):
+        replaced["data_files"] = found(args["data_files"])
+    return replaced
+
+
+def expand(path: str) -> Path:
+    """The path with ``~`` replaced by the home folder, where there is one."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def _is_folder(path: Any) -> bool:
+    return isinstance(path, str) and _exists(Path(path)) and Path(path).is_dir()
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        # A long prompt or any other text can stand where a path is expected.
+        return False

@@ -1,0 +1,73 @@
+"""From what a config file left behind to plain values: the boundary below which no mmengine object goes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ais_prompt.config.keys import TOP_KEYS
+from ais_prompt.errors import ConfigError
+
+
+def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
+    """The top level of a config as plain values.
+
+    A variable that is not plain (a function, a module, a loop variable of any type) is a helper of the config and is
+    left out, and so is one whose name begins with an underscore; what a run reads (`TOP_KEYS`) must be plain.
+
+    Raises:
+        ConfigError: a value that is not plain, with its config path as ``where``.
+    """
+    values: dict[str, Any] = {}
+    for name, value in variables.items():
+        if name.startswith("_"):
+            continue
+        try:
+            values[name] = _plain(value, name)
+        except ConfigError:
+            if name in TOP_KEYS:
+                raise
+    return values
+
+
+def _plain(value: Any, where: str) -> Any:
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    if isinstance(value, dict):
+        return {_plain_key(key, where): _plain(item, _below(where, key)) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_plain(item, f"{where}[{index}]") for index, item in enumerate(value))
+    if callable(value):
+        return _dotted_name(value, where)
+    raise ConfigError(
+        f"a {type(value).__name__} cannot stand in a config: {value!r:.60}",
+        where=where,
+        mend="use plain values: dict, list, tuple, str, int, float, bool, None",
+    )
+
+
+def _plain_key(key: Any, where: str) -> Any:
+    if key is None or type(key) in (str, int, float, bool):
+        return key
+    raise ConfigError(
+        f"{key!r:.60} cannot be the key of a dict in a config", where=where, mend="use a text or a number"
+    )
+
+
+def _below(where: str, key: Any) -> str:
+    return f"{where}.{key}"
+
+
+def _dotted_name(part: Any, where: str) -> str:
+    """``module.name`` of a class or function that a config really imported (old style configs do)."""
+    module, name = getattr(part, "__module__", None), getattr(part, "__qualname__", "")
+    found: Any = sys.modules.get(str(module))
+    for step in name.split("."):
+        found = getattr(found, step, None)
+    if found is not part:
+        raise ConfigError(
+            f"{name or part!r} is defined in the config itself and has no name elsewhere",
+            where=where,
+            mend="move it into a Python file beside the config and import it from there",
+        )
+    return f"{module}.{name}"

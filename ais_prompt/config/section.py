@@ -1,0 +1,136 @@
+"""A dict of the config while it is being parsed: typed access to its keys, every fault noted instead of raised."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from ais_prompt.config.keys import advice, near_miss
+from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.types import PartSpec
+
+REQUIRED: Final = object()
+"""As a default: the key must be there."""
+
+
+class Faults:
+    """The faults of a config, in the order in which they were found.
+
+    Args:
+        place: from a config path to the words that tell the user where that is.
+    """
+
+    def __init__(self, place: Callable[[str], str]) -> None:
+        self._place = place
+        self._found: list[ConfigError] = []
+
+    def add(self, what: str, where: str, mend: str = "") -> None:
+        """Note a fault; ``where`` is a config path."""
+        self._found.append(ConfigError(what, where=self._place(where), mend=mend))
+
+    def raise_any(self) -> None:
+        """Raise all faults at once, if there are any."""
+        if self._found:
+            raise ConfigFaults(self._found)
+
+
+class Section:
+    """A dict at a config path.
+
+    A method that finds a fault notes it and returns None, so one parse finds all faults.
+    """
+
+    def __init__(self, values: Mapping[str, Any], where: str, faults: Faults) -> None:
+        self.values = values
+        self.where = where
+        self.faults = faults
+
+    @classmethod
+    def open(cls, value: Any, where: str, faults: Faults) -> Section | None:
+        """The section for a value that should be a dict with text keys."""
+        if not isinstance(value, Mapping):
+            faults.add(f"{where} is {shown(value)}, not a dict", where, "write dict(...)")
+            return None
+        for key in value:
+            if not isinstance(key, str):
+                faults.add(f"{where} has the key {shown(key)}, which is not a text", where, "use names as keys")
+                return None
+        return cls(value, where, faults)
+
+    def at(self, key: str) -> str:
+        """The config path of a key."""
+        return f"{self.where}.{key}" if self.where else key
+
+    def fault(self, key: str, what: str, mend: str = "") -> None:
+        """Note a fault at a key."""
+        self.faults.add(what, self.at(key), mend)
+
+    def get(self, key: str, kinds: tuple[type, ...], expected: str, default: Any = REQUIRED) -> Any:
+        """The value of a key if it is of one of these types; its default if it is missing; None after a fault."""
+        if key not in self.values:
+            if default is REQUIRED:
+                self._missing(key, expected)
+                return None
+            return default
+        value = self.values[key]
+        if isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)):
+            return value
+        self.fault(key, f"{self.at(key)} is {shown(value)}, not {expected}", f"give {expected}")
+        return None
+
+    def section(self, key: str) -> Section | None:
+        """The dict at a key that must be there."""
+        if key not in self.values:
+            self._missing(key, "dict(...)")
+            return None
+        return Section.open(self.values[key], self.at(key), self.faults)
+
+    def part(self, key: str) -> PartSpec | None:
+        """The part at a key, ``dict(type=..., **arguments)``; None if it is missing, is None or has a fault."""
+        if self.values.get(key) is None:
+            return None
+        section = Section.open(self.values[key], self.at(key), self.faults)
+        return section.as_part() if section else None
+
+    def required_part(self, key: str) -> PartSpec | None:
+        """The part at a key that must be there."""
+        if key not in self.values:
+            self._missing(key, "dict(type=...)")
+            return None
+        section = Section.open(self.values[key], self.at(key), self.faults)
+        return section.as_part() if section else None
+
+    def as_part(self, leave_out: Collection[str] = (), default_type: Any = REQUIRED) -> PartSpec | None:
+        """This section as a part: its ``type``, and all other keys but ``leave_out`` as arguments."""
+        type_ = self.get("type", (str,), "a class, a registered name or a dotted path", default_type)
+        if type_ is None:
+            return None
+        if not type_:
+            self.fault("type", f"{self.at('type')} is empty", "name the part to build")
+            return None
+        args = {key: value for key, value in self.values.items() if key != "type" and key not in leave_out}
+        return PartSpec(type_, args, self.where)
+
+    def refuse_unknown(self, known: Collection[str]) -> None:
+        """Note every key that is not known."""
+        for key in self.values:
+            if key not in known:
+                self.fault(key, f"{self.where} has an unknown key {key!r}", advice(key, known))
+
+    def refuse_misspelt(self, optional: Collection[str]) -> None:
+        """Note every key that is nearly one of these, where the right one is missing."""
+        for key in optional:
+            if key not in self.values and (near := near_miss(key, self.values)):
+                self.fault(near, f"{near!r} looks like a misspelling of {key!r}", f"rename {near!r} to {key!r}")
+
+    def _missing(self, key: str, expected: str) -> None:
+        near = near_miss(key, self.values)
+        mend = f"rename {near!r} to {key!r}" if near else f"add {key} = {expected}"
+        owner = self.where or "the config"
+        self.faults.add(f"{owner} has no {key!r}", self.at(near) if near else self.where, mend)
+
+
+def shown(value: Any) -> str:
+    """A value as it appears in an error: cut to a line."""
+    return f"{reprlib.repr(value)} ({type(value).__name__})" if value is not None else "None"

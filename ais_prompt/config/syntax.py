@@ -1,0 +1,40 @@
+"""A config file's syntax tree, read without running the file."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from ais_prompt.errors import ConfigError
+
+
+def read_syntax(file: Path) -> ast.Module:
+    """Parse a config file.
+
+    Raises:
+        ConfigError: it cannot be read, is not UTF-8 text or is not Python; with file and line where they are known.
+    """
+    try:
+        text = file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError("the config is not UTF-8 text", where=place(file), mend="save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigError(f"the config cannot be read: {error.strerror}", where=place(file)) from error
+    try:
+        return ast.parse(text, filename=str(file))
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        mend = f"look at: {line}" if line else "mend the Python syntax"
+        raise ConfigError(
+            f"the config is not Python: {error.msg}", where=place(file, error.lineno), mend=mend
+        ) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        mend = "a config is a small Python file"
+        raise ConfigError(f"the config is not Python: {error}", where=place(file), mend=mend) from error
+
+
+def place(file: Path, line: int | None = None) -> str:
+    """``file:line`` for an error; a file below the working directory is shown relative to it."""
+    file = file.resolve()
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return f"{shown}:{line}" if line else str(shown)

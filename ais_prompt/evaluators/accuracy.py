@@ -1,0 +1,47 @@
+"""Is the answer the gold answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ais_prompt.errors import DataError
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import SampleScore, Score
+
+
+@EVALUATORS.register_module()
+class AccEvaluator:
+    """Accuracy: 1 where answer and gold are the same text, 0 elsewhere.
+
+    Both are compared as text, so the gold 3 equals the answer "3", but "3.0" does not. Source: OpenCompass'
+    ``AccEvaluator``, which compares ``str()`` of both; here white space at either end is left out as well.
+
+    Args:
+        ignore_case: whether "Paris" equals "PARIS".
+    """
+
+    metrics = ("accuracy",)
+
+    def __init__(self, ignore_case: bool = False) -> None:
+        self.ignore_case = ignore_case
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """``accuracy``, 0 or 1.
+
+        Raises:
+            DataError: there is no gold.
+        """
+        if gold is None:
+            raise DataError("there is no gold answer", mend="name the column that holds it as output_column")
+        correct = extracted is not None and self._text(extracted) == self._text(gold)
+        return {"accuracy": float(correct)}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The mean over the samples that were answered."""
+        return mean_scores(self.metrics, scores)
+
+    def _text(self, value: Any) -> str:
+        text = str(value).strip()
+        return text.casefold() if self.ignore_case else text

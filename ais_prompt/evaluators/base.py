@@ -1,0 +1,33 @@
+"""What the program expects of an evaluator. Any object with these will do; there is nothing to inherit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from ais_prompt.types import SampleScore, Score
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    """Compares answers with gold answers.
+
+    Attributes:
+        metrics: names of what it measures; the first is the main one.
+    """
+
+    metrics: tuple[str, ...]
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """The values of one sample, one for each of ``metrics``; depends on nothing but the arguments.
+
+        Args:
+            extracted: the answer after postprocessing; None, which could not be parsed, scores 0.
+            gold: the gold answer after its own postprocessing.
+
+        Raises:
+            DataError: the gold cannot be used. The caller knows the sample and adds it.
+        """
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """One score for each of ``metrics``; `ais_prompt.metrics.aggregate.mean_scores` is the usual way."""

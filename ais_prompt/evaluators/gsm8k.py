@@ -1,0 +1,41 @@
+"""Is the answer the same number as the gold answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ais_prompt.errors import DataError
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.postprocess.numbers import to_decimal
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import SampleScore, Score
+
+
+@EVALUATORS.register_module()
+class Gsm8kEvaluator:
+    """Accuracy by exact numeric equality: 18, 18.00 and $18 are the same, and so are 1,000 and 1000.
+
+    Compared are decimal numbers, without tolerance (OpenCompass allows 1e-6; all golds of GSM8K are whole numbers).
+    An answer that is not a number is wrong; use it with ``gsm8k_postprocess``, which finds the number.
+    """
+
+    metrics = ("accuracy",)
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """``accuracy``, 0 or 1.
+
+        Raises:
+            DataError: the gold is not a number.
+        """
+        number = to_decimal(gold)
+        if number is None:
+            raise DataError(
+                f"the gold answer {str(gold)[-40:]!r} is not a number",
+                mend="set dataset_postprocessor=dict(type='gsm8k_dataset_postprocess'), or use AccEvaluator",
+            )
+        return {"accuracy": float(to_decimal(extracted) == number)}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The mean over the samples that were answered."""
+        return mean_scores(self.metrics, scores)

@@ -1,0 +1,73 @@
+"""What an inferencer is: the conversation that is held about each sample, written as a generator.
+
+A conversation yields requests, is sent their completions, and returns the prediction::
+
+    def converse(self, sample, shots, desk):
+        [completion] = yield [Request(...)]
+        return Prediction(...)
+
+It knows nothing of concurrency, batches, retries or resume: `ais_prompt.inferencers.drive` holds many conversations at
+once, and answers from the journal what was answered before. One request, labels, repeats and dialogues of many turns
+are all conversations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from ais_prompt.chat import ChatFormat
+from ais_prompt.models.base import Model
+from ais_prompt.prompts import Filled, PromptBuilder
+from ais_prompt.types import Completion, Prediction, Prompt, Request, Sample
+
+Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What an inferencer works with: the data set's prompts, and the model's format and settings."""
+
+    builder: PromptBuilder
+    chat: ChatFormat
+    model: Model
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """One prompt of a sample, for people to look at.
+
+    Attributes:
+        title: which prompt of the sample it is; empty if there is only one.
+        filled: the template filled with data, before the model's format.
+        prompt: exactly what is sent.
+    """
+
+    title: str
+    filled: Filled
+    prompt: Prompt
+
+
+class Inferencer(Protocol):
+    """How a model is asked about samples.
+
+    Attributes:
+        mask: what stands in a generation prompt in place of the gold.
+    """
+
+    mask: str
+
+    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+        """The conversation about one sample.
+
+        Raises:
+            PromptError: the prompt cannot be built from this sample.
+        """
+
+    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+        """The prompts that would be sent about a sample, without asking anything.
+
+        Raises:
+            PromptError: as `converse`.
+        """

@@ -1,0 +1,136 @@
+"""Holds many conversations with a model at once, and writes every answer down as it comes.
+
+Memory does not grow with the number of samples: conversations are started as they are needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from ais_prompt.errors import ModelError
+from ais_prompt.inferencers.dialogue import Dialogue
+from ais_prompt.models.base import AsyncModel, BatchModel, Model
+from ais_prompt.types import Completion, Request
+
+WINDOW = 16
+"""Conversations of a batch model that are open at a time, in batches: enough to put prompts of like length together."""
+
+PATIENCE = 10
+"""Failures of one kind, with no answer before them, after which a model is given up."""
+
+Record: TypeAlias = Callable[[Request, Completion], None]
+"""Writes an answer down before anything else happens with it."""
+
+
+def drive(model: Model, dialogues: Iterator[Dialogue], record: Record, finished: Callable[[Dialogue], None]) -> None:
+    """Hold all dialogues to their end.
+
+    Args:
+        model: a batch model or an async model.
+        dialogues: made when they are asked for; those that are over already are only reported.
+        record: called with every completion, failures included.
+        finished: called with every dialogue that is over.
+
+    Raises:
+        ModelError: the model cannot be used, or every request fails in the same way.
+    """
+    watched = _Watch(record)
+    if isinstance(model, BatchModel):
+        _drive_batches(model, dialogues, watched, finished)
+    elif isinstance(model, AsyncModel):
+        asyncio.run(_drive_concurrently(model, dialogues, watched, finished))
+    else:
+        raise ModelError(f"{type(model).__name__} answers neither batches nor single requests")
+
+
+class _Watch:
+    """Records completions, and gives the model up when asking on makes no sense."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._answered = False
+        self._failures: list[str] = []
+
+    def __call__(self, request: Request, completion: Completion) -> None:
+        self._record(request, completion)
+        failure = completion.failure
+        if failure is None:
+            self._answered = True
+            return
+        self._failures.append(failure.kind)
+        if failure.fatal:
+            raise ModelError(f"every request would fail: {failure.kind}: {failure.message}", mend=RETRY_HINT)
+        if not self._answered and len(self._failures) >= PATIENCE and len(set(self._failures)) == 1:
+            raise ModelError(
+                f"the first {len(self._failures)} requests all failed: {failure.kind}: {failure.message}",
+                mend=RETRY_HINT,
+            )
+
+
+RETRY_HINT = "mend the cause and go on with `-r`: what was answered is kept"
+
+
+def _drive_batches(
+    model: BatchModel, dialogues: Iterator[Dialogue], record: Record, finished: Callable[[Dialogue], None]
+) -> None:
+    window: list[Dialogue] = []
+    loaded = False
+    while window := window + _admit(dialogues, model.batch_size * WINDOW - len(window), finished):
+        if not loaded:
+            model.load()
+            loaded = True
+        for batch in _batches(window, model.batch_size):
+            completions = model.generate([request for _, request in batch])
+            for (dialogue, request), completion in zip(batch, completions, strict=True):
+                record(request, completion)
+                dialogue.answer(request, completion)
+                if dialogue.prediction is not None:
+                    finished(dialogue)
+        window = [dialogue for dialogue in window if dialogue.prediction is None]
+
+
+def _admit(dialogues: Iterator[Dialogue], places: int, finished: Callable[[Dialogue], None]) -> list[Dialogue]:
+    """The next dialogues that still have something to ask; those that are over already only pass by."""
+    admitted: list[Dialogue] = []
+    while len(admitted) < places and (dialogue := next(dialogues, None)):
+        if dialogue.prediction is None:
+            admitted.append(dialogue)
+        else:
+            finished(dialogue)
+    return admitted
+
+
+def _batches(window: list[Dialogue], size: int) -> Iterator[list[tuple[Dialogue, Request]]]:
+    """The open requests in batches of one decoding each, long prompts first, so that little is padded."""
+    waiting = [(dialogue, request) for dialogue in window for request in dialogue.open_requests()]
+    by_decoding: dict[str, list[tuple[Dialogue, Request]]] = {}
+    for dialogue, request in waiting:
+        by_decoding.setdefault(repr(request.decoding), []).append((dialogue, request))
+    for group in by_decoding.values():
+        group.sort(key=lambda pair: len(pair[1].prompt), reverse=True)
+        for start in range(0, len(group), size):
+            yield group[start : start + size]
+
+
+async def _drive_concurrently(
+    model: AsyncModel, dialogues: Iterator[Dialogue], record: Record, finished: Callable[[Dialogue], None]
+) -> None:
+    async def work() -> None:
+        for dialogue in dialogues:  # shared by all workers: each takes the next one
+            while requests := dialogue.open_requests():
+                completion = await model.complete(requests[0])
+                record(requests[0], completion)
+                dialogue.answer(requests[0], completion)
+            finished(dialogue)
+
+    await model.open()
+    try:
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(model.max_concurrency):
+                workers.create_task(work())
+    except* ModelError as group:
+        raise group.exceptions[0] from None
+    finally:
+        await model.aclose()

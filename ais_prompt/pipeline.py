@@ -1,0 +1,173 @@
+"""The whole program: load, check, partition, run, report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from ais_prompt.config.compose import compose
+from ais_prompt.config.load import LoadedConfig, load_config
+from ais_prompt.config.locate import find_config
+from ais_prompt.config.parse import parse_run
+from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults, Interrupted
+from ais_prompt.models.base import Model
+from ais_prompt.partitioners.by_task import partition
+from ais_prompt.report.outcome import TaskOutcome
+from ais_prompt.report.progress import task_progress
+from ais_prompt.report.summary import write_summary
+from ais_prompt.runners.local import run_local
+from ais_prompt.store.layout import RunFolder, create_run_folder, find_run_folder
+from ais_prompt.store.lock import lock_run
+from ais_prompt.store.results import read_results
+from ais_prompt.store.run_record import RunRecord
+from ais_prompt.tasks.check import find_faults
+from ais_prompt.tasks.infer import infer
+from ais_prompt.tasks.score import score
+from ais_prompt.types import DatasetSpec, RunSpec, Score, TaskSpec
+
+RunMode: TypeAlias = Literal["all", "infer", "eval", "viz"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the config comes from, as the command line names it.
+
+    Attributes:
+        config: path or shipped name of a config; None if models and data sets are named.
+        models, datasets: shipped names or patterns.
+        overrides: ``path=value``, as given to ``--set``.
+        work_dir: replaces the config's ``work_dir``.
+        num_prompts: only the first so many questions of each data set.
+    """
+
+    config: str | None = None
+    models: Sequence[str] = ()
+    datasets: Sequence[str] = ()
+    overrides: Sequence[str] = ()
+    work_dir: str | None = None
+    num_prompts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run leaves behind.
+
+    Attributes:
+        folder: where everything lies.
+        outcomes: how each task ended.
+        failed, asked: samples without an answer, and samples in all.
+    """
+
+    folder: RunFolder
+    outcomes: Sequence[TaskOutcome]
+    failed: int
+    asked: int
+
+
+def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
+    """Load and parse a config.
+
+    Raises:
+        ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
+    """
+    if source.config is not None and (source.models or source.datasets):
+        raise ConfigError("give either a config or --models and --datasets, not both")
+    if source.config is not None:
+        loaded = load_config(find_config(source.config), source.overrides)
+    elif source.models and source.datasets:
+        loaded = compose(source.models, source.datasets, source.overrides)
+    else:
+        raise ConfigError(
+            "there is nothing to run",
+            mend="name a config (aisprompt run configs/eval.py), or --models NAME --datasets NAME; see `aisprompt list`",
+        )
+    spec = parse_run(loaded, work_dir=source.work_dir)
+    if source.num_prompts is not None:
+        spec = replace(spec, datasets=tuple(_limited(dataset, source.num_prompts) for dataset in spec.datasets))
+    return loaded, spec
+
+
+def checked_spec(source: Source) -> RunSpec:
+    """Load, parse and check a config.
+
+    Raises:
+        ConfigFaults: everything that is wrong, each with its config path, file and line.
+    """
+    loaded, spec = read_spec(source)
+    faults = find_faults(spec)
+    for fault in faults:
+        fault.where = loaded.place(fault.where)
+    if faults:
+        raise ConfigFaults(faults)
+    return spec
+
+
+def run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunResult:
+    """Run every model on every data set, and leave predictions, scores and a summary in the run folder.
+
+    Args:
+        spec: a checked config.
+        mode: everything, only inference, only scoring, or only the summary; the last two need ``reuse``.
+        reuse: ``latest`` or the name of the run folder to be taken up again; None makes a new one.
+
+    Raises:
+        AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
+        Interrupted: stopped by Ctrl-C; everything so far is kept.
+    """
+    if mode in ("eval", "viz") and reuse is None:
+        raise ConfigError(f"-m {mode} works on a run that is there already", mend="add -r, or -r TIMESTAMP")
+    folder = find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
+    with lock_run(folder):
+        record = RunRecord(folder, spec)
+        outcomes: list[TaskOutcome] = []
+        try:
+            for outcome in _outcomes(partition(spec), mode, folder, record):
+                outcomes.append(outcome)
+            write_summary(folder.summary_dir, outcomes)
+        except KeyboardInterrupt:
+            record.finish("interrupted")
+            raise Interrupted(
+                "stopped; every answer so far is kept", where=str(folder.root), mend=f"go on with -r {folder.root.name}"
+            ) from None
+        record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
+    return RunResult(folder, outcomes, *record.failed_and_asked())
+
+
+def _outcomes(
+    tasks: Sequence[TaskSpec], mode: RunMode, folder: RunFolder, record: RunRecord
+) -> Iterator[TaskOutcome]:
+    if mode in ("eval", "viz"):
+        for task in tasks:
+            yield _scored(task, folder, again=mode == "eval")
+        return
+
+    def work(task: TaskSpec, model: Model) -> None:
+        record.add_task(task, infer(task, model, folder, task_progress))
+
+    for task, error in run_local(tasks, work):
+        if error is not None:
+            yield TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
+        elif mode == "infer":
+            yield TaskOutcome(task.model.abbr, task.dataset.abbr, predictions_only=True)
+        else:
+            yield _scored(task, folder, again=True)
+
+
+def _scored(task: TaskSpec, folder: RunFolder, *, again: bool) -> TaskOutcome:
+    try:
+        scores = score(task, folder) if again else _stored_scores(task, folder)
+    except AisPromptError as error:
+        return TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
+    return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)
+
+
+def _stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
+    if task.dataset.eval.evaluator is None:
+        return []
+    results: dict[str, Any] = read_results(folder.results(task.model.abbr, task.dataset.abbr))
+    return [Score(**values) for values in results["scores"]]
+
+
+def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:
+    return replace(dataset, reader=replace(dataset.reader, limit=number))

@@ -1,0 +1,104 @@
+"""From a row and its shots to a filled prompt: joins the ice template, the prompt template and the masking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ais_prompt.errors import PromptError
+from ais_prompt.prompts.prompt_list import PromptList
+from ais_prompt.prompts.template import Filled, PromptTemplate
+from ais_prompt.types import Sample
+
+
+class PromptBuilder:
+    """Builds the prompts of one data set.
+
+    Args:
+        ice_template: how an in-context example looks; also the prompt when ``prompt_template`` is None.
+        prompt_template: how the question looks; None if ``ice_template`` serves for both.
+        output_column: the column that a generation prompt must not show; None if there is no gold.
+        ice_separator, ice_eos_token: between and after examples that are text (or label tables of dialogues).
+        mask: what stands in a generation prompt in place of the gold.
+        shots_expected: False if the retriever gives no examples by design.
+
+    Raises:
+        PromptError: the templates cannot work together.
+    """
+
+    def __init__(
+        self,
+        ice_template: PromptTemplate | None,
+        prompt_template: PromptTemplate | None,
+        *,
+        output_column: str | None,
+        ice_separator: str = "\n",
+        ice_eos_token: str = "\n",
+        mask: str = "",
+        shots_expected: bool = True,
+    ) -> None:
+        _check_pair(ice_template, prompt_template, shots_expected)
+        self.ice_template = ice_template
+        self.prompt_template: PromptTemplate = prompt_template or ice_template  # type: ignore[assignment]
+        self.output_column = output_column
+        self.ice_separator = ice_separator
+        self.ice_eos_token = ice_eos_token
+        self.mask = mask
+        self._rendered: dict[tuple[str, ...], Filled] = {}
+
+    def generation(self, sample: Sample, shots: Sequence[Sample]) -> Filled:
+        """The prompt to be continued by the model: the gold is masked, a label table gives its first entry."""
+        masked = {self.output_column: self.mask} if self.output_column is not None else {}
+        return self.prompt_template.render({**sample.fields, **masked}, examples=self.examples(shots))
+
+    def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any) -> Filled:
+        """The prompt that states one label; as in the peers nothing is masked here."""
+        return self.prompt_template.render(sample.fields, examples=self.examples(shots), label=label)
+
+    def examples(self, shots: Sequence[Sample]) -> Filled:
+        """The in-context examples, joined. The same shots are rendered only once.
+
+        Raises:
+            PromptError: there are shots but no ``ice_template``.
+        """
+        key = tuple(shot.id for shot in shots)
+        if key not in self._rendered:
+            if len(self._rendered) > 1024:  # retrievers that choose anew for every row would fill the memory
+                self._rendered.clear()
+            self._rendered[key] = self._join([self._example(shot) for shot in shots])
+        return self._rendered[key]
+
+    def _example(self, shot: Sample) -> Filled:
+        if self.ice_template is None:
+            raise PromptError(
+                "the retriever gives examples, but there is no ice_template to show them with",
+                mend="add an ice_template, or use ZeroRetriever",
+            )
+        drop = [self.prompt_template.sep_token] if self.prompt_template.sep_token else []
+        return self.ice_template.render_example(shot.fields, label=shot.gold, drop=drop)
+
+    def _join(self, examples: Sequence[Filled]) -> Filled:
+        dialogue = self.ice_template is not None and self.ice_template.form == "dialogue"
+        separator, eos = ("", "") if dialogue else (self.ice_separator, self.ice_eos_token)
+        if not any(isinstance(example, PromptList) for example in examples):
+            return separator.join(map(str, examples)) + eos
+        joined = PromptList()
+        for example in examples:
+            joined = joined + example + separator
+        # The end token takes a place even when it is empty, as it does in the peers.
+        return joined + PromptList([eos])
+
+
+def _check_pair(ice: PromptTemplate | None, prompt: PromptTemplate | None, shots_expected: bool) -> None:
+    if prompt is None and ice is None:
+        raise PromptError("there is neither a prompt_template nor an ice_template", mend="give at least one of them")
+    if prompt is None and ice is not None and ice.ice_token is None and shots_expected:
+        raise PromptError(
+            "ice_template serves as the prompt too, but has no ice_token: the examples would be lost",
+            mend="put ice_token='</E>' into the template, or use ZeroRetriever",
+        )
+    if prompt is not None and ice is not None and prompt.ice_token is None:
+        raise PromptError(
+            "there is an ice_template, but prompt_template has no ice_token: the examples would be lost",
+            mend="put '</E>' into prompt_template and give it ice_token='</E>', or remove ice_template",
+        )

@@ -1,0 +1,34 @@
+"""The summary of a run as files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from ais_prompt.report.formats import to_csv, to_json, to_markdown
+from ais_prompt.report.outcome import TaskOutcome, summary_rows
+from ais_prompt.report.terminal import print_summary
+from ais_prompt.utils.files import write_text_atomic
+
+
+def write_summary(folder: Path, outcomes: Sequence[TaskOutcome]) -> None:
+    """Write ``summary.txt``, ``.csv``, ``.md`` and ``.json``, each whole or not at all.
+
+    Raises:
+        StoreError: a file cannot be written.
+    """
+    rows = summary_rows(outcomes)
+    write_text_atomic(folder / "summary.txt", _plain(outcomes))
+    write_text_atomic(folder / "summary.csv", to_csv(rows))
+    write_text_atomic(folder / "summary.md", to_markdown(rows))
+    write_text_atomic(folder / "summary.json", to_json(rows))
+
+
+def _plain(outcomes: Sequence[TaskOutcome]) -> str:
+    stream = io.StringIO()
+    # What the environment says of colours and terminals does not concern a file.
+    print_summary(outcomes, Console(file=stream, color_system=None, force_terminal=False, _environ={}))
+    return stream.getvalue()

@@ -1,0 +1,31 @@
+"""What a retriever is: it says which training rows are shown before each question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+from ais_prompt.types import Sample
+
+ShotIds: TypeAlias = tuple[int, ...]
+"""Row numbers in the train split, in the order in which they are shown."""
+
+
+class Retriever(Protocol):
+    """Chooses the in-context examples.
+
+    Attributes:
+        gives_shots: False if it never shows any, by design.
+        ice_separator, ice_eos_token: between and after examples that are text.
+    """
+
+    gives_shots: bool
+    ice_separator: str
+    ice_eos_token: str
+
+    def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
+        """The shots of every test row, in order of the test rows.
+
+        Raises:
+            ConfigError: the train split cannot give what was asked for.
+        """

@@ -1,0 +1,28 @@
+"""No in-context examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ais_prompt.registry import RETRIEVERS
+from ais_prompt.retrievers.base import ShotIds
+from ais_prompt.types import Sample
+
+
+@RETRIEVERS.register_module()
+class ZeroRetriever:
+    """Shows no examples.
+
+    Args:
+        ice_eos_token: text that takes the place of the examples; nothing by default.
+    """
+
+    gives_shots = False
+    ice_separator = ""
+
+    def __init__(self, ice_eos_token: str = "") -> None:
+        self.ice_eos_token = ice_eos_token
+
+    def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:  # noqa: ARG002
+        """Nothing, for every row."""
+        return [()] * len(test)

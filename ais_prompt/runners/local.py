@@ -1,0 +1,46 @@
+"""Runs tasks one after the other in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+
+from ais_prompt.errors import AisPromptError
+from ais_prompt.models.base import Model
+from ais_prompt.tasks.build import build_model
+from ais_prompt.types import TaskSpec
+
+
+def run_local(
+    tasks: Iterable[TaskSpec], work: Callable[[TaskSpec, Model], None]
+) -> Iterator[tuple[TaskSpec, AisPromptError | None]]:
+    """Do every task; a task that cannot go on does not stop the others.
+
+    Neighbouring tasks of one model share it, so that it is loaded once.
+
+    Args:
+        tasks: all tasks of a model together.
+        work: does one task with its model.
+
+    Yields:
+        Each task when it is over, with the error that ended it, or None.
+    """
+    for spec, group in groupby(tasks, key=lambda task: task.model):
+        try:
+            model = build_model(spec)
+        except AisPromptError as error:
+            yield from ((task, error) for task in group)
+            continue
+        try:
+            for task in group:
+                yield task, _attempt(work, task, model)
+        finally:
+            model.close()
+
+
+def _attempt(work: Callable[[TaskSpec, Model], None], task: TaskSpec, model: Model) -> AisPromptError | None:
+    try:
+        work(task, model)
+    except AisPromptError as error:
+        return error
+    return None

@@ -1,0 +1,70 @@
+"""Writing to a disk that can be full or fail: what was there before is never harmed."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from ais_prompt.errors import StoreError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an operating system's error while ``path`` is written into a StoreError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            what, cure = "no space left on the disk", "free some"
+        else:
+            what, cure = f"cannot write: {error.strerror or error}", "mend that"
+        mend = f"everything so far is kept; {cure} and go on with -r"
+        raise StoreError(what, where=str(path), mend=mend) from error
+
+
+@contextmanager
+def reading(path: Path, mend: str) -> Iterator[None]:
+    """Turn an operating system's error while ``path`` is read into a StoreError with this ``mend``."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"cannot read: {error.strerror or error}", where=str(path), mend=mend) from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A binary stream whose content becomes the file ``path`` at the end, whole or not at all.
+
+    The folder is made if needed. If the body raises, what ``path`` held before stays as it was.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    # The process id keeps two processes apart; a file left by kill -9 is hidden and harmless.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename in ``folder`` survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,182 @@
+"""The journal of a task: every finished request, written at once, so that nothing is asked twice.
+
+One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``. The file only grows. A process that is
+killed leaves at most one torn line at the end, which is cut off when the journal is opened again. Answers stay on the
+disk and are read when they are asked for: memory holds only where each of them lies.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ais_prompt.store.disk import reading, writing
+from ais_prompt.types import Completion, Request
+from ais_prompt.utils.digest import digest
+from ais_prompt.utils.jsonl import decode, encode
+
+logger = logging.getLogger(__name__)
+
+_SYNC_SECONDS = 1.0
+"""What a loss of power can cost; the death of the process alone costs nothing."""
+
+
+def request_key(identity: Mapping[str, Any], request: Request) -> str:
+    """The key of an answer: a digest of all that decides it, the model's identity and the whole request."""
+    return digest({"model": identity, "request": request.content()})
+
+
+class Journal:
+    """Finished requests of one task. For one thread of one process (see `ais_prompt.store.lock`).
+
+    Attributes:
+        path: the file.
+        skipped: lines that could not be read when it was opened; their requests will be asked again.
+    """
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        """Use `Journal.open`."""
+        self.path = path
+        self.skipped = 0
+        self._descriptor = descriptor
+        self._answers: dict[str, tuple[int, int]] = {}  # key → offset and length of its line, in bytes
+        self._end = 0
+        self._synced = time.monotonic()
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a journal, or begin it; a torn last line is mended, lines that cannot be read are counted and kept.
+
+        Raises:
+            StoreError: the file cannot be read or written.
+        """
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            journal = cls(path, os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644))
+        try:
+            journal._load()
+        except BaseException:
+            os.close(journal._descriptor)
+            raise
+        return journal
+
+    def __len__(self) -> int:
+        """Number of answers that can be reused."""
+        return len(self._answers)
+
+    def get(self, key: str) -> Completion | None:
+        """The answer under a key; None if there is none. Failures are on record in the file but are not answers.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        if key not in self._answers:
+            return None
+        offset, length = self._answers[key]
+        with reading(self.path, mend="repair the disk, or start a new run without -r"):
+            line = os.pread(self._descriptor, length, offset)
+        return _parse(line)[1]
+
+    def append(self, key: str, request: Request, completion: Completion) -> None:
+        """Write a finished request. When this returns, it survives the death of the process.
+
+        Raises:
+            StoreError: it cannot be written (disk full, for example); the journal is as it was before.
+        """
+        line = encode(
+            {
+                "key": key,
+                "sample_id": request.sample_id,
+                "turn": request.turn,
+                "repeat": request.repeat,
+                "completion": completion.to_json(),
+            }
+        )
+        self._write(line)
+        if completion.failure is None:
+            self._answers[key] = (self._end, len(line))
+        self._end += len(line)
+        if time.monotonic() - self._synced >= _SYNC_SECONDS:
+            self._sync()
+
+    def close(self) -> None:
+        """Make everything safe against a loss of power, and close the file. May be called more than once."""
+        if self._descriptor < 0:
+            return
+        try:
+            self._sync()
+        finally:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _load(self) -> None:
+        with reading(self.path, mend="repair the disk, or start a new run without -r"), self.path.open("rb") as lines:
+            line = b""
+            for line in lines:
+                self._index(line)
+        if line and not line.endswith(b"\n"):
+            self._mend(line)
+        if self.skipped:
+            logger.warning("%s: %d unreadable line(s) skipped; they will be asked again", self.path, self.skipped)
+
+    def _index(self, line: bytes) -> None:
+        try:
+            key, completion = _parse(line)
+        except (ValueError, KeyError, TypeError):
+            # The unfinished line of a killed process is no loss to speak of: it was never reported as done.
+            self.skipped += line.endswith(b"\n")
+        else:
+            if completion.failure is None:
+                self._answers[key] = (self._end, len(line))
+        self._end += len(line)
+
+    def _mend(self, line: bytes) -> None:
+        """End the last line if only its newline is missing; otherwise cut it off."""
+        try:
+            _parse(line)
+        except (ValueError, KeyError, TypeError):
+            self._end -= len(line)
+            with writing(self.path):
+                os.ftruncate(self._descriptor, self._end)
+            logger.info("%s: an unfinished last line of %d bytes was cut off", self.path, len(line))
+        else:
+            self._write(b"\n")
+            self._end += 1
+
+    def _write(self, data: bytes) -> None:
+        with writing(self.path):
+            try:
+                # A disk that fills up takes a part of a line first and refuses the rest at the next call.
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(self._descriptor, rest) :]
+            except BaseException:
+                os.ftruncate(self._descriptor, self._end)
+                raise
+
+    def _sync(self) -> None:
+        with writing(self.path):
+            os.fsync(self._descriptor)
+        self._synced = time.monotonic()
+
+
+def _parse(line: bytes) -> tuple[str, Completion]:
+    """Key and completion of a line; ValueError, KeyError or TypeError if it is none."""
+    values = decode(line.decode())
+    key = values["key"]
+    if not isinstance(key, str):
+        raise TypeError("the key of a line is a text")
+    return key, Completion.from_json(values["completion"])

@@ -1,0 +1,69 @@
+"""Checking the arguments of a part against its signature, without making it."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, get_type_hints
+
+from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+
+from ais_prompt.errors import ConfigError
+
+
+def argument_faults(
+    part: Callable[..., Any], args: Mapping[str, Any], where: str, *, given: int = 0
+) -> Iterator[ConfigError]:
+    """Everything that is wrong with the arguments of a class or function.
+
+    Args:
+        part: the class or function that will be called with ``**args``.
+        args: the arguments from the config.
+        where: config path of the part.
+        given: how many first parameters the program itself fills in (the text of a postprocessor: 1).
+    """
+    try:
+        parameters = list(inspect.signature(part).parameters.values())[given:]
+    except ValueError:  # some builtins tell no signature
+        return
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    name = getattr(part, "__name__", str(part))
+    for key in args:
+        if key not in names and not takes_any:
+            yield ConfigError(f"{name} has no argument {key!r}", where=f"{where}.{key}", mend=_nearest(key, names))
+    for parameter in parameters:
+        if parameter.name in names and parameter.default is parameter.empty and parameter.name not in args:
+            yield ConfigError(f"{name} needs {parameter.name!r}", where=where, mend=f"add {parameter.name}=...")
+    hints = _hints(part)
+    for key, value in args.items():
+        if key in names and key in hints and (problem := _problem(hints[key], value)):
+            yield ConfigError(f"{key!r} of {name} cannot be {value!r}: {problem}", where=f"{where}.{key}")
+
+
+def _nearest(key: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+
+
+def _hints(part: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(part.__init__ if inspect.isclass(part) else part)
+    except (NameError, TypeError):  # hints of somebody else's part that cannot be resolved are not checked
+        return {}
+
+
+def _problem(hint: Any, value: Any) -> str:
+    """Why a value does not fit a type hint, in a few words; empty if it does."""
+    try:
+        TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True)).validate_python(value)
+    except ValidationError as error:
+        return "; ".join(dict.fromkeys(_worded(item["msg"]) for item in error.errors()))
+    except PydanticUserError:  # the hint brings its own config (a pydantic model, a TypedDict)
+        return ""
+    return ""
+
+
+def _worded(message: str) -> str:
+    return message[:1].lower() + message[1:]

@@ -1,0 +1,130 @@
+"""The only place where parts are built from specs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ais_prompt.chat import ChatFormat, make_chat_format
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.inferencers import Desk, Inferencer
+from ais_prompt.models.base import Model
+from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.readers.base import Dataset, Reader, load_dataset
+from ais_prompt.registry import (
+    EVALUATORS,
+    INFERENCERS,
+    MODELS,
+    POSTPROCESSORS,
+    READERS,
+    RETRIEVERS,
+    TEMPLATES,
+    PartRegistry,
+)
+from ais_prompt.retrievers import Retriever
+from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec
+
+Postprocessor = Callable[[Any], Any]
+
+
+def build_part(registry: PartRegistry, spec: PartSpec) -> Any:
+    """Make the part that a spec describes.
+
+    Raises:
+        AisPromptError: there is no such part, or it refuses its arguments; ``where`` is the spec's.
+    """
+    try:
+        return registry.get(spec.type)(**spec.args)
+    except AisPromptError as error:
+        error.where = error.where or spec.where
+        raise
+    except TypeError as error:
+        raise ConfigError(f"{spec.type} cannot be made: {error}", where=spec.where) from error
+
+
+def build_model(spec: ModelSpec) -> Model:
+    """The model, not loaded yet."""
+    model: Model = build_part(MODELS, spec.part)
+    return model
+
+
+def build_chat_format(spec: ModelSpec, model: Model) -> ChatFormat:
+    """The model's side of the prompt."""
+    try:
+        return make_chat_format(model.prompt_style, spec.meta_template, model.tokenizer)
+    except AisPromptError as error:
+        error.where = error.where or f"{spec.where}.meta_template"
+        raise
+
+
+def read_dataset(spec: DatasetSpec) -> Dataset:
+    """The data set, read and cut to its ranges."""
+    reader: Reader = build_part(READERS, spec.source)
+    try:
+        data = load_dataset(reader, spec.reader)
+    except AisPromptError as error:
+        error.where = error.where or spec.reader.where
+        raise
+    return data if spec.reader.limit is None else replace(data, test=data.test[: spec.reader.limit])
+
+
+def build_retriever(spec: DatasetSpec) -> Retriever:
+    """The retriever of a data set."""
+    retriever: Retriever = build_part(RETRIEVERS, spec.infer.retriever)
+    return retriever
+
+
+def build_inferencer(spec: DatasetSpec) -> Inferencer:
+    """The inferencer of a data set."""
+    inferencer: Inferencer = build_part(INFERENCERS, spec.infer.inferencer)
+    return inferencer
+
+
+def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inferencer) -> PromptBuilder:
+    """The data set's side of the prompt."""
+    ice, prompt = (_template(part) for part in (spec.infer.ice_template, spec.infer.prompt_template))
+    try:
+        return PromptBuilder(
+            ice,
+            prompt,
+            output_column=spec.reader.output_column,
+            ice_separator=retriever.ice_separator,
+            ice_eos_token=retriever.ice_eos_token,
+            mask=inferencer.mask,
+            shots_expected=retriever.gives_shots,
+        )
+    except AisPromptError as error:
+        error.where = error.where or spec.infer.where
+        raise
+
+
+def build_desk(model_spec: ModelSpec, model: Model, prompts: PromptBuilder) -> Desk:
+    """What the inferencer works with."""
+    return Desk(prompts, build_chat_format(model_spec, model), model)
+
+
+def build_evaluator(spec: DatasetSpec) -> Evaluator | None:
+    """The evaluator of a data set; None if it only makes predictions."""
+    if spec.eval.evaluator is None:
+        return None
+    evaluator: Evaluator = build_part(EVALUATORS, spec.eval.evaluator)
+    return evaluator
+
+
+def build_postprocessor(spec: PartSpec | None) -> Postprocessor:
+    """The function that turns a text into an answer, its options bound; without a spec the text stays as it is."""
+    if spec is None:
+        return lambda value: value
+    try:
+        function = POSTPROCESSORS.get(spec.type)
+    except AisPromptError as error:
+        error.where = error.where or spec.where
+        raise
+    return partial(function, **spec.args) if spec.args else function
+
+
+def _template(spec: PartSpec | None) -> PromptTemplate | None:
+    return build_part(TEMPLATES, spec) if spec else None

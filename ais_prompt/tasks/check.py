@@ -1,0 +1,107 @@
+"""All faults of a config at once, before any work: every type resolved, every argument bound, every data set read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from ais_prompt.chat import make_chat_format
+from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.readers.base import Dataset
+from ais_prompt.registry import (
+    EVALUATORS,
+    INFERENCERS,
+    MODELS,
+    POSTPROCESSORS,
+    READERS,
+    RETRIEVERS,
+    TEMPLATES,
+    PartRegistry,
+)
+from ais_prompt.tasks.bind import argument_faults
+from ais_prompt.tasks.build import build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, RunSpec, Sample
+
+T = TypeVar("T")
+
+
+def find_faults(spec: RunSpec) -> list[AisPromptError]:
+    """Every fault of a config, in its own order. No model is made, nothing heavy is loaded, nothing is asked."""
+    faults = _Faults()
+    for model in spec.models:
+        _check_model(model, faults)
+    for dataset in spec.datasets:
+        _check_dataset(dataset, faults)
+    return faults
+
+
+class _Faults(list[AisPromptError]):
+    """Collects faults instead of stopping at the first."""
+
+    def attempt(self, action: Callable[[], T], where: str) -> T | None:
+        """What the action returns; None, and a fault more, if it raises one."""
+        try:
+            return action()
+        except AisPromptError as error:
+            error.where = error.where or where
+            self.append(error)
+            return None
+
+    def check_part(self, registry: PartRegistry, spec: PartSpec | None, *, given: int = 0) -> bool:
+        """Resolve a part's type and bind its arguments; True if all is well."""
+        if spec is None:
+            return True
+        before = len(self)
+        part = self.attempt(lambda: registry.get(spec.type), f"{spec.where}.type")
+        if part is not None:
+            self.extend(argument_faults(part, spec.args, spec.where, given=given))
+        return len(self) == before
+
+
+def _check_model(spec: ModelSpec, faults: _Faults) -> None:
+    if faults.check_part(MODELS, spec.part):
+        style = getattr(MODELS.get(spec.part.type), "prompt_style", "messages")
+        faults.attempt(lambda: make_chat_format(style, spec.meta_template, lambda: None), f"{spec.where}.meta_template")
+
+
+def _check_dataset(spec: DatasetSpec, faults: _Faults) -> None:
+    readable = faults.check_part(READERS, spec.source)
+    askable = all(
+        [
+            faults.check_part(TEMPLATES, spec.infer.ice_template),
+            faults.check_part(TEMPLATES, spec.infer.prompt_template),
+            faults.check_part(RETRIEVERS, spec.infer.retriever),
+            faults.check_part(INFERENCERS, spec.infer.inferencer),
+        ]
+    )
+    faults.check_part(EVALUATORS, spec.eval.evaluator)
+    faults.check_part(POSTPROCESSORS, spec.eval.pred_postprocessor, given=1)
+    faults.check_part(POSTPROCESSORS, spec.eval.dataset_postprocessor, given=1)
+    data = faults.attempt(lambda: read_dataset(spec), spec.reader.where) if readable else None
+    if askable:
+        _check_prompts(spec, data, faults)
+
+
+def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: _Faults) -> None:
+    """Whether templates, retriever and data go together, tried on the first question."""
+    retriever = faults.attempt(lambda: build_retriever(spec), spec.infer.retriever.where)
+    inferencer = faults.attempt(lambda: build_inferencer(spec), spec.infer.inferencer.where)
+    if retriever is None or inferencer is None:
+        return
+    prompts = faults.attempt(lambda: build_prompts(spec, retriever, inferencer), spec.infer.where)
+    if data is None:
+        return
+    question = faults.attempt(lambda: _first_question(data), spec.reader.where)
+    chosen = faults.attempt(lambda: retriever.retrieve(data.train, data.test), spec.infer.retriever.where)
+    if prompts and question and chosen:
+        shots = [data.train[row] for row in chosen[0]]
+        faults.attempt(lambda: prompts.generation(question, shots), spec.infer.where)
+
+
+def _first_question(data: Dataset) -> Sample:
+    if not len(data.test):
+        raise DataError(
+            "there is not one question in the test split",
+            mend="check test_split and test_range of reader_cfg, and that the file has rows",
+        )
+    return data.test[0]

@@ -1,0 +1,117 @@
+"""Inference of one task: every sample is asked about once, and every answer is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from ais_prompt.errors import AisPromptError
+from ais_prompt.inferencers import Desk, Dialogue, Inferencer, drive
+from ais_prompt.models.base import Model
+from ais_prompt.readers.base import Dataset
+from ais_prompt.retrievers import ShotIds
+from ais_prompt.store.journal import Journal, request_key
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import write_predictions
+from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.tasks.progress import OpenProgress, Progress
+from ais_prompt.types import Completion, Request, Sample, TaskSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """A task made ready: its data, its shots, and the parts that turn samples into requests."""
+
+    data: Dataset
+    shot_ids: tuple[ShotIds, ...]
+    inferencer: Inferencer
+    desk: Desk
+
+    def shots(self, sample: Sample) -> list[Sample]:
+        """The in-context examples of a test sample."""
+        return [self.data.train[row] for row in self.shot_ids[sample.index]]
+
+
+def prepare(task: TaskSpec, model: Model) -> Inference:
+    """Read the data and build the parts of a task; no model is loaded and nothing is asked.
+
+    Raises:
+        AisPromptError: whatever is wrong with the config or the data.
+    """
+    data = read_dataset(task.dataset)
+    retriever = build_retriever(task.dataset)
+    inferencer = build_inferencer(task.dataset)
+    prompts = build_prompts(task.dataset, retriever, inferencer)
+    try:
+        shot_ids = tuple(retriever.retrieve(data.train, data.test))
+    except AisPromptError as error:
+        error.where = error.where or task.dataset.infer.retriever.where
+        raise
+    return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts))
+
+
+def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenProgress) -> None:
+    """Ask about every sample, from the journal as far as it reaches, and write the predictions.
+
+    Raises:
+        AisPromptError: the task cannot go on; what was answered is in the journal.
+    """
+    work = prepare(task, model)
+    with Journal.open(folder.journal(task.model.abbr, task.dataset.abbr)) as journal:
+        memory = _Memory(journal, model)
+        known = _known(work, memory) if len(journal) else 0
+        with open_progress(task.name, total=len(work.data.test), done=known) as progress:
+            if len(journal):
+                progress.note(_reuse_note(task, known, len(work.data.test), len(journal)))
+            drive(model, _dialogues(work, memory), memory.record, partial(_tell, progress))
+        # The predictions are the conversations once more, answered from the journal: they come in the order of the
+        # samples, and need no memory while the run goes on.
+        replayed = (dialogue.prediction for dialogue in _dialogues(work, memory))
+        predictions = (prediction for prediction in replayed if prediction is not None)
+        write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), predictions)
+
+
+class _Memory:
+    """The answers of a task: those in the journal, and this run's failures, which are asked again only by a later run."""
+
+    def __init__(self, journal: Journal, model: Model) -> None:
+        self._journal = journal
+        self._identity = model.identity()
+        self._failures: dict[str, Completion] = {}
+
+    def recall(self, request: Request) -> Completion | None:
+        key = request_key(self._identity, request)
+        return self._failures.get(key) or self._journal.get(key)
+
+    def record(self, request: Request, completion: Completion) -> None:
+        key = request_key(self._identity, request)
+        self._journal.append(key, request, completion)
+        if completion.failure is not None:
+            self._failures[key] = completion
+
+
+def _dialogues(work: Inference, memory: _Memory) -> Iterator[Dialogue]:
+    for sample in work.data.test:
+        try:
+            yield Dialogue(work.inferencer.converse(sample, work.shots(sample), work.desk), memory.recall)
+        except AisPromptError as error:
+            error.where = error.where or f"sample {sample.id}, row {sample.index}"
+            raise
+
+
+def _known(work: Inference, memory: _Memory) -> int:
+    """How many samples the journal answers completely."""
+    return sum(dialogue.prediction is not None for dialogue in _dialogues(work, memory))
+
+
+def _reuse_note(task: TaskSpec, known: int, total: int, written: int) -> str:
+    note = f"[{task.name}] {known} of {total} samples are answered already, {total - known} will be asked"
+    if written > known:
+        note += f"; {written - known} stored answers belong to other prompts or settings, or to unfinished samples"
+    return note
+
+
+def _tell(progress: Progress, over: Dialogue) -> None:
+    if over.prediction is not None and not over.recalled:
+        progress.advance(failed=over.prediction.failed)

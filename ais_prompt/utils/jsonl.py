@@ -1,0 +1,90 @@
+"""JSON and JSONL as this program writes and reads them: UTF-8, readable, one object a line.
+
+Lines end at ``\\n`` and nowhere else, so the other line separators of Unicode may stand in a text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ais_prompt.errors import DataError
+
+_BOM = b"\xef\xbb\xbf"
+_HEAD = 60
+"""Characters of a broken line that an error shows."""
+
+
+def encode(value: Any, indent: int | None = None) -> bytes:
+    """A value as UTF-8 JSON that ends with a newline; on one line unless ``indent`` is given.
+
+    Chinese and other text stays readable. A lone surrogate, which UTF-8 has no bytes for, is written as its JSON
+    escape, so it comes back as it was. Values that JSON does not know are written as their `str`.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str) + "\n"
+    # For a lone surrogate, "backslashreplace" writes exactly what JSON wants: \ud800.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def decode(text: str) -> Any:
+    """The value of a JSON text. ``NaN`` and ``Infinity`` are read as floats, as Python's `json` does.
+
+    Raises:
+        ValueError: it is not JSON, or an object has the same key twice (one of the values would be lost).
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def read_objects(lines: Iterable[bytes], origin: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number (from 1) and object of every line; blank lines are skipped, a byte order mark is ignored.
+
+    Args:
+        lines: the lines of a file that was opened in binary mode.
+        origin: the file, for errors.
+
+    Raises:
+        DataError: a line is not UTF-8, not JSON or not an object; it names the file and line.
+    """
+    for number, line in enumerate(lines, start=1):
+        content = (line.removeprefix(_BOM) if number == 1 else line).strip()
+        if content:
+            yield number, _object_of_line(content, f"{origin}:{number}")
+
+
+def _object_of_line(content: bytes, where: str) -> dict[str, Any]:
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"the line is not UTF-8 text ({error.reason})", where=where, mend="save it as UTF-8") from None
+    try:
+        value = decode(text)
+    except ValueError as error:
+        raise DataError(
+            f"the line is not JSON: {error}: {_head(text)}",
+            where=where,
+            mend="JSONL has one object a line: repair the line, or set format='json' if the file is one JSON text",
+        ) from None
+    if not isinstance(value, dict):
+        raise DataError(
+            f"the line is not an object with columns but {type(value).__name__}: {_head(text)}",
+            where=where,
+            mend='write it as {"column": value, ...}',
+        )
+    return value
+
+
+def _head(text: str) -> str:
+    return text if len(text) <= _HEAD else text[:_HEAD] + "…"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return value

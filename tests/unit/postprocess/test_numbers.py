@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.postprocess.numbers import last_number, to_decimal
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("18", "18"),
+        ("It is 18.", "18"),
+        ("It is 18.00 dollars", "18.00"),
+        ("first 3, then 18", "18"),
+        ("1,000", "1000"),
+        ("they pay $1,234,567.89.", "1234567.89"),
+        ("1,2,3", "3"),
+        ("3,14", "14"),
+        ("1,0000", "0000"),
+        ("2024,100", "100"),
+        ("-3", "-3"),
+        ("−3", "-3"),
+        ("a loss of -$3", "-3"),
+        ("a loss of $-3", "-3"),
+        ("5-3", "3"),
+        ("16 - 3 = 13", "13"),
+        ("x=-7", "-7"),
+        ("1/2", "2"),
+        (".5", "5"),
+        ("...18", "18"),
+        ("1e3", "3"),
+        ("v1.2.3", "3"),
+        ("**18**", "18"),
+        (r"\boxed{\$18}", "18"),
+        ("25%", "25"),
+        ("€18", "18"),
+        ("١٢ then ٣", "٣"),
+        ("答案是１８。", "１８"),
+        ("x²", None),
+        ("no number", None),
+        ("", None),
+    ],
+)
+def test_the_last_number_of_a_text(text: str, number: str | None) -> None:
+    assert last_number(text) == number
+
+
+@pytest.mark.parametrize("value", [18, 18.0, "18", "18.00", "$18", " 18. ", "018", "+18", "１８", "١٨", "1.8e1"])
+def test_one_value_in_many_forms(value: Any) -> None:
+    assert to_decimal(value) == 18
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1,000", "1000"), ("-$3", "-3"), ("−3", "-3"), ("0.1", "0.1"), ("-0", "0")]
+)
+def test_values_are_read_exactly(text: str, value: str) -> None:
+    assert to_decimal(text) == Decimal(value)
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, "", "$", "18 apples", "1/2", "nan", "inf", "sNaN", "1e99999999999999999999"]
+)
+def test_what_is_not_a_number(value: Any) -> None:
+    assert to_decimal(value) is None
+
+
+@given(st.text())
+def test_every_number_found_can_be_read(text: str) -> None:
+    number = last_number(text)
+    assert number is None or to_decimal(number) is not None
+
+
+@given(number=st.integers(), before=st.text(), after=st.text(st.characters(exclude_categories=["Nd"])))
+def test_a_whole_number_is_found_with_thousands_commas_in_any_text(number: int, before: str, after: str) -> None:
+    assert to_decimal(last_number(f"{before} {number:,} {after}")) == number
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=4))
+def test_decimals_are_found_exactly(number: Decimal) -> None:
+    assert to_decimal(last_number(f"so it is ${number:,f}.")) == number
