@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ais_prompt.config.compose import compose
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
 from ais_prompt.config.parse import parse_run
-from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults, Interrupted
+from ais_prompt.config.render import render_config
+from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults, Interrupted, StoreError
 from ais_prompt.models.base import Model
 from ais_prompt.partitioners.by_task import partition
 from ais_prompt.report.outcome import TaskOutcome
@@ -19,12 +22,17 @@ from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.local import run_local
 from ais_prompt.store.layout import RunFolder, create_run_folder, find_run_folder
 from ais_prompt.store.lock import lock_run
-from ais_prompt.store.results import read_results
+from ais_prompt.store.results import read_json
 from ais_prompt.store.run_record import RunRecord
+from ais_prompt.tasks.build import build_model
 from ais_prompt.tasks.check import find_faults
 from ais_prompt.tasks.infer import infer
+from ais_prompt.tasks.preview import PromptView, preview
 from ais_prompt.tasks.score import score
-from ais_prompt.types import DatasetSpec, RunSpec, Score, TaskSpec
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Score, TaskSpec
+from ais_prompt.utils.log import logging_to
+
+logger = logging.getLogger(__name__)
 
 RunMode: TypeAlias = Literal["all", "infer", "eval", "viz"]
 
@@ -54,12 +62,10 @@ class RunResult:
     """What a run leaves behind.
 
     Attributes:
-        folder: where everything lies.
         outcomes: how each task ended.
         failed, asked: samples without an answer, and samples in all.
     """
 
-    folder: RunFolder
     outcomes: Sequence[TaskOutcome]
     failed: int
     asked: int
@@ -80,7 +86,7 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     else:
         raise ConfigError(
             "there is nothing to run",
-            mend="name a config (aisprompt run configs/eval.py), or --models NAME --datasets NAME; see `aisprompt list`",
+            mend="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`",
         )
     spec = parse_run(loaded, work_dir=source.work_dir)
     if source.num_prompts is not None:
@@ -103,40 +109,94 @@ def checked_spec(source: Source) -> RunSpec:
     return spec
 
 
-def run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunResult:
+def view(tasks: Sequence[TaskSpec], count: int) -> Iterator[PromptView]:
+    """The first prompts of each task as they would be sent; no weights are loaded and nobody is asked.
+
+    Args:
+        tasks: from `partition` of a checked config.
+        count: most samples of each task.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    for task in tasks:
+        yield from preview(task, build_model(task.model), count)
+
+
+def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
+    """See whether the models can be used at all, and find or make the run folder.
+
+    Args:
+        spec: a checked config.
+        mode: as in `run`; scoring and summary alone need ``reuse``.
+        reuse: ``latest`` or the name of the run folder to be taken up again; None makes a new one.
+
+    Raises:
+        ModelError: a model surely cannot be used.
+        ConfigError: there is no such run folder, or none can be made.
+    """
+    if mode in ("eval", "viz") and reuse is None:
+        raise ConfigError(f"-m {mode} works on a run that is there already", mend="add -r, or -r TIMESTAMP")
+    if mode in ("all", "infer"):
+        for model in spec.models:
+            _preflight(model)
+    return find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
+
+
+def run(spec: RunSpec, folder: RunFolder, mode: RunMode = "all", command: str = "") -> RunResult:
     """Run every model on every data set, and leave predictions, scores and a summary in the run folder.
 
     Args:
         spec: a checked config.
-        mode: everything, only inference, only scoring, or only the summary; the last two need ``reuse``.
-        reuse: ``latest`` or the name of the run folder to be taken up again; None makes a new one.
+        folder: from `open_run`.
+        mode: everything, only inference, only scoring, or only the summary.
+        command: the command line without secrets, for the record.
 
     Raises:
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
         Interrupted: stopped by Ctrl-C; everything so far is kept.
     """
-    if mode in ("eval", "viz") and reuse is None:
-        raise ConfigError(f"-m {mode} works on a run that is there already", mend="add -r, or -r TIMESTAMP")
-    folder = find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
-    with lock_run(folder):
-        record = RunRecord(folder, spec)
-        outcomes: list[TaskOutcome] = []
-        try:
-            for outcome in _outcomes(partition(spec), mode, folder, record):
-                outcomes.append(outcome)
+    tasks = partition(spec)
+    with lock_run(folder), logging_to(folder.logs / "run.log"):
+        logger.info("session begins: %s", command)
+        record = RunRecord(folder, render_config(spec.resolved), command)
+        if record.changes:
+            logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
+        with _session(record, folder):
+            outcomes = list(_outcomes(tasks, mode, folder, record))
             write_summary(folder.summary_dir, outcomes)
-        except KeyboardInterrupt:
-            record.finish("interrupted")
-            raise Interrupted(
-                "stopped; every answer so far is kept", where=str(folder.root), mend=f"go on with -r {folder.root.name}"
-            ) from None
         record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
-    return RunResult(folder, outcomes, *record.failed_and_asked())
+    return RunResult(outcomes, *record.failed_and_asked(tasks))
 
 
-def _outcomes(
-    tasks: Sequence[TaskSpec], mode: RunMode, folder: RunFolder, record: RunRecord
-) -> Iterator[TaskOutcome]:
+def _preflight(spec: ModelSpec) -> None:
+    try:
+        build_model(spec).preflight()
+    except AisPromptError as error:
+        error.where = error.where or spec.where
+        raise
+
+
+@contextmanager
+def _session(record: RunRecord, folder: RunFolder) -> Iterator[None]:
+    """Note how a session ended if it did not come to its end."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        record.finish("interrupted")
+        raise Interrupted(
+            "stopped; every answer so far is kept",
+            where=str(folder.root),
+            mend=f"give the same command again with -r {folder.root.name}",
+        ) from None
+    except BaseException:
+        logger.info("session broken off", exc_info=True)
+        with suppress(StoreError):  # what is raised already says more
+            record.finish("failed")
+        raise
+
+
+def _outcomes(tasks: Sequence[TaskSpec], mode: RunMode, folder: RunFolder, record: RunRecord) -> Iterator[TaskOutcome]:
     if mode in ("eval", "viz"):
         for task in tasks:
             yield _scored(task, folder, again=mode == "eval")
@@ -147,6 +207,7 @@ def _outcomes(
 
     for task, error in run_local(tasks, work):
         if error is not None:
+            logger.info("%s failed", task.name, exc_info=error)
             yield TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
         elif mode == "infer":
             yield TaskOutcome(task.model.abbr, task.dataset.abbr, predictions_only=True)
@@ -165,7 +226,7 @@ def _scored(task: TaskSpec, folder: RunFolder, *, again: bool) -> TaskOutcome:
 def _stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
     if task.dataset.eval.evaluator is None:
         return []
-    results: dict[str, Any] = read_results(folder.results(task.model.abbr, task.dataset.abbr))
+    results = read_json(folder.results(task.model.abbr, task.dataset.abbr))
     return [Score(**values) for values in results["scores"]]
 
 

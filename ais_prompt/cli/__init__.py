@@ -1,0 +1,25 @@
+"""The command line: one short file a verb. Only click is imported before a verb is at work, so help is quick."""
+
+from __future__ import annotations
+
+import click
+
+from ais_prompt import __version__
+from ais_prompt.cli.check import check
+from ais_prompt.cli.list import list_parts
+from ais_prompt.cli.run import run
+from ais_prompt.cli.view_prompt import view_prompt
+
+EPILOG = """\b
+Exit codes: 0 done · 1 a gate failed (too many failures) · 2 the config or the command line is wrong ·
+3 a model, server or disk could not be used · 70 a bug · 130 interrupted (go on with -r)."""
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    commands=[run, view_prompt, check, list_parts],
+    epilog=EPILOG,
+)
+@click.version_option(__version__, prog_name="aisprompt")
+def main() -> None:
+    """Evaluate language models from a Python config: see every prompt, trust every score."""

@@ -128,6 +128,11 @@ def _file_of_module(module: str, level: int, file: Path, where: str) -> Path:
 
 
 def _check_blocks(tree: ast.Module, blocks: list[ast.stmt], file: Path) -> None:
+    first = next((node for node in tree.body if isinstance(node, ast.With)), None)
+    if first and not is_read_base(first):
+        where = place(file, first.lineno)
+        mend = "put it into a function, or read a file with pathlib.Path(name).read_text()"
+        raise ConfigError("the first `with` of a config can only be `with read_base():`", where=where, mend=mend)
     # mmengine reads the first block only, and takes what the others import for parts: names instead of values.
     unread = [node for node in ast.walk(tree) if is_read_base(node) and node not in blocks[:1]]
     if unread:

@@ -61,7 +61,7 @@ def _lists(kind: Kind, values: Mapping[str, Any], file: Path) -> dict[str, list[
 
 
 def _custom_imports(values: Mapping[str, Any]) -> list[str]:
-    names = values.get("custom_imports", {}).get("imports", [])
+    names = (values.get("custom_imports") or {}).get("imports", [])
     return [names] if isinstance(names, str) else list(names)
 
 

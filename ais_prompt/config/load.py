@@ -50,7 +50,9 @@ class LoadedConfig:
         if item and item.group() in self.origins:
             file, path_there = self.origins[item.group()]
             return locate(path_there + where[item.end() :], file)
-        return locate(where, self.path) if self.path else None
+        # The place of a fault can also be a data file with a line, and that is no config path.
+        is_config_path = not re.search(r"[:/\\]", where)
+        return locate(where, self.path) if self.path and is_config_path else None
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
@@ -82,7 +84,7 @@ def _read(path: Path) -> dict[str, Any]:
             config = Config.fromfile(
                 str(path.resolve()), lazy_import=lazy, import_custom_modules=False, format_python_code=False
             )
-        return plain_config(config.to_dict())
+        return plain_config(config.to_dict(keep_imported=True))
     except ConfigError as error:
         found = locate(error.where, path)
         raise ConfigError(

@@ -1,8 +1,9 @@
-"""Two functions of mmengine 0.10.7 that fail on today's Python installations, and ours in their place.
+"""What mmengine 0.10.7 does not manage in reading a config, and ours in its place.
 
 - It looks for absolutely imported configs with ``pkg_resources``, which setuptools no longer has.
 - It knows the standard library by the folder of the running Python, which is wrong in a virtual environment: there
   ``from copy import deepcopy`` in a config would give a placeholder that cannot be called.
+- It refuses variables called ``text`` or ``filename``, because its `Config` has attributes of these names.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
 
 import mmengine.config.config as mmengine_config
 import mmengine.config.utils as mmengine_utils
@@ -51,14 +54,23 @@ def is_standard_library(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names or module.startswith("mmengine.config")
 
 
+OURS: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
+    (mmengine_config, "get_installed_path", installed_path),
+    (mmengine_config, "_is_builtin_module", is_standard_library),
+    (mmengine_utils, "_is_builtin_module", is_standard_library),
+    (mmengine_config, "RESERVED_KEYS", ()),
+)
+"""Module of mmengine, name in it, and what stands there while a config is read."""
+
+
 @contextmanager
 def filled() -> Iterator[None]:
-    """Let mmengine use the functions of this file while a config is read."""
-    before = mmengine_config.get_installed_path, mmengine_utils._is_builtin_module
-    mmengine_config.get_installed_path = installed_path
-    mmengine_utils._is_builtin_module = mmengine_config._is_builtin_module = is_standard_library
+    """Let mmengine use what stands in this file while a config is read."""
+    theirs = [getattr(module, name) for module, name, _ in OURS]
+    for module, name, ours in OURS:
+        setattr(module, name, ours)
     try:
         yield
     finally:
-        mmengine_config.get_installed_path = before[0]
-        mmengine_utils._is_builtin_module = mmengine_config._is_builtin_module = before[1]
+        for (module, name, _), before in zip(OURS, theirs, strict=True):
+            setattr(module, name, before)

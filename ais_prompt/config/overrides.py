@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from ais_prompt.config.keys import TOP_KEYS, advice
+from ais_prompt.config.literal import parse_literal
+from ais_prompt.config.redact import redacted_override
 from ais_prompt.errors import ConfigError
 
 
@@ -25,21 +26,19 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
     changed = copy.deepcopy(values)
     for override in overrides:
         path, equals, text = override.partition("=")
-        if not equals or not path.strip("."):
-            raise ConfigError(
-                f"{override!r} is not an override",
-                where=f"--set {override}",
-                mend="write --set models.0.max_out_len=64",
-            )
-        _Override(override, _value(text)).apply(changed, _brackets_as_dots(path.strip()))
+        where = f"--set {redacted_override(override)}"
+        if not equals or not path.strip():
+            mend = "write --set models.0.max_out_len=64"
+            raise ConfigError("this is not an override", where=where, mend=mend)
+        _Override(where, parse_literal(text)).apply(changed, _brackets_as_dots(path.strip()))
     return changed
 
 
 class _Override:
     """One override on its way down the config."""
 
-    def __init__(self, text: str, value: Any) -> None:
-        self.where = f"--set {text}"
+    def __init__(self, where: str, value: Any) -> None:
+        self.where = where
         self.value = value
 
     def apply(self, values: dict[str, Any], path: str) -> None:
@@ -91,9 +90,8 @@ class _Override:
             abbr = max(fitting, key=len)
             return [(abbrs[abbr], path.removeprefix(abbr).removeprefix("."))]
         what = f"{done} has {len(items)} items and none is {part!r}"
-        raise ConfigError(
-            what, where=self.where, mend=advice(part, abbrs) or f"give a position from 0 to {len(items) - 1}, or *"
-        )
+        mend = advice(part, abbrs) or (f"give a position from 0 to {len(items) - 1}, or *" if items else "")
+        raise ConfigError(what, where=self.where, mend=mend)
 
 
 def _key_in(container: dict[Any, Any], key: str) -> Any:
@@ -104,11 +102,3 @@ def _key_in(container: dict[Any, Any], key: str) -> Any:
 
 def _brackets_as_dots(path: str) -> str:
     return re.sub(r"\[(-?\d+|\*)\]", r".\1", path)
-
-
-def _value(text: str) -> Any:
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text
-    return value if isinstance(value, str | int | float | list | tuple | dict | None) else text

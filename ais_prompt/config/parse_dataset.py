@@ -49,14 +49,21 @@ def parse_reader(section: Section) -> ReaderSpec | None:
     """``reader_cfg``; None if it cannot be used."""
     section.refuse_unknown(READER_KEYS)
     columns = _parse_columns(section)
-    column = (str, type(None))
-    output = section.get("output_column", column, "the name of a column, or None")
-    split = section.get("train_split", (str,), "the name of a split", "train")
-    test = section.get("test_split", (str,), "the name of a split", "test")
-    if columns is None or split is None or test is None:
-        return None
+    output_column = section.get("output_column", (str, type(None)), "the name of a column, or None")
+    train_split = section.get("train_split", (str,), "the name of a split", "train")
+    test_split = section.get("test_split", (str,), "the name of a split", "test")
     train_range, test_range = _parse_range(section, "train_range"), _parse_range(section, "test_range")
-    return ReaderSpec(columns, output, split, test, train_range, test_range, section.where)
+    if columns is None or train_split is None or test_split is None:
+        return None
+    return ReaderSpec(
+        input_columns=columns,
+        output_column=output_column,
+        train_split=train_split,
+        test_split=test_split,
+        train_range=train_range,
+        test_range=test_range,
+        where=section.where,
+    )
 
 
 def parse_infer(section: Section) -> InferSpec | None:

@@ -51,6 +51,13 @@ class Model(Protocol):
     def count_tokens(self, prompt: Prompt) -> int | None:
         """Tokens of a prompt as it is sent, special tokens included; None if no tokenizer is known."""
 
+    def preflight(self) -> None:
+        """See, before any work is done, whether it surely cannot be used. Nothing is loaded and nobody is asked.
+
+        Raises:
+            ModelError: its files, its packages or its key are not there.
+        """
+
     def close(self) -> None:
         """Free memory and connections. May be called more than once."""
 

@@ -18,6 +18,7 @@ from ais_prompt.models.hf_weights import check_generation_options, load_network
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request
 from ais_prompt.utils.digest import digest
+from ais_prompt.utils.imports import require_installed
 
 _SECRETS: Final = {"token", "use_auth_token"}
 _TAKEN_OPTIONS: Final = {
@@ -157,6 +158,17 @@ class HuggingFaceBaseModel:
             PromptError, ModelError: as `encode`.
         """
         return len(self.encode(prompt))
+
+    def preflight(self) -> None:
+        """See whether the folders and packages are there. A hub id is not looked up.
+
+        Raises:
+            ModelError: a folder that does not exist.
+            MissingExtra: torch is not installed.
+        """
+        for path in (self.path, self.tokenizer_path):
+            local_folder(path)
+        require_installed("torch", extra="local", why=type(self).__name__)
 
     def load(self) -> None:
         """Open tokenizer and weights. A second call does nothing.

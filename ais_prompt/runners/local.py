@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models.base import Model
 from ais_prompt.tasks.build import build_model
 from ais_prompt.types import TaskSpec
@@ -24,6 +24,9 @@ def run_local(
 
     Yields:
         Each task when it is over, with the error that ended it, or None.
+
+    Raises:
+        StoreError: answers can no longer be written down.
     """
     for spec, group in groupby(tasks, key=lambda task: task.model):
         try:
@@ -41,6 +44,8 @@ def run_local(
 def _attempt(work: Callable[[TaskSpec, Model], None], task: TaskSpec, model: Model) -> AisPromptError | None:
     try:
         work(task, model)
+    except StoreError:  # a full disk is full for all tasks
+        raise
     except AisPromptError as error:
         return error
     return None

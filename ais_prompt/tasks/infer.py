@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import Desk, Dialogue, Inferencer, drive
@@ -16,7 +15,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
 from ais_prompt.tasks.progress import OpenProgress, Progress
-from ais_prompt.types import Completion, Request, Sample, TaskSpec
+from ais_prompt.types import Completion, Request, Sample, TaskFacts, TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ def prepare(task: TaskSpec, model: Model) -> Inference:
     return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts))
 
 
-def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenProgress) -> None:
+def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenProgress) -> TaskFacts:
     """Ask about every sample, from the journal as far as it reaches, and write the predictions.
 
     Raises:
@@ -64,16 +63,19 @@ def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenPr
         with open_progress(task.name, total=len(work.data.test), done=known) as progress:
             if len(journal):
                 progress.note(_reuse_note(task, known, len(work.data.test), len(journal)))
-            drive(model, _dialogues(work, memory), memory.record, partial(_tell, progress))
+            tally = _Tally(progress)
+            drive(model, _dialogues(work, memory), memory.record, tally.finished)
         # The predictions are the conversations once more, answered from the journal: they come in the order of the
         # samples, and need no memory while the run goes on.
         replayed = (dialogue.prediction for dialogue in _dialogues(work, memory))
         predictions = (prediction for prediction in replayed if prediction is not None)
         write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), predictions)
+    data = work.data
+    return TaskFacts(model.identity(), data.digest, tuple(data.origins), len(data.test), tally.failed)
 
 
 class _Memory:
-    """The answers of a task: those in the journal, and this run's failures, which are asked again only by a later run."""
+    """The answers of a task: those in the journal, and this run's failures, which only a later run asks again."""
 
     def __init__(self, journal: Journal, model: Model) -> None:
         self._journal = journal
@@ -112,6 +114,15 @@ def _reuse_note(task: TaskSpec, known: int, total: int, written: int) -> str:
     return note
 
 
-def _tell(progress: Progress, over: Dialogue) -> None:
-    if over.prediction is not None and not over.recalled:
-        progress.advance(failed=over.prediction.failed)
+class _Tally:
+    """Passes on what is over to the progress, and counts the samples that have no answer."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.failed = 0
+
+    def finished(self, over: Dialogue) -> None:
+        failed = over.prediction is not None and over.prediction.failed
+        self.failed += failed
+        if not over.recalled:
+            self._progress.advance(failed=failed)

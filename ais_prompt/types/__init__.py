@@ -3,7 +3,7 @@
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Usage
 from ais_prompt.types.prompt import Content, Message, Prompt, prompt_from_json, prompt_to_json
 from ais_prompt.types.request import Decoding, Request
-from ais_prompt.types.result import STATUSES, Prediction, SampleScore, Score, Status
+from ais_prompt.types.result import STATUSES, Prediction, SampleScore, Score, Status, TaskFacts
 from ais_prompt.types.sample import Sample
 from ais_prompt.types.spec import (
     DatasetSpec,
@@ -38,6 +38,7 @@ __all__ = [
     "SampleScore",
     "Score",
     "Status",
+    "TaskFacts",
     "TaskSpec",
     "Usage",
     "prompt_from_json",

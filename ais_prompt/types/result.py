@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ais_prompt.types.completion import Completion
@@ -102,3 +102,26 @@ class Score:
     stderr: float | None
     n: int
     counts: Mapping[Status, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """What is known of a task when its inference is over.
+
+    Attributes:
+        model: the model's `identity`.
+        data_digest: digest of all data that was read.
+        data_files: where the data came from.
+        samples: questions in the data set, after its range.
+        failed: how many of them have no answer.
+    """
+
+    model: Mapping[str, Any]
+    data_digest: str
+    data_files: tuple[str, ...]
+    samples: int
+    failed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)

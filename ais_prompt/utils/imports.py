@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from types import ModuleType
 
 from ais_prompt.errors import MissingExtra
@@ -24,7 +25,21 @@ def require(package: str, *, extra: str, why: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != package.partition(".")[0]:
             raise
-        raise MissingExtra(
-            f"{why} needs the package {package!r}, which is not installed",
-            mend=f"pip install 'ais-prompt[{extra}]'",
-        ) from error
+        raise _missing(package, extra, why) from error
+
+
+def require_installed(package: str, *, extra: str, why: str) -> None:
+    """See whether an optional package is there, without importing it.
+
+    Raises:
+        MissingExtra: as `require`.
+    """
+    if importlib.util.find_spec(package) is None:
+        raise _missing(package, extra, why)
+
+
+def _missing(package: str, extra: str, why: str) -> MissingExtra:
+    return MissingExtra(
+        f"{why} needs the package {package!r}, which is not installed",
+        mend=f"pip install 'ais-prompt[{extra}]'",
+    )

@@ -64,7 +64,7 @@ def _object_of_line(content: bytes, where: str) -> dict[str, Any]:
         value = decode(text)
     except ValueError as error:
         raise DataError(
-            f"the line is not JSON: {error}: {_head(text)}",
+            f"the line is not JSON: {_cause(error)}: {_head(text)}",
             where=where,
             mend="JSONL has one object a line: repair the line, or set format='json' if the file is one JSON text",
         ) from None
@@ -77,8 +77,14 @@ def _object_of_line(content: bytes, where: str) -> dict[str, Any]:
     return value
 
 
+def _cause(error: ValueError) -> str:
+    # The library counts lines within the text that it was given, which is a single one here.
+    return f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else str(error)
+
+
 def _head(text: str) -> str:
-    return text if len(text) <= _HEAD else text[:_HEAD] + "…"
+    # As a literal: control characters of a broken file must not reach the terminal.
+    return repr(text if len(text) <= _HEAD else text[:_HEAD] + "…")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

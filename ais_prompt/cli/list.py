@@ -1,0 +1,37 @@
+"""``aisprompt list``: what can be named in a config or on the command line."""
+
+from __future__ import annotations
+
+import click
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.cli.verb import Verb
+
+CONFIG_KINDS = ("models", "datasets")
+
+
+@click.command("list", cls=Verb)
+@click.argument("kind", required=False, type=click.Choice([*dict.fromkeys((*CONFIG_KINDS, *PARTS))]))
+def list_parts(kind: str | None) -> None:
+    """List shipped configs and registered parts, all or of one KIND."""
+    for config_kind in CONFIG_KINDS:
+        if kind in (None, config_kind):
+            _list_configs(config_kind)
+    for part_kind, parts in PARTS.items():
+        if kind in (None, part_kind):
+            _section(f"{part_kind}: type=…", [(name, module) for name, module in parts.items()])
+
+
+def _list_configs(kind: str) -> None:
+    from ais_prompt.config.locate import list_shipped
+
+    rows = [(config.name, config.summary) for config in list_shipped(kind)]  # type: ignore[arg-type]
+    _section(f"{kind.removesuffix('s')} configs: --{kind} NAME…", rows)
+
+
+def _section(title: str, rows: list[tuple[str, str]]) -> None:
+    click.secho(title, bold=True)
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, description in sorted(rows):
+        click.echo(f"  {name:<{width}}  {description}".rstrip())
+    click.echo()

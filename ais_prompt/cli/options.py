@@ -1,0 +1,69 @@
+"""The options that say which config is meant, the same for all verbs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ais_prompt.pipeline import Source
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.argument("config", required=False, metavar="[CONFIG]"),
+    click.option("--models", multiple=True, metavar="NAME…", help="Model configs by name; see `aisprompt list`."),
+    click.option("--datasets", multiple=True, metavar="NAME…", help="Data set configs by name or pattern."),
+    click.option(
+        "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."
+    ),
+    click.option("--num-prompts", type=click.IntRange(min=1), metavar="N", help="Only the first N questions of each."),
+    click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's)."),
+    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+)
+
+
+def source_options(command: Command) -> Command:
+    """Add the options to a command; `source` makes a `Source` of them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def source(
+    config: str | None,
+    models: tuple[str, ...],
+    datasets: tuple[str, ...],
+    overrides: tuple[str, ...],
+    num_prompts: int | None,
+    work_dir: str | None,
+    debug: bool,  # noqa: ARG001  # read by `Verb`
+) -> Source:
+    """What the options say."""
+    from ais_prompt.pipeline import Source
+
+    return Source(config, models, datasets, overrides, work_dir, num_prompts)
+
+
+def as_command(
+    verb: str,
+    config: str | None,
+    models: tuple[str, ...],
+    datasets: tuple[str, ...],
+    overrides: tuple[str, ...],
+    num_prompts: int | None,
+    work_dir: str | None,
+    debug: bool,  # noqa: ARG001
+) -> str:
+    """The command line that gives another verb the same options."""
+    parts = ["aisprompt", verb, *([config] if config else [])]
+    parts += ["--models", *models] if models else []
+    parts += ["--datasets", *datasets] if datasets else []
+    for override in overrides:
+        parts += ["--set", override]
+    parts += ["--num-prompts", str(num_prompts)] if num_prompts else []
+    parts += ["-w", work_dir] if work_dir else []
+    return shlex.join(parts)

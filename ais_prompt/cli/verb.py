@@ -1,0 +1,110 @@
+"""What all verbs share: lists of names behind one option, and errors in three lines with an exit code."""
+
+from __future__ import annotations
+
+import re
+import signal
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ais_prompt.errors import AisPromptError, Interrupted
+
+SPREAD: Final = {"--models", "--datasets"}
+"""Options that take all names up to the next option, as in OpenCompass: ``--models a b --datasets c``."""
+
+REUSE: Final = {"-r", "--reuse"}
+"""The option whose value may be left out."""
+
+_RUN_NAME = re.compile(r"latest|\d{8}_\d{6}(_\d+)?")
+
+
+class Verb(click.Command):
+    """A command that ends with three lines instead of a traceback, unless it has ``--debug``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Bring the options that click does not know into its own form."""
+        return super().parse_args(ctx, _spread(_with_latest(args)))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; every error that a user can meet becomes its lines and its exit code."""
+        with _terminable():
+            try:
+                return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, click.Abort):
+                raise
+            except AisPromptError as error:
+                report(error, debug=ctx.params.get("debug", False))
+                ctx.exit(error.exit_code)
+            except KeyboardInterrupt:
+                report(Interrupted("stopped before any work was done"), debug=False)
+                ctx.exit(Interrupted.exit_code)
+            except BrokenPipeError:  # `aisprompt … | head`: click ends quietly
+                raise
+            except Exception as error:
+                _report_bug(error, debug=ctx.params.get("debug", False))
+                ctx.exit(70)
+
+
+def report(error: AisPromptError, *, debug: bool) -> None:
+    """Print an error to standard error: what, where, and how to mend it."""
+    if debug:
+        click.echo("".join(traceback.format_exception(error)), err=True)
+    for line in error.lines():
+        click.echo(line, err=True)
+
+
+def _report_bug(error: Exception, *, debug: bool) -> None:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    if debug:
+        click.echo("".join(traceback.format_exception(error)), err=True)
+    click.echo(f"Unexpected {type(error).__name__}: {error}", err=True)
+    click.echo(f"  where: {frame.filename}:{frame.lineno}", err=True)
+    click.echo("  mend:  this is a bug of aisprompt or of a part of yours; --debug shows the traceback", err=True)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Treat SIGTERM, which batch systems send, like Ctrl-C."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _with_latest(args: Sequence[str]) -> list[str]:
+    """``-r`` without a run behind it means the latest one."""
+    complete: list[str] = []
+    for position, arg in enumerate(args):
+        complete.append(arg)
+        if arg in REUSE and not _names_run(args[position + 1 : position + 2]):
+            complete.append("latest")
+    return complete
+
+
+def _names_run(following: Sequence[str]) -> bool:
+    return any(_RUN_NAME.fullmatch(arg) or Path(arg).is_dir() for arg in following)
+
+
+def _spread(args: Sequence[str]) -> list[str]:
+    """``--models a b`` as click reads it: ``--models a --models b``."""
+    spread: list[str] = []
+    option = ""
+    for arg in args:
+        if arg.startswith("-"):
+            option = ""
+        elif option and spread[-1] != option:
+            spread.append(option)
+        spread.append(arg)
+        if arg in SPREAD:
+            option = arg
+    return spread

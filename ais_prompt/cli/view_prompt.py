@@ -1,0 +1,79 @@
+"""``aisprompt view-prompt``: exactly what would be sent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ais_prompt.cli.options import source, source_options
+from ais_prompt.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from ais_prompt.types import TaskSpec
+
+
+@click.command("view-prompt", cls=Verb)
+@source_options
+@click.option("-n", "--non-interactive", is_flag=True, help="Ask nothing: show the first model and data set.")
+@click.option("-a", "--all", "every", is_flag=True, help="Show every model with every data set.")
+@click.option("-p", "--pattern", metavar="PATTERN", help="Only data sets whose abbr contains this (with * and ?).")
+@click.option("-c", "--count", type=click.IntRange(min=1), default=1, show_default=True, help="Questions of each.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: one list of prompts.")
+def view_prompt(
+    non_interactive: bool, every: bool, pattern: str | None, count: int, as_json: bool, **options: Any
+) -> None:
+    """Show prompts exactly as they would be sent; no model weights and no server are needed.
+
+    With each prompt come who says what, the shots, the number of tokens, and the gold answer, which is not sent.
+    """
+    from rich.console import Console
+
+    from ais_prompt.partitioners.by_task import partition
+    from ais_prompt.pipeline import checked_spec, view
+    from ais_prompt.report.prompt_view import print_prompt
+
+    tasks = _matching(partition(checked_spec(source(**options))), pattern)
+    if not every:
+        asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+        tasks = [_chosen(tasks, asking)]
+    prompts = view(tasks, count)
+    if as_json:
+        text = json.dumps([prompt.to_json() for prompt in prompts], ensure_ascii=False, indent=2)
+        click.echo(text.encode("utf-8", "backslashreplace"))
+        return
+    console = Console()
+    for prompt in prompts:
+        print_prompt(prompt, console)
+
+
+def _matching(tasks: Sequence[TaskSpec], pattern: str | None) -> list[TaskSpec]:
+    """The tasks of data sets that match."""
+    from ais_prompt.errors import ConfigError
+
+    found = [task for task in tasks if pattern is None or fnmatchcase(task.dataset.abbr, f"*{pattern}*")]
+    if not found:
+        known = ", ".join(dict.fromkeys(task.dataset.abbr for task in tasks))
+        raise ConfigError(f"no data set matches {pattern!r}", where="-p", mend=f"the config has: {known}")
+    return found
+
+
+def _chosen(tasks: Sequence[TaskSpec], asking: bool) -> TaskSpec:
+    """The first task, or the one that the user chooses."""
+    if not asking:
+        return tasks[0]
+    model = _ask("model", list(dict.fromkeys(task.model.abbr for task in tasks)))
+    dataset = _ask("data set", list(dict.fromkeys(task.dataset.abbr for task in tasks)))
+    return next(task for task in tasks if (task.model.abbr, task.dataset.abbr) == (model, dataset))
+
+
+def _ask(what: str, abbrs: Sequence[str]) -> str:
+    if len(abbrs) == 1:
+        return abbrs[0]
+    for number, abbr in enumerate(abbrs, start=1):
+        click.echo(f"  {number}  {abbr}")
+    return abbrs[click.prompt(f"Which {what}?", type=click.IntRange(1, len(abbrs)), default=1) - 1]

@@ -1,0 +1,54 @@
+"""Addresses of servers: put together, and shown without what is secret in them."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit, urlunsplit
+
+from ais_prompt.errors import ModelError
+
+
+def check_address(base_url: str) -> None:
+    """Refuse what is no address of a server.
+
+    Raises:
+        ModelError: no http(s) address, no host, or an impossible port.
+    """
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ModelError(
+            "base_url is not the http(s) address of a server",
+            where=public_address(base_url),
+            mend="write it as http://127.0.0.1:8000/v1",
+        )
+
+
+def join_address(base_url: str, path: str) -> str:
+    """The address of a path below the base URL; a query stays behind it."""
+    parts = urlsplit(base_url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment=""))
+
+
+def public_address(base_url: str) -> str:
+    """The address without user, password, query and fragment, which may hold secrets."""
+    try:
+        parts = urlsplit(base_url)
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+
+def is_loopback(base_url: str) -> bool:
+    """True if the server is on this machine by its address; no name is looked up."""
+    host = urlsplit(base_url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified

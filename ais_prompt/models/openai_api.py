@@ -1,0 +1,247 @@
+"""Language models behind servers that speak the wire format of OpenAI."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, ClassVar, Final
+
+from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models.address import check_address, join_address, public_address
+from ais_prompt.models.arguments import check_at_least, join_stops
+from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.credentials import DEFAULT_VARIABLE, check_variable_name, read_key, redact, secrets_of
+from ais_prompt.models.hf_tokenizer import load_tokenizer
+from ais_prompt.models.http import HttpPoster, Reply
+from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, read_reply, request_body
+from ais_prompt.models.retry import Attempt, Backoff, ask_patiently, read_retry_after
+from ais_prompt.models.token_count import count_prompt_tokens
+from ais_prompt.registry import MODELS
+from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request
+
+DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
+MESSAGE_LENGTH: Final = 500
+"""Characters of a server's own words that are kept."""
+
+_TAKEN_OPTIONS: Final = {
+    "max_tokens": "use max_out_len",
+    "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
+    "messages": "prompts come from the data set",
+    "model": "use the argument model",
+    "n": "one request has one answer; leave it out",
+    "prompt": "prompts come from the data set",
+    "stop": "use stop_words",
+    "stream": "answers are read whole; leave it out",
+}
+"""Fields of the body that this program sets itself, and what to write in their place."""
+
+
+class OpenAIModel:
+    """What chat and completion models have in common. Answers are greedy unless ``generation_kwargs`` say otherwise.
+
+    Making one costs nothing and asks nobody.
+
+    Args:
+        model: name of the model, as the server knows it.
+        base_url: address of the server up to its version, ``http://127.0.0.1:8000/v1``; if None the environment's
+            ``OPENAI_BASE_URL``, or else that of OpenAI.
+        api_key: NAME of the environment variable that holds the key; None for a server that wants none. A server on
+            this machine is sent none if ``OPENAI_API_KEY`` is meant and not set.
+        max_concurrency: requests in flight at most.
+        timeout: seconds that one attempt may take.
+        retry: how often a request that failed in passing is asked again: no connection, timeout, broken reply, HTTP
+            408, 409, 425, 429 and 5xx; after a random time that grows, and not before the server's ``Retry-After``.
+        generation_kwargs: further fields of the body. ``temperature`` is 0 where it is not given, for answers that can
+            be repeated; ``temperature=None`` sends none, for models that refuse it.
+        max_seq_len: most tokens of prompt and answer together, for those who shorten prompts; None if unknown.
+        max_out_len: most tokens of an answer, where the data set does not say.
+        stop_words: texts that end an answer and are not part of it, besides those of the data set.
+        tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
+        headers: sent along with every request; their values are kept as secret as the key.
+        seed: seed of the sampling, for servers that know it; one in ``generation_kwargs`` wins. Each repeat of a prompt
+            has the next one.
+        max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
+
+    Raises:
+        ConfigError: the key itself stands in ``api_key``, a number is too small, or ``generation_kwargs`` hold what
+            has an argument of its own or cannot be sent as JSON.
+    """
+
+    prompt_style: PromptStyle
+    endpoint: ClassVar[Endpoint]
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        api_key: str | None = DEFAULT_VARIABLE,
+        max_concurrency: int = 16,
+        timeout: float = 60.0,
+        retry: int = 3,
+        generation_kwargs: Mapping[str, Any] | None = None,
+        max_seq_len: int | None = None,
+        max_out_len: int = 256,
+        stop_words: Sequence[str] = (),
+        tokenizer_path: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        seed: int | None = None,
+        max_tokens_field: MaxTokensField = "max_tokens",
+    ) -> None:
+        check_variable_name(api_key)
+        check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
+        check_at_least(0, retry=retry)
+        if not timeout > 0:
+            raise ConfigError(f"timeout must be more than 0 seconds, not {timeout}", mend="set another timeout")
+        self.model = model
+        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
+        self.api_key = api_key
+        self.max_concurrency = max_concurrency
+        self.timeout = timeout
+        self.backoff = Backoff(retry)
+        self.generation_kwargs = _checked_options(generation_kwargs or {}, model)
+        self.max_seq_len = max_seq_len
+        self.max_out_len = max_out_len
+        self.stop_words = tuple(stop_words)
+        self.tokenizer_path = tokenizer_path
+        self.headers = dict(headers or {})
+        self.seed = seed
+        self.max_tokens_field = max_tokens_field
+        self._tokenizer: Any = None
+        self._poster: HttpPoster | None = None
+        self._secrets: frozenset[str] = frozenset()
+
+    def identity(self) -> Mapping[str, Any]:
+        """Which model on which server; how it generates stands in each request. How it is reached does not matter."""
+        return {"type": type(self).__name__, "model": self.model, "base_url": public_address(self.base_url)}
+
+    def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
+        """The options of ``generation_kwargs``, with the data set's ``max_out_len`` and ``stop`` put in."""
+        options = {"temperature": 0.0, "top_p": None, "seed": self.seed, **self.generation_kwargs}
+        return Decoding(
+            max_out_len=self.max_out_len if max_out_len is None else max_out_len,
+            temperature=options.pop("temperature"),
+            top_p=options.pop("top_p"),
+            stop=join_stops(self.stop_words, stop),
+            seed=options.pop("seed"),
+            extra=options,
+        )
+
+    def preflight(self) -> None:
+        """Find out what can be known without asking anybody.
+
+        Raises:
+            ModelError: there is no key, or ``base_url`` is no address.
+        """
+        check_address(self.base_url)
+        read_key(self.api_key, self.base_url)
+
+    def tokenizer(self) -> Any | None:
+        """The tokenizer of ``tokenizer_path``, loaded once; None without one.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        if self._tokenizer is None and self.tokenizer_path:
+            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, trust_remote_code=False)
+        return self._tokenizer
+
+    def count_tokens(self, prompt: Prompt) -> int | None:
+        """Tokens of a prompt as the server will see it; None where that cannot be known here.
+
+        Raises:
+            ModelError: the tokenizer cannot be loaded.
+            PromptError: its chat template refuses the messages, or a completion model was given messages.
+        """
+        tokenizer = self.tokenizer()
+        return None if tokenizer is None else count_prompt_tokens(tokenizer, self.endpoint.prompt_value(prompt))
+
+    def close(self) -> None:
+        """Nothing outlives the event loop, see `aclose`."""
+
+    async def open(self) -> None:
+        """Make connections ready; nothing is sent yet.
+
+        Raises:
+            ModelError: as `preflight`.
+        """
+        self.preflight()
+        key = read_key(self.api_key, self.base_url)
+        login = {"Authorization": f"Bearer {key}"} if key else {}
+        self._secrets = secrets_of(key, self.headers, self.base_url)
+        address = join_address(self.base_url, self.endpoint.path)
+        self._poster = HttpPoster(address, {**login, **self.headers}, self.timeout)
+
+    async def complete(self, request: Request) -> Completion:
+        """The answer to one request, retries included. Failures are returned, not raised.
+
+        Raises:
+            ModelError: `open` was not called.
+            PromptError: a completion model was given messages.
+        """
+        body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
+        return await ask_patiently(lambda: self._ask_once(body), self.backoff)
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop."""
+        if self._poster is not None:
+            await self._poster.close()
+            self._poster = None
+
+    async def _ask_once(self, body: Mapping[str, Any]) -> Attempt:
+        if self._poster is None:
+            raise ModelError("the model was asked before it was opened", mend="call open() first")
+        started = perf_counter()
+        reply = await self._poster.post(body)
+        completion = self._read(reply)
+        retry_after = read_retry_after(reply.retry_after) if isinstance(reply, Reply) else None
+        return Attempt(replace(completion, seconds=perf_counter() - started), retry_after)
+
+    def _read(self, reply: Reply | Failure) -> Completion:
+        """What a reply says, failures in words that may be shown."""
+        if isinstance(reply, Reply):
+            completion = read_reply(self.endpoint, reply.status, reply.body)
+        else:
+            completion = Completion(failure=reply)
+        if completion.failure is None:
+            return completion
+        # Redact first: half a key at the end of a shortened message would not be recognised.
+        message = redact(completion.failure.message, self._secrets)[:MESSAGE_LENGTH]
+        return replace(completion, failure=replace(completion.failure, message=message))
+
+
+@MODELS.register_module()
+class OpenAIChatModel(OpenAIModel):
+    """A chat model: messages are posted to ``{base_url}/chat/completions``.
+
+    Args and errors are those of `OpenAIModel`.
+    """
+
+    prompt_style: PromptStyle = "messages"
+    endpoint = CHAT
+
+
+@MODELS.register_module()
+class OpenAICompletionModel(OpenAIModel):
+    """A model that continues a text, which is posted to ``{base_url}/completions``.
+
+    Args and errors are those of `OpenAIModel`.
+    """
+
+    prompt_style: PromptStyle = "text"
+    endpoint = COMPLETIONS
+
+
+def _checked_options(options: Mapping[str, Any], model: str) -> dict[str, Any]:
+    for name in options:
+        if name in _TAKEN_OPTIONS:
+            raise ConfigError(f"generation_kwargs must not hold {name!r}", where=model, mend=_TAKEN_OPTIONS[name])
+    try:
+        json.dumps(options, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"generation_kwargs cannot be sent as JSON: {error}", where=model, mend="use plain values only"
+        ) from None
+    return dict(options)

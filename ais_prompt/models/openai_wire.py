@@ -1,0 +1,168 @@
+"""The wire format of OpenAI-compatible servers: from a request to a body, from a body to a completion. Nothing is sent.
+
+Source: the API reference of OpenAI, "Chat Completions" and "Completions", as other servers follow it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from ais_prompt.errors import PromptError
+from ais_prompt.types import Completion, Failure, FinishReason, Message, Prompt, Request, Usage, prompt_to_json
+
+MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+
+_FINISH_REASONS: Final[Mapping[Any, FinishReason]] = {
+    "stop": "stop",
+    "length": "length",
+    "content_filter": "content_filter",
+}
+_FATAL_STATUS: Final = {401, 403, 404}
+"""A wrong key, a forbidden or an unknown model: the same for every request."""
+
+_TOO_LONG_STATUS: Final = {400, 413, 422}
+_TOO_LONG: Final = re.compile(
+    r"context_length_exceeded|context (length|window|size)|too many tokens|(prompt|input) is too long"
+    r"|reduce the length|must be <= \d+ tokens|max_model_len",
+    re.IGNORECASE,
+)
+
+
+class BadBody(ValueError):
+    """A reply that should be an answer does not have its form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One of the two ways of asking.
+
+    Attributes:
+        path: where it lies below the base URL.
+        prompt_name: the field of the body that holds the prompt.
+        prompt_value: prompt → what stands in that field; raises `PromptError` if it cannot stand there.
+        choice_text: a choice of the reply → its text; raises `BadBody` if there is none.
+    """
+
+    path: str
+    prompt_name: str
+    prompt_value: Callable[[Prompt], str | list[dict[str, Any]]]
+    choice_text: Callable[[Mapping[str, Any]], str]
+
+
+def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_field: MaxTokensField) -> dict[str, Any]:
+    """The body of a request as plain JSON values. What the decoding leaves open is not sent.
+
+    Raises:
+        PromptError: messages for an endpoint that takes a text.
+    """
+    decoding = request.decoding
+    # Repeats of a prompt must draw different answers, so each has its own seed.
+    seed = None if decoding.seed is None else decoding.seed + request.repeat
+    options = {
+        "temperature": decoding.temperature,
+        "top_p": decoding.top_p,
+        "seed": seed,
+        "stop": list(decoding.stop) or None,
+    }
+    return {
+        "model": model,
+        endpoint.prompt_name: endpoint.prompt_value(request.prompt),
+        max_tokens_field: decoding.max_out_len,
+        **{name: value for name, value in options.items() if value is not None},
+        **decoding.extra,
+    }
+
+
+def read_reply(endpoint: Endpoint, status: int, body: bytes) -> Completion:
+    """What a server's reply says: an answer, or why there is none. Messages are in full length and not yet redacted."""
+    if not 200 <= status < 300:
+        return Completion(failure=_refusal(status, body))
+    try:
+        return _answer(endpoint, _json(body))
+    except BadBody as error:
+        words = _server_words(body)
+        return Completion(failure=Failure("bad_body", f"{error}: {words}" if words else str(error)))
+
+
+def _messages(prompt: Prompt) -> str | list[dict[str, Any]]:
+    return prompt_to_json((Message("user", prompt),) if isinstance(prompt, str) else prompt)
+
+
+def _chat_text(choice: Mapping[str, Any]) -> str:
+    message = choice.get("message")
+    if not isinstance(message, Mapping):
+        raise BadBody("the choice has no message")
+    content = message.get("content")
+    if content is None:  # a tool call, or the tokens ran out while the model was still reasoning
+        return ""
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        content = "".join(part.get("text", "") for part in content if isinstance(part, Mapping))
+    return _text(content)
+
+
+def _only_text(prompt: Prompt) -> str:
+    if not isinstance(prompt, str):
+        raise PromptError("OpenAICompletionModel is given text, not messages", mend="use OpenAIChatModel for messages")
+    return prompt
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadBody("the choice has no text")
+    return value
+
+
+CHAT: Final = Endpoint("chat/completions", "messages", _messages, _chat_text)
+COMPLETIONS: Final = Endpoint("completions", "prompt", _only_text, lambda choice: _text(choice.get("text")))
+
+
+def _answer(endpoint: Endpoint, reply: Any) -> Completion:
+    if not isinstance(reply, Mapping) or not isinstance(reply.get("choices"), list):
+        raise BadBody("the reply has no choices")
+    if not reply["choices"]:
+        return Completion(failure=Failure("empty_choices", "the server sent no choice at all"))
+    choice = reply["choices"][0]
+    if not isinstance(choice, Mapping):
+        raise BadBody("the choice is no object")
+    reason = choice.get("finish_reason")
+    finish = _FINISH_REASONS.get(reason, "unknown") if isinstance(reason, str) else "unknown"
+    return Completion(endpoint.choice_text(choice), finish, _usage(reply.get("usage")))
+
+
+def _usage(usage: Any) -> Usage:
+    counts = usage if isinstance(usage, Mapping) else {}
+    return Usage(*(_count(counts.get(name)) for name in ("prompt_tokens", "completion_tokens")))
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _refusal(status: int, body: bytes) -> Failure:
+    words = _server_words(body)
+    if status in _TOO_LONG_STATUS and _TOO_LONG.search(body.decode("utf-8", "replace")):
+        return Failure("too_long", words)
+    return Failure(f"http_{status}", words or f"status {status} without a word", fatal=status in _FATAL_STATUS)
+
+
+def _server_words(body: bytes) -> str:
+    """The error message in a body: ``error.message`` as OpenAI has it, ``message``, ``detail``; else the whole body."""
+    try:
+        value = _json(body)
+    except BadBody:
+        value = None
+    while isinstance(value, Mapping):
+        value = next((value[name] for name in ("error", "message", "detail") if value.get(name)), None)
+    words = value if isinstance(value, str) else body.decode("utf-8", "replace")
+    return words.strip()
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadBody("the reply is not JSON") from None

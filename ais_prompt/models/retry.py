@@ -1,0 +1,124 @@
+"""When a failed request is asked again, and how long to wait before."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from ais_prompt.types import Completion, Failure
+
+_PASSING_KINDS: Final = {
+    "connection",
+    "timeout",
+    "bad_body",
+    "empty_choices",
+    "http_408",  # request timeout
+    "http_409",  # conflict: some servers say so while a model is being loaded
+    "http_425",  # too early
+    "http_429",  # too many requests
+}
+# Not `random` itself: its numbers belong to the run and its seed.
+_jitter: Final = random.Random()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of asking once.
+
+    Attributes:
+        completion: the answer or the failure.
+        retry_after: seconds that the server wants to be left alone; None if it did not say.
+    """
+
+    completion: Completion
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Exponential back-off with full jitter: before retry n a random time up to ``first * 2**(n-1)`` is waited.
+
+    Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+
+    Attributes:
+        retries: how often a request is asked again at most.
+        first: upper bound of the first wait in seconds.
+        longest: upper bound of any random wait in seconds.
+        patience: a server that wants to be left alone for more seconds than this is not asked again.
+    """
+
+    retries: int = 3
+    first: float = 0.5
+    longest: float = 30.0
+    patience: float = 300.0
+
+    def wait(self, attempt: Attempt, asked: int) -> float | None:
+        """Seconds to wait before asking again; None if it makes no sense.
+
+        Args:
+            attempt: the last attempt.
+            asked: attempts so far, that one included.
+        """
+        failure = attempt.completion.failure
+        if failure is None or asked > self.retries or not is_passing(failure):
+            return None
+        at_least = attempt.retry_after or 0.0
+        if at_least > self.patience:
+            return None
+        # Jitter comes on top of what the server wants, or all requests would come back in the same moment.
+        return at_least + _jitter.uniform(0, min(self.longest, self.first * 2.0 ** (asked - 1)))
+
+
+def is_passing(failure: Failure) -> bool:
+    """True if the same request may well be answered a little later."""
+    return failure.kind in _PASSING_KINDS or failure.kind.startswith("http_5")
+
+
+async def ask_patiently(ask: Callable[[], Awaitable[Attempt]], backoff: Backoff) -> Completion:
+    """Ask until there is an answer, or until asking again makes no sense.
+
+    Args:
+        ask: makes one attempt; failures are returned, not raised.
+        backoff: when to give up, and how long to wait.
+
+    Returns:
+        The last attempt's completion, with the number of attempts.
+    """
+    asked = 0
+    while True:
+        attempt = await ask()
+        asked += 1
+        wait = backoff.wait(attempt, asked)
+        if wait is None:
+            return replace(attempt.completion, attempts=asked)
+        await asyncio.sleep(wait)
+
+
+def read_retry_after(header: str | None) -> float | None:
+    """Seconds that a ``Retry-After`` header asks for (RFC 9110, 10.2.3): a number or a date; None if it says nothing.
+
+    A time that lies in the past is 0.
+    """
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        seconds = _seconds_until(header)
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _seconds_until(date: str) -> float:
+    """Seconds until an HTTP date; not a number if it is none."""
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return math.nan
+    # "-0000" gives a time without a zone; HTTP dates are in UTC.
+    return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()

@@ -1,0 +1,169 @@
+"""One data file → a table: JSONL, JSON, CSV, TSV and Parquet; all but Parquet also compressed (``.gz``)."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+
+from ais_prompt.errors import DataError
+from ais_prompt.readers.arrow_rows import table_of_rows
+from ais_prompt.readers.file_faults import reading
+from ais_prompt.readers.table import Table
+from ais_prompt.utils.jsonl import decode, read_objects
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Format: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def split_name(path: Path) -> tuple[str, Format | None]:
+    """A file's name without its endings, and the format that these stand for: ``train.jsonl.gz`` → train, jsonl."""
+    stem, _, ending = path.name.removesuffix(".gz").rpartition(".")
+    if stem and ending.lower() in FORMATS:
+        return stem, cast(Format, ending.lower())
+    return path.name, None
+
+
+def read_file(path: Path, format: Format | None = None) -> Table:
+    """All rows of a file.
+
+    Args:
+        path: the file.
+        format: how to read it; None: as its ending says.
+
+    Raises:
+        DataError: it is not there, cannot be read, has no rows, or its content is not of its format; where it can be
+            known, the line is named.
+    """
+    kind = format or split_name(path)[1]
+    if kind is None:
+        raise DataError(
+            "the file's ending names no format", where=str(path), mend=f"set format to one of {', '.join(FORMATS)}"
+        )
+    with reading(path):
+        arrow = _READ[kind](path)
+    if not arrow.num_rows:
+        raise DataError("the file has no rows", where=str(path), mend="fill it, or take it out of the config")
+    return Table(arrow, [str(path)])
+
+
+def _open(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def _read_jsonl(path: Path) -> pa.Table:
+    with _open(path) as lines:
+        return table_of_rows(read_objects(lines, str(path)), lambda line: f"{path}:{line}")
+
+
+def _read_json(path: Path) -> pa.Table:
+    with _open(path) as stream:
+        text = stream.read().decode("utf-8-sig")
+    if not text.strip():
+        raise DataError("the file is empty", where=str(path), mend="fill it, or take it out of the config")
+    try:
+        value = decode(text)
+    except json.JSONDecodeError as error:
+        mend = "repair it; if the file has one object a line, name it .jsonl or set format='jsonl'"
+        raise DataError(f"the file is not JSON: {error.msg}", where=f"{path}:{error.lineno}", mend=mend) from None
+    except ValueError as error:
+        raise DataError(f"the file cannot be used: {error}", where=str(path), mend="repair it") from None
+    return table_of_rows(enumerate(_json_rows(value, path)), lambda row: f"{path}, row {row}")
+
+
+def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
+    """The rows of a JSON text: a list of objects, the same under the key ``data``, or an object of columns."""
+    if isinstance(value, dict) and _is_rows(value.get("data")):
+        value = value["data"]
+    if _is_rows(value):
+        return cast(list[dict[str, Any]], value)
+    if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
+        lengths = {name: len(column) for name, column in value.items()}
+        if len(set(lengths.values())) == 1:
+            return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
+        raise DataError(f"the columns differ in length: {lengths}", where=str(path), mend="make them equally long")
+    raise DataError(
+        f"the JSON text is no table but {_kind(value)}",
+        where=str(path),
+        mend='write a list of objects, {"data": [objects]}, or {"column": [values]}',
+    )
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, list):
+        odd = next(row for row, item in enumerate(value) if not isinstance(item, dict))
+        return f"a list whose row {odd} is {type(value[odd]).__name__}, not an object"
+    return "an object" if isinstance(value, dict) else type(value).__name__
+
+
+def _read_csv(path: Path, delimiter: str = ",") -> pa.Table:
+    with _open(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+        return table_of_rows(_csv_rows(text, path, delimiter), lambda line: f"{path}:{line}")
+
+
+def _csv_rows(text: io.TextIOWrapper, path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and row of every record; values stay text: 007 is not 7."""
+    csv.field_size_limit(sys.maxsize)  # the module's own limit of 131,072 characters is too low for long contexts
+    # "strict": a quotation mark that is never closed would swallow the rest of the file without a word.
+    records = csv.reader(text, delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        header = next(filter(None, records), [])
+        if len(set(header)) < len(header):
+            raise DataError(f"two columns have one name: {header}", where=f"{path}:1", mend="rename one of them")
+        line = records.line_num + 1
+        for record in records:
+            if record:
+                _check_width(record, header, f"{path}:{line}")
+                yield line, dict(zip(header, record, strict=True))
+            line = records.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"the record is broken: {error}", where=f"{path}:{line}", mend="check its quotes") from None
+
+
+def _check_width(record: list[str], header: list[str], where: str) -> None:
+    if len(record) != len(header):
+        raise DataError(
+            f"the record has {len(record)} fields, but there are {len(header)} columns",
+            where=where,
+            mend="put fields that contain the separator, quotes or line breaks in quotes",
+        )
+
+
+def _read_tsv(path: Path) -> pa.Table:
+    return _read_csv(path, "\t")
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # Not `read_table`: it would make columns of folders that are named like key=value.
+        with pq.ParquetFile(path) as file:
+            return file.read()
+    except pa.ArrowException as error:
+        cause = str(error).partition("\n")[0]
+        mend = "check how it was made, or copy it again"
+        raise DataError(f"the file is not Parquet: {cause}", where=str(path), mend=mend) from None
+
+
+_READ: dict[Format, Callable[[Path], pa.Table]] = {
+    "jsonl": _read_jsonl,
+    "json": _read_json,
+    "csv": _read_csv,
+    "tsv": _read_tsv,
+    "parquet": _read_parquet,
+}

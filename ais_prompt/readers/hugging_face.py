@@ -1,0 +1,86 @@
+"""Data sets of the Hugging Face hub, or saved to a folder with `datasets`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ais_prompt.errors import DataError
+from ais_prompt.readers.table import Table
+from ais_prompt.registry import READERS
+
+_SAVED = ("dataset_dict.json", "state.json")
+"""What `save_to_disk` leaves in a folder: of several splits, or of one."""
+_ONLY_SPLIT = "test"
+"""The name of a data set that has no splits."""
+
+
+@READERS.register_module()
+class HuggingFaceDataset:
+    """A data set that the library `datasets` can load. No code of the data set is ever run.
+
+    Args:
+        path: name on the hub, a folder written by ``save_to_disk``, or any other folder that `datasets` understands.
+        name: name of a configuration (subset).
+        revision: branch, tag or commit on the hub.
+        data_files: a file, several, or split → file or files, as `datasets.load_dataset` has it.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        name: str | None = None,
+        revision: str | None = None,
+        data_files: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+    ) -> None:
+        self._path = path
+        self._name = name
+        self._revision = revision
+        self._data_files = data_files
+
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits.
+
+        Raises:
+            DataError: it cannot be loaded.
+        """
+        return tuple(self._loaded)
+
+    def read(self, split: str) -> Table:
+        """All rows of a split. The Arrow table of `datasets` is used as it is, without a copy."""
+        data = self._loaded[split]
+        files = [file["filename"] for file in data.cache_files]
+        # A view in Arrow format applies what `select` or `shuffle` did to the rows.
+        return Table(data.with_format("arrow")[:], files or [self._path])
+
+    @cached_property
+    def _loaded(self) -> Mapping[str, Any]:
+        """Split → `datasets.Dataset`."""
+        import datasets
+
+        try:
+            data = datasets.load_from_disk(self._path) if self._is_saved() else self._load()
+        except Exception as error:  # whatever loading can raise, from the network to a broken file
+            raise DataError(
+                f"datasets cannot load it: {_cause(error)}",
+                where=" ".join(part for part in (self._path, self._name) if part),
+                mend="check path, name and revision; what is not on this machine needs a connection to the hub",
+            ) from error
+        return data if isinstance(data, Mapping) else {_ONLY_SPLIT: data}
+
+    def _is_saved(self) -> bool:
+        return any((Path(self._path) / file).is_file() for file in _SAVED)
+
+    def _load(self) -> Any:
+        import datasets
+
+        return datasets.load_dataset(self._path, name=self._name, revision=self._revision, data_files=self._data_files)
+
+
+def _cause(error: BaseException) -> str:
+    """What the library says, in one line; where it only wraps another error, that one's words too."""
+    lines = str(error).strip().splitlines()
+    first = lines[0] if lines else type(error).__name__
+    return f"{first}: {_cause(error.__cause__)}" if error.__cause__ else first

@@ -1,0 +1,37 @@
+"""Several files of one split → one table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from ais_prompt.errors import DataError
+from ais_prompt.readers.table import Table
+
+logger = logging.getLogger(__name__)
+
+
+def join_tables(tables: Sequence[Table]) -> Table:
+    """The rows of all tables, one after the other; as with rows (rule S2), the first one names the columns.
+
+    Raises:
+        DataError: a column holds different kinds of values in two of them.
+    """
+    import pyarrow as pa
+
+    if len(tables) == 1:
+        return tables[0]
+    origins = [origin for table in tables for origin in table.origins]
+    first = list(tables[0].columns)
+    for table in tables[1:]:
+        if odd := sorted(set(first) ^ set(table.columns)):
+            logger.warning("%s: the columns %s are not in all files; the first file's count", table.origins[0], odd)
+    try:
+        joined = pa.concat_tables([table.arrow for table in tables], promote_options="permissive")
+    except pa.ArrowException as error:
+        raise DataError(
+            f"the files of one split do not go together: {str(error).partition(chr(10))[0]}",
+            where=", ".join(origins),
+            mend="write the same kind of value in every row of a column, in all files",
+        ) from None
+    return Table(joined.select(first), origins)

@@ -1,0 +1,107 @@
+"""Data files on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.readers.file_faults import missing_file, reading
+from ais_prompt.readers.formats import Format, read_file, split_name
+from ais_prompt.readers.join import join_tables
+from ais_prompt.readers.table import Table
+from ais_prompt.registry import READERS
+
+SPLIT_NAMES = ("train", "validation", "dev", "test")
+"""The files that are looked for in a folder, without their endings."""
+
+
+@READERS.register_module()
+class LocalDataset:
+    """JSONL, JSON, CSV, TSV and Parquet; ``.gz`` is unpacked.
+
+    Args:
+        path: a file, which is one split and serves as train and test at once; or a folder with ``train.*``,
+            ``validation.*``, ``dev.*`` and ``test.*``.
+        data_files: a file, several for one split, or split → file or files; relative to the folder ``path`` if given.
+        format: how the files are read; None: each as its ending says.
+
+    Raises:
+        ConfigError: neither ``path`` nor ``data_files`` is given.
+    """
+
+    def __init__(
+        self,
+        path: str | None = None,
+        data_files: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+        format: Format | None = None,
+    ) -> None:
+        if path is None and not data_files:
+            raise ConfigError("LocalDataset needs path or data_files", mend="set path to a file or folder")
+        self._path = None if path is None else Path(path)
+        self._data_files = data_files
+        self._format = format
+
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits.
+
+        Raises:
+            DataError: there is no such file or folder, or the folder's files leave open what is meant.
+        """
+        return tuple(self._files())
+
+    def read(self, split: str) -> Table:
+        """All rows of a split; several files follow each other.
+
+        Raises:
+            DataError: a file cannot be read, or its content is not of its format.
+        """
+        return join_tables([read_file(path, self._format) for path in self._files()[split]])
+
+    def _files(self) -> dict[str, list[Path]]:
+        """Split → files."""
+        if self._path is None or self._data_files:
+            return _named_files(self._path or Path(), self._data_files or ())
+        return _files_of_folder(self._path, self._format) if self._path.is_dir() else _single_file(self._path)
+
+
+def _named_files(
+    folder: Path, data_files: str | Sequence[str] | Mapping[str, str | Sequence[str]]
+) -> dict[str, list[Path]]:
+    splits = data_files if isinstance(data_files, Mapping) else {"test": data_files}
+    found = {}
+    for split, files in splits.items():
+        found[split] = [folder / file for file in ([files] if isinstance(files, str) else files)]
+        if not found[split]:
+            raise DataError(f"data_files names no file for the split {split!r}", mend="name one, or take the split out")
+    return found
+
+
+def _single_file(path: Path) -> dict[str, list[Path]]:
+    if not path.exists():
+        raise missing_file(path)
+    return {split_name(path)[0]: [path]}
+
+
+def _files_of_folder(folder: Path, wanted: Format | None) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    with reading(folder):
+        paths = sorted(folder.iterdir())
+    for path in paths:
+        name, kind = split_name(path)
+        if kind is not None and wanted in (None, kind):
+            found.setdefault(name, []).append(path)
+    splits = {name: found[name] for name in SPLIT_NAMES if name in found}
+    for name, paths in splits.items():
+        if len(paths) > 1:
+            files = ", ".join(path.name for path in paths)
+            mend = "remove one, set format, or name the files with data_files"
+            raise DataError(f"several files for the split {name!r}: {files}", where=str(folder), mend=mend)
+    if not splits:
+        others = ", ".join(path.name for paths in found.values() for path in paths)
+        raise DataError(
+            f"no file for {', '.join(SPLIT_NAMES)} in the folder" + (f" (it has {others})" if others else ""),
+            where=str(folder),
+            mend="name the files with data_files={'train': ..., 'test': ...}",
+        )
+    return splits

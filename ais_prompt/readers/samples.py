@@ -1,0 +1,70 @@
+"""The samples of a split: made when they are asked for, so a large data set costs little."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import overload
+
+from ais_prompt.errors import DataError
+from ais_prompt.readers.table import Table
+from ais_prompt.types import ReaderSpec, Sample
+
+
+class Samples(Sequence[Sample]):
+    """A lazy sequence of samples; a slice of it is one too, counted from 0 again.
+
+    Args:
+        table: all rows of the split.
+        rows: the rows that are used, in this order.
+        spec: which columns there must be, and which one holds the gold answer.
+    """
+
+    def __init__(self, table: Table, rows: Sequence[int], spec: ReaderSpec) -> None:
+        self._table = table
+        self._rows = rows
+        self._spec = spec
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> Samples: ...
+    def __getitem__(self, index: int | slice) -> Sample | Samples:
+        """A sample, or the samples of a slice.
+
+        Raises:
+            DataError: the split lacks a column of the `ReaderSpec`.
+            IndexError: there is no such sample.
+        """
+        if isinstance(index, slice):
+            return Samples(self._table, self._rows[index], self._spec)
+        self.check_columns()
+        row = self._rows[index]
+        fields = self._table.row(row)
+        gold = None if self._spec.output_column is None else fields[self._spec.output_column]
+        return Sample(self._table.row_ids[row], index % len(self), fields, gold)
+
+    def check_columns(self) -> None:
+        """Whether every column that the `ReaderSpec` names is there.
+
+        Raises:
+            DataError: one is not.
+        """
+        for column in self._spec.input_columns:
+            if column not in self._table.columns:
+                raise self._no_column(column, "input_columns")
+        output = self._spec.output_column
+        if output is not None and output not in self._table.columns:
+            raise self._no_column(output, "output_column")
+
+    def _no_column(self, column: str, key: str) -> DataError:
+        has = ", ".join(map(repr, self._table.columns))
+        near = difflib.get_close_matches(column, self._table.columns, n=1)
+        return DataError(
+            f"no column {column!r} (it has {has})",
+            where=", ".join(self._table.origins),
+            mend=(f"did you mean {near[0]!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
+        )

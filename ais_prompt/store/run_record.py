@@ -1,0 +1,86 @@
+"""``config.py`` and ``run.json`` of a run folder: what was run, with what, when, and how it ended."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.results import read_json, write_json_atomic
+from ais_prompt.types import TaskFacts, TaskSpec
+from ais_prompt.utils.digest import digest
+from ais_prompt.utils.versions import versions
+
+RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted"]
+
+
+class RunRecord:
+    """The record of one run. Each call of the command line that works in the folder is a session of it.
+
+    A session that was killed stays ``running`` in the file; nothing else marks it.
+
+    Attributes:
+        changes: lines of the config that differ from the session before, ``-`` before and ``+`` now.
+    """
+
+    def __init__(self, folder: RunFolder, config: str, command: str) -> None:
+        """Begin a session.
+
+        Args:
+            folder: the run folder, new or old.
+            config: the resolved config as text, without secrets.
+            command: the command line, without secrets.
+
+        Raises:
+            StoreError: the folder cannot be written, or its ``run.json`` is broken.
+        """
+        self._folder = folder
+        self.changes = _changes(folder, config)
+        before = read_json(folder.run_file) if folder.run_file.exists() else {}
+        self._session: dict[str, Any] = {"status": "running", "command": command, "started": _now(), "ended": None}
+        self._values: dict[str, Any] = {
+            "status": "running",
+            "sessions": [*before.get("sessions", []), self._session],
+            "config_digest": digest(config),
+            "versions": versions(),
+            "tasks": before.get("tasks", {}),
+        }
+        with replacing(folder.config_file) as stream:
+            stream.write(config.encode("utf-8", "backslashreplace"))
+        self._write()
+
+    def add_task(self, task: TaskSpec, facts: TaskFacts) -> None:
+        """Note a task whose inference is over."""
+        self._values["tasks"][task.name] = facts.to_json()
+        self._write()
+
+    def finish(self, status: RunStatus) -> None:
+        """End the session."""
+        self._values["status"] = self._session["status"] = status
+        self._session["ended"] = _now()
+        self._write()
+
+    def failed_and_asked(self, tasks: Iterable[TaskSpec]) -> tuple[int, int]:
+        """Samples without an answer, and samples in all, of those tasks whose inference was over at some time."""
+        noted = [self._values["tasks"][task.name] for task in tasks if task.name in self._values["tasks"]]
+        return sum(facts["failed"] for facts in noted), sum(facts["samples"] for facts in noted)
+
+    def _write(self) -> None:
+        write_json_atomic(self._folder.run_file, self._values)
+
+
+def _now() -> str:
+    """Local time with its offset from UTC, to the second."""
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def _changes(folder: RunFolder, config: str) -> list[str]:
+    if not folder.config_file.exists():
+        return []
+    with reading(folder.config_file, mend="start a new run without -r"):
+        before = folder.config_file.read_text("utf-8", "replace")
+    lines = difflib.unified_diff(before.splitlines(), config.splitlines(), n=0, lineterm="")
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]

@@ -1,0 +1,86 @@
+"""What would be sent, without sending it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ais_prompt.errors import ModelError
+from ais_prompt.models.base import Model
+from ais_prompt.prompts import Filled
+from ais_prompt.retrievers import ShotIds
+from ais_prompt.tasks.infer import prepare
+from ais_prompt.types import Prompt, TaskSpec, prompt_to_json
+
+
+@dataclass(frozen=True, slots=True)
+class PromptView:
+    """One prompt, for people to look at.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        sample_id, index: as in `Sample`.
+        title: which prompt of the sample it is; empty if there is only one.
+        filled: the template filled with data, before the model's format: who says what.
+        prompt: exactly what is sent.
+        shots: row numbers of the in-context examples in the train split.
+        gold: what the answer will be compared with; it is not sent.
+        tokens: length of the prompt; None if no tokenizer is known or it could not be loaded.
+    """
+
+    model: str
+    dataset: str
+    sample_id: str
+    index: int
+    title: str
+    filled: Filled
+    prompt: Prompt
+    shots: ShotIds
+    gold: Any
+    tokens: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "model": self.model,
+            "dataset": self.dataset,
+            "id": self.sample_id,
+            "index": self.index,
+            "title": self.title,
+            "says": self.filled if isinstance(self.filled, str) else list(self.filled),
+            "prompt": prompt_to_json(self.prompt),
+            "shots": list(self.shots),
+            "gold": self.gold,
+            "tokens": self.tokens,
+        }
+
+
+def preview(task: TaskSpec, model: Model, count: int) -> Iterator[PromptView]:
+    """The prompts of the first ``count`` samples.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    work = prepare(task, model)
+    for sample in work.data.test[:count]:
+        for seen in work.inferencer.preview(sample, work.shots(sample), work.desk):
+            yield PromptView(
+                model=task.model.abbr,
+                dataset=task.dataset.abbr,
+                sample_id=sample.id,
+                index=sample.index,
+                title=seen.title,
+                filled=seen.filled,
+                prompt=seen.prompt,
+                shots=work.shot_ids[sample.index],
+                gold=sample.gold,
+                tokens=_tokens(model, seen.prompt),
+            )
+
+
+def _tokens(model: Model, prompt: Prompt) -> int | None:
+    try:
+        return model.count_tokens(prompt)
+    except ModelError:  # a prompt can be looked at without the model's files
+        return None

@@ -1,0 +1,51 @@
+"""The log of a run: everything into a file, warnings to standard error."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = logging.getLogger("ais_prompt")
+
+
+@contextmanager
+def logging_to(file: Path) -> Iterator[None]:
+    """Append all messages of ais_prompt to a file while the body runs, tracebacks included.
+
+    A log that cannot be written (a full disk) never ends a run.
+    """
+    handlers: list[logging.Handler] = [_warnings()]
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(_everything(file))
+    except OSError as error:
+        ROOT.warning("no log is written: %s", error)
+    level, raising = ROOT.level, logging.raiseExceptions
+    ROOT.setLevel(logging.INFO)
+    logging.raiseExceptions = False
+    for handler in handlers:
+        ROOT.addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = raising
+        ROOT.setLevel(level)
+        for handler in handlers:
+            ROOT.removeHandler(handler)
+            handler.close()
+
+
+def _warnings() -> logging.Handler:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    return handler
+
+
+def _everything(file: Path) -> logging.Handler:
+    handler = logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    return handler

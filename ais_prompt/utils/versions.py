@@ -1,0 +1,30 @@
+"""Which software made a result."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+PACKAGES: Final = (
+    "ais-prompt",
+    "mmengine-lite",
+    "datasets",
+    "pyarrow",
+    "transformers",
+    "tokenizers",
+    "torch",
+    "aiohttp",
+)
+"""The packages that can change a prompt or an answer."""
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of those of `PACKAGES` that are installed; none of them is imported."""
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,24 @@
+"""Sums such as 23+45=?, four examples, answers compared as numbers."""
+
+datasets = [
+    dict(
+        abbr='demo-addition',
+        type='LocalDataset',
+        path='data/demo/addition',
+        reader_cfg=dict(input_columns=['question'], output_column='answer'),
+        infer_cfg=dict(
+            ice_template=dict(type='PromptTemplate', template='Question: {question}\nAnswer: {answer}'),
+            prompt_template=dict(
+                type='PromptTemplate',
+                template='</E>Question: {question}\nAnswer: {answer}',
+                ice_token='</E>',
+            ),
+            retriever=dict(type='FixKRetriever', fix_id_list=[0, 1, 2, 3]),
+            inferencer=dict(type='GenInferencer'),
+        ),
+        eval_cfg=dict(
+            evaluator=dict(type='Gsm8kEvaluator'),
+            pred_postprocessor=dict(type='gsm8k_postprocess'),
+        ),
+    )
+]

@@ -1,0 +1,75 @@
+"""Servers for tests: real processes on 127.0.0.1, on a free port, stopped when the test is over."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import ProxyHandler, Request, build_opener
+
+ROOT = Path(__file__).parents[1]
+LIFETIME = 300
+"""Seconds after which a server ends by itself, should a test be killed."""
+
+_open = build_opener(ProxyHandler({})).open
+
+
+@dataclass(frozen=True)
+class MockServer:
+    """A running `tools.mock_server`.
+
+    Attributes:
+        base_url: what a config has as ``base_url``.
+        pid: its process.
+    """
+
+    base_url: str
+    pid: int
+
+    def follow(self, *rules: Mapping[str, Any]) -> None:
+        """Give it a new script (see `tools.mock_script`); it forgets what it was asked before."""
+        self._call("script", json.dumps(rules).encode())
+
+    def stats(self) -> dict[str, Any]:
+        """``requests``, ``most_in_flight`` and ``statuses``."""
+        stats: dict[str, Any] = self._call("stats")
+        return stats
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Every request since the last script, in order of arrival."""
+        requests: list[dict[str, Any]] = self._call("requests")
+        return requests
+
+    def _call(self, path: str, body: bytes | None = None) -> Any:
+        address = self.base_url.removesuffix("v1") + path
+        with _open(Request(address, body, method="PUT" if body else "GET"), timeout=10) as reply:
+            return json.load(reply)
+
+
+@contextmanager
+def mock_server(
+    rules: Sequence[Mapping[str, Any]] = (), *, latency: float = 0.0, log: Path | None = None
+) -> Iterator[MockServer]:
+    """A mock server as long as the block lasts."""
+    command = [sys.executable, "-m", "tools.mock_server", "--latency", str(latency), "--lifetime", str(LIFETIME)]
+    if log:
+        command += ["--log", str(log)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            server = MockServer(process.stdout.readline().strip(), process.pid)
+            assert server.base_url, "the mock server did not start"
+            if rules:
+                server.follow(*rules)
+            yield server
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                process.kill()

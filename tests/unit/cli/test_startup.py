@@ -1,0 +1,34 @@
+"""Help and lists come at once: what they may import is held here, because a test must not depend on time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+ALLOWED = {"ais_prompt", "click", "colorama"}
+"""Packages outside of the standard library that may be loaded."""
+
+PROGRAM = """
+import sys
+sys.argv = ["aisprompt", *sys.argv[1:]]
+before = set(sys.modules)
+from ais_prompt.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(" ".join(sorted(loaded - set(sys.stdlib_module_names))), file=sys.stderr)
+print(" ".join(sorted(name for name in sys.modules if name.startswith("ais_prompt."))), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("args", [["--help"], ["list"], ["list", "models"], ["run", "--help"], ["--version"]])
+def test_only_click_is_loaded(args: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *args], capture_output=True, text=True, check=True)
+    packages, own = done.stderr.strip().splitlines()
+    assert set(packages.split()) <= ALLOWED
+    assert done.stdout
+    assert len(own.split()) <= 16, f"start-up loads many modules: {own}"

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ais_prompt.errors import DataError
+from ais_prompt.readers.formats import read_file, split_name
+
+WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]
+ROWS = [{"q": "1+1=?", "a": 2}, {"q": "问题 {a} \u2028 «", "a": 3}]
+
+
+def rows_of(path: Path | str, *args: Any) -> list[dict[str, Any]]:
+    return list(read_file(Path(path), *args))
+
+
+def fault_of(path: Path | str, *args: Any) -> DataError:
+    with pytest.raises(DataError) as caught:
+        rows_of(path, *args)
+    assert caught.value.mend
+    assert str(path) in caught.value.where
+    return caught.value
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    def write_file(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
+Write: TypeAlias = Callable[[str, str | bytes], Path]
+
+
+def test_every_format_gives_the_same_rows(tmp_path: Path, write: Write, write_jsonl: WriteJsonl) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS)
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "a.parquet")
+    paths = [
+        write("a.jsonl", lines),
+        write("a.jsonl.gz", gzip.compress(lines.encode())),
+        write("list.json", json.dumps(ROWS, indent=1)),
+        write("data.json", json.dumps({"version": "1.1", "data": ROWS})),
+        write("columns.json", json.dumps({"q": [row["q"] for row in ROWS], "a": [2, 3]})),
+        write("a.json.gz", gzip.compress(json.dumps(ROWS).encode())),
+        tmp_path / "a.parquet",
+    ]
+    for path in paths:
+        assert rows_of(path) == ROWS, path.name
+        assert read_file(path).origins == (str(path),)
+
+
+def test_format_goes_before_the_ending(write: Write) -> None:
+    path = write("rows.txt", '{"q": "1"}\n')
+    assert rows_of(path, "jsonl") == [{"q": "1"}]
+    assert "ending" in fault_of(path).what
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("train.jsonl.gz", ("train", "jsonl")),
+        ("my.data.CSV", ("my.data", "csv")),
+        ("README.md", ("README.md", None)),
+        (".jsonl", (".jsonl", None)),
+    ],
+)
+def test_split_name(name: str, expected: tuple[str, str | None]) -> None:
+    assert split_name(Path("folder") / name) == expected
+
+
+def test_jsonl_as_it_is_found(write: Write) -> None:
+    path = write("a.jsonl", b'\xef\xbb\xbf{"q": "a\\u2028b"}\r\n\r\n   \n{"q": "\xe2\x80\xa8"}')
+    assert rows_of(path) == [{"q": "a\u2028b"}, {"q": "\u2028"}]
+
+
+def test_nan_stays_a_number(write: Write) -> None:
+    (row,) = rows_of(write("a.jsonl", '{"x": NaN}'))
+    assert math.isnan(row["x"])
+
+
+def test_nested_values(write: Write) -> None:
+    rows = [{"choices": {"text": ["a", "b"], "label": []}, "turns": [["q", "a"]], "none": None}]
+    assert rows_of(write("a.json", json.dumps(rows))) == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "what"),
+    [
+        ('{"q": 1}\n\n{"q": "unfinished', 3, "the line is not JSON: Unterminated string"),
+        ('{"q": 1}\n[1, 2]\n', 2, "not an object with columns but list"),
+        ('{"q": 1}\n{"q": 1, "q": 2}\n', 2, "the key 'q' stands twice"),
+        (b'{"q": 1}\n{"q": "\xff"}\n', 2, "not UTF-8"),
+        (b"\x00\x01\x02\n", 1, "not JSON"),
+        ('{"q": 1}\n{"q": "two"}\n', 2, "column 'q' cannot hold 'two'"),
+        ('{"q": 1}\n{"q": 1' + "0" * 30 + "}\n", 2, "column 'q' cannot hold 1000"),
+        ('{"q": ["a"]}\n{"q": [1]}\n', 2, "column 'q' cannot hold [1]"),
+        ('{"q": "a"}\n\n{"q": "\\ud800"}\n', 3, "surrogates not allowed"),
+        ("{}\n", 1, "no columns"),
+    ],
+)
+def test_a_broken_line_is_named(write: Write, content: str | bytes, line: int, what: str) -> None:
+    path = write("a.jsonl", content)
+    fault = fault_of(path)
+    assert fault.where == f"{path}:{line}"
+    assert what in fault.what
+
+
+def test_the_first_of_many_odd_rows_is_named(write: Write) -> None:
+    lines = ['{"q": 1}'] * 700 + ['{"q": "x"}'] * 500
+    path = write("a.jsonl", "\n".join(lines))
+    assert fault_of(path).where == f"{path}:701"
+
+
+def test_whole_numbers_beside_fractions_become_floats(write: Write) -> None:
+    rows = rows_of(write("a.jsonl", '{"q": 1}\n{"q": 2.5}\n'))  # ret-reader-019
+    assert [str(row["q"]) for row in rows] == ["1.0", "2.5"]
+
+
+def test_the_first_row_names_the_columns(write: Write, caplog: pytest.LogCaptureFixture) -> None:
+    path = write("a.jsonl", '{"q": "1", "a": "2"}\n{"q": "3", "hint": 1}\n{"q": "4", "hint": "x"}\n')
+    with caplog.at_level(logging.WARNING):
+        assert rows_of(path) == [{"q": "1", "a": "2"}, {"q": "3", "a": None}, {"q": "4", "a": None}]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}:2: the column 'a' is missing in this row and becomes None; the same for later rows",
+        f"{path}:2: the column 'hint' is not in the first row and is left out; the same for later rows",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "what"),
+    [
+        ('[{"q": 1},\n {"q": }]', ":2", "not JSON: Expecting value"),
+        ('{"q": 1}\n{"q": 2}\n', ":2", "not JSON: Extra data"),
+        ('[{"q": 1, "q": 2}]', "", "stands twice"),
+        ("[" * 100_000, "", "nested too deep"),
+        ('[{"q": 1}, 7]', "", "a list whose row 1 is int"),
+        ('{"q": [1, 2], "a": [1]}', "", "differ in length: {'q': 2, 'a': 1}"),
+        ('{"q": "a"}', "", "no table but an object"),
+        ("3", "", "no table but int"),
+        ('[{"q": 1}, {"q": "x"}]', ", row 1", "cannot hold 'x'"),
+        (b'[{"q": "\xff"}]', "", "not UTF-8"),
+        ("[]", "", "no rows"),
+        ('{"q": []}', "", "no rows"),
+        (" \n", "", "empty"),
+    ],
+)
+def test_json_that_is_no_table(write: Write, content: str | bytes, line: str, what: str) -> None:
+    path = write("a.json", content)
+    fault = fault_of(path)
+    assert fault.where == f"{path}{line}"
+    assert what in fault.what
+
+
+def test_csv_values_stay_text(write: Write) -> None:
+    path = write("a.csv", '\ufeffid,q,a\r\n007,"one, ""two""\r\nthree", 1.0\r\n\r\n,NA,\r\n')
+    assert rows_of(path) == [{"id": "007", "q": 'one, "two"\r\nthree', "a": " 1.0"}, {"id": "", "q": "NA", "a": ""}]
+
+
+def test_tsv(write: Write) -> None:
+    assert rows_of(write("a.tsv", 'q\ta\nit\'s 5" , wide\t"x\ty"\n')) == [{"q": "it's 5\" , wide", "a": "x\ty"}]
+
+
+def test_a_field_as_long_as_a_book(write: Write) -> None:
+    text = "word " * 100_000
+    assert rows_of(write("a.csv", f"q,a\n{text},1\n"))[0]["q"] == text
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "what"),
+    [
+        ('q,a\n"1\n2",3\n4\n', ":4", "the record has 1 fields, but there are 2 columns"),
+        ("q,a\n1,2\n1,2,3\n", ":3", "the record has 3 fields, but there are 2 columns"),
+        ('q,a\n1,2\n"open,3\n4,5\n6,7\n', ":3", "the record is broken"),
+        ("q,q\n1,2\n", ":1", "two columns have one name"),
+        ("q,a\n", "", "no rows"),
+        ("", "", "no rows"),
+        (b"q,a\n\xff\xfe,1\n", "", "not UTF-8"),
+    ],
+)
+def test_csv_that_is_no_table(write: Write, content: str | bytes, line: str, what: str) -> None:
+    path = write("a.csv", content)
+    fault = fault_of(path)
+    assert fault.where == f"{path}{line}"
+    assert what in fault.what
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("a.parquet", b"PAR1 but no more than that", "not Parquet"),
+        ("a.parquet", b"", "not Parquet"),
+        ("a.jsonl.gz", b'{"q": 1}\n', "cannot read the file: Not a gzipped file"),
+        ("a.jsonl.gz", gzip.compress(b'{"q": 1}\n' * 99)[:-9], "cannot read the file: Compressed file ended"),
+        ("a.csv.gz", gzip.compress(os.urandom(999))[:12] + os.urandom(99), "cannot read the file"),
+        ("a.jsonl", b"", "no rows"),
+        ("a.jsonl", b"\n \n", "no rows"),
+    ],
+)
+def test_a_file_that_is_broken_or_empty(write: Write, name: str, content: bytes, what: str) -> None:
+    assert what in fault_of(write(name, content)).what
+
+
+def test_a_folder_named_like_a_column_adds_none(tmp_path: Path) -> None:
+    folder = tmp_path / "split=train"
+    folder.mkdir()
+    pq.write_table(pa.Table.from_pylist(ROWS), folder / "a.parquet")
+    assert rows_of(folder / "a.parquet") == ROWS
+
+
+def test_a_folder_in_place_of_a_file(tmp_path: Path) -> None:
+    assert "Is a directory" in fault_of(tmp_path, "jsonl").what
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(write: Write) -> None:
+    path = write("a.jsonl", '{"q": 1}')
+    path.chmod(0)
+    assert "Permission denied" in fault_of(path).what
+
+
+def test_a_missing_file_offers_the_nearest_name(write: Write) -> None:
+    path = write("test.jsonl", '{"q": 1}')
+    assert fault_of(path.with_name("tets.jsonl")).mend == "did you mean 'test.jsonl'?"
+    assert "check the path" in fault_of(path.parent / "nowhere" / "test.jsonl").mend

@@ -1,0 +1,94 @@
+"""With folders that `datasets` itself has written; the hub is out of reach on purpose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import datasets
+from ais_prompt.errors import DataError
+from ais_prompt.readers.base import load_dataset
+from ais_prompt.readers.hugging_face import HuggingFaceDataset
+from ais_prompt.readers.local import LocalDataset
+from ais_prompt.registry import READERS
+from ais_prompt.types import ReaderSpec
+
+SPEC = ReaderSpec(("q",), "a")
+ROWS = [{"q": f"q{number}", "a": number} for number in range(5)]
+
+
+@pytest.fixture(autouse=True)
+def no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def test_it_is_registered() -> None:
+    assert READERS.get("HuggingFaceDataset") is HuggingFaceDataset
+
+
+def test_a_saved_folder_with_splits(tmp_path: Path) -> None:
+    whole = datasets.Dataset.from_list(ROWS)
+    datasets.DatasetDict(train=whole.select([3, 1]), test=whole.shuffle(seed=1)).save_to_disk(str(tmp_path / "saved"))
+    reader = HuggingFaceDataset(str(tmp_path / "saved"))
+    assert reader.splits() == ("train", "test")
+    data = load_dataset(reader, SPEC)
+    assert [sample.fields for sample in data.train] == [ROWS[3], ROWS[1]]
+    assert [sample.fields["q"] for sample in data.test] == whole.shuffle(seed=1)["q"][:]
+    assert all(Path(origin).is_file() for origin in data.origins)
+
+
+def test_a_saved_folder_without_splits(tmp_path: Path) -> None:
+    datasets.Dataset.from_list(ROWS).save_to_disk(str(tmp_path / "saved"))
+    data = load_dataset(HuggingFaceDataset(str(tmp_path / "saved")), SPEC)
+    assert [sample.gold for sample in data.train] == [sample.gold for sample in data.test] == [0, 1, 2, 3, 4]
+
+
+def test_rows_are_the_same_as_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    datasets.Dataset.from_list(ROWS).save_to_disk(str(tmp_path / "saved"), num_shards=2)
+    saved = load_dataset(HuggingFaceDataset(str(tmp_path / "saved")), SPEC)
+    local = load_dataset(LocalDataset(str(tmp_path / "test.jsonl")), SPEC)
+    assert list(saved.test) == list(local.test)
+    assert len(saved.origins) == 2
+
+
+def test_rows_that_were_chosen_are_the_rows_that_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # `save_to_disk` flattens, a data set in memory does not: the table beneath still has all rows.
+    reader = HuggingFaceDataset(str(tmp_path))
+    monkeypatch.setattr(reader, "_loaded", {"test": datasets.Dataset.from_list(ROWS).select([4, 0])})
+    assert list(reader.read("test")) == [ROWS[4], ROWS[0]]
+
+
+def test_a_folder_of_data_files(tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        (tmp_path / f"{split}.csv").write_text(f"q,a\n{split},1\n")
+    data = load_dataset(HuggingFaceDataset(str(tmp_path)), SPEC)
+    assert [sample.fields["q"] for sample in (*data.train, *data.test)] == ["train", "test"]
+    named = HuggingFaceDataset("csv", data_files={"dev": str(tmp_path / "test.csv")})
+    assert named.splits() == ("dev",)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nobody/nothing"])
+def test_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=f"datasets cannot load it: .*{name}") as caught:
+        HuggingFaceDataset(name, "main").splits()
+    assert caught.value.where == f"{name} main"
+    assert "\n" not in caught.value.what
+
+
+def test_a_broken_file_is_told_in_the_words_of_datasets(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text('{"q": 1}\n{"q":\n')
+    with pytest.raises(DataError, match="generating the dataset: .*JSON parse error"):
+        HuggingFaceDataset(str(tmp_path)).splits()
+
+
+def test_a_saved_folder_that_is_damaged(tmp_path: Path) -> None:
+    datasets.Dataset.from_list(ROWS).save_to_disk(str(tmp_path / "saved"))
+    for path in (tmp_path / "saved").glob("*.arrow"):
+        path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(DataError, match="datasets cannot load it"):
+        HuggingFaceDataset(str(tmp_path / "saved")).splits()

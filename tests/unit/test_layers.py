@@ -1,0 +1,71 @@
+"""Imports point down, the layers being those of the architecture (docs/concepts.md)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "ais_prompt"
+
+LAYERS = (
+    {"__main__"},
+    {"cli"},
+    {"pipeline"},
+    {"partitioners", "runners", "report"},
+    {"tasks"},
+    {"inferencers", "evaluators"},
+    {"readers", "retrievers", "prompts", "chat", "models", "postprocess", "metrics"},
+    {"registry", "catalog", "config", "store"},
+    {"utils"},
+    {"types"},
+    {"errors"},
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+ALLOWED_SIBLINGS = {
+    ("chat", "prompts"),  # a chat format is given a PromptList
+    ("registry", "catalog"),
+}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imported(file: Path) -> Iterator[str]:
+    """The parts of ais_prompt that a file imports, at its top or inside functions."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [node.module] if node.module != "ais_prompt" else [f"ais_prompt.{a.name}" for a in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.startswith("ais_prompt."):
+                yield name.split(".")[1]
+
+
+def owner(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_point_down(file: Path) -> None:
+    if owner(file) == "__init__":
+        return
+    for name in set(imported(file)) - {owner(file), "__version__"}:
+        down = LEVEL[owner(file)] < LEVEL[name]
+        assert down or (owner(file), name) in ALLOWED_SIBLINGS, f"{owner(file)} imports {name}"
+
+
+def test_every_part_of_the_package_has_its_layer() -> None:
+    assert {owner(file) for file in FILES} - {"__init__"} == set(LEVEL)
+
+
+def test_imports_are_absolute() -> None:
+    relative = [
+        str(file)
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert not relative

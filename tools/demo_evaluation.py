@@ -1,0 +1,158 @@
+"""Measures the demo model on the held-out test files, with plain transformers and in every form it was trained for.
+
+Nothing of ais_prompt is used: the figures are what an evaluation by ais_prompt can be compared with. An answer counts
+when the whole generated text, up to where the model itself stopped, is the gold answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+
+from tools.make_demo_data import DATA_DIR, LABELS
+
+MAX_NEW_TOKENS = 8  # an answer has at most three digits, a line break and an end
+BATCH_SIZE = 50
+
+Row = dict[str, Any]
+Message = dict[str, str]
+
+
+@dataclass(frozen=True)
+class DemoModel:
+    """The model with its tokenizer, as any user of transformers would call them."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+
+    def complete(self, prompts: Sequence[str]) -> list[str]:
+        """The greedy continuation of each prompt, without blanks around it."""
+        return self._generate([self.tokenizer(prompt)["input_ids"] for prompt in prompts])
+
+    def reply(self, conversations: Sequence[list[Message]]) -> list[str]:
+        """The assistant's greedy answer to each conversation."""
+        encoded = self.tokenizer.apply_chat_template(list(conversations), add_generation_prompt=True, return_dict=True)
+        return self._generate(encoded["input_ids"])
+
+    @torch.inference_mode()
+    def mean_nll(self, texts: Sequence[str]) -> list[float]:
+        """Mean negative log-likelihood of the tokens of each text, in nats per token; BOS is given, not scored."""
+        losses: list[float] = []
+        for text in texts:
+            ids = self.tokenizer(text, return_tensors="pt")["input_ids"]
+            losses.append(self.model(input_ids=ids, labels=ids).loss.item())
+        return losses
+
+    @torch.inference_mode()
+    def _generate(self, prompts: list[list[int]]) -> list[str]:
+        answers: list[str] = []
+        for start in range(0, len(prompts), BATCH_SIZE):
+            batch = self.tokenizer.pad({"input_ids": prompts[start : start + BATCH_SIZE]}, return_tensors="pt")
+            output = self.model.generate(**batch, max_new_tokens=MAX_NEW_TOKENS, do_sample=False)
+            new = output[:, batch["input_ids"].shape[1] :]
+            answers += [text.strip() for text in self.tokenizer.batch_decode(new, skip_special_tokens=True)]
+        return answers
+
+
+def load_model(folder: Path) -> DemoModel:
+    model = AutoModelForCausalLM.from_pretrained(folder).eval()
+    return DemoModel(model, AutoTokenizer.from_pretrained(folder))
+
+
+def read_rows(name: str, split: str) -> list[Row]:
+    return [json.loads(line) for line in (DATA_DIR / name / f"{split}.jsonl").read_text().splitlines()]
+
+
+def accuracy(answers: Sequence[str], golds: Sequence[str]) -> float:
+    """The share of answers that are the gold answer, 0..1."""
+    return sum(answer == gold for answer, gold in zip(answers, golds, strict=True)) / len(golds)
+
+
+def completion_accuracy(demo: DemoModel, shots: int, form: str = "Question: {question}\nAnswer: {answer}") -> float:
+    """Sums to be completed; the first rows of the training file are the examples."""
+    test = read_rows("addition", "test")
+    examples = "".join(form.format(**row) + "\n" for row in read_rows("addition", "train")[:shots])
+    prompts = [examples + form.format(question=row["question"], answer="") for row in test]
+    return accuracy(demo.complete(prompts), [row["answer"] for row in test])
+
+
+def chat_accuracy(demo: DemoModel, shots: int) -> float:
+    """Questions in words to an assistant; examples are turns of the conversation."""
+    test = read_rows("chat", "test")
+    examples = [message for row in read_rows("chat", "train")[:shots] for message in _turn(row)]
+    conversations = [[*examples, _user(row["question"])] for row in test]
+    return accuracy(demo.reply(conversations), [row["answer"] for row in test])
+
+
+def dialogue_accuracy(demo: DemoModel) -> float:
+    """Dialogues turn by turn, with the model's own answers in the history: the share of right turns."""
+    test = read_rows("dialogue", "test")
+    histories: list[list[Message]] = [[] for _ in test]
+    hits = turns = 0
+    for turn in range(max(len(row["question"]) for row in test)):
+        going_on = [number for number, row in enumerate(test) if turn < len(row["question"])]
+        for number in going_on:
+            histories[number].append(_user(test[number]["question"][turn]))
+        answers = demo.reply([histories[number] for number in going_on])
+        for number, answer in zip(going_on, answers, strict=True):
+            histories[number].append(_assistant(answer))
+            hits += answer == test[number]["answer"][turn]
+        turns += len(going_on)
+    return hits / turns
+
+
+def perplexity_choice_accuracy(demo: DemoModel, shots: int) -> float:
+    """Multiple choice by the label whose whole text, question and all, has the lowest perplexity."""
+    test = read_rows("choice", "test")
+    examples = "".join(_choice_text(row, row["answer"]) + "\n" for row in read_rows("choice", "train")[:shots])
+    chosen = []
+    for row in test:
+        losses = demo.mean_nll([examples + _choice_text(row, label) for label in LABELS])
+        chosen.append(LABELS[losses.index(min(losses))])
+    return accuracy(chosen, [row["answer"] for row in test])
+
+
+def generated_choice_accuracy(demo: DemoModel, shots: int) -> float:
+    """Multiple choice, the label generated."""
+    test = read_rows("choice", "test")
+    examples = "".join(_choice_text(row, row["answer"]) + "\n" for row in read_rows("choice", "train")[:shots])
+    answers = demo.complete([examples + _choice_text(row, "") for row in test])
+    return accuracy(answers, [row["answer"] for row in test])
+
+
+EVALUATIONS: dict[str, Callable[[DemoModel], float]] = {
+    "addition, completion, 0 shots": lambda demo: completion_accuracy(demo, 0),
+    "addition, completion, 4 shots": lambda demo: completion_accuracy(demo, 4),
+    "addition, completion, 0 shots, Q/A": lambda demo: completion_accuracy(demo, 0, "Q: {question}\nA: {answer}"),
+    "addition, completion, 4 shots, Q/A": lambda demo: completion_accuracy(demo, 4, "Q: {question}\nA: {answer}"),
+    "chat, 0 shots": lambda demo: chat_accuracy(demo, 0),
+    "chat, 2 shots": lambda demo: chat_accuracy(demo, 2),
+    "dialogue, turns": dialogue_accuracy,
+    "choice, perplexity, 0 shots": lambda demo: perplexity_choice_accuracy(demo, 0),
+    "choice, perplexity, 4 shots": lambda demo: perplexity_choice_accuracy(demo, 4),
+    "choice, generated, 0 shots": lambda demo: generated_choice_accuracy(demo, 0),
+    "choice, generated, 4 shots": lambda demo: generated_choice_accuracy(demo, 4),
+}
+
+
+def _choice_text(row: Row, label: str) -> str:
+    options = "\n".join(f"{name}. {row[name]}" for name in LABELS)
+    return f"Question: {row['question']}\n{options}\nAnswer: {label}"
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def _assistant(text: str) -> Message:
+    return {"role": "assistant", "content": text}
+
+
+def _turn(row: Row) -> list[Message]:
+    return [_user(row["question"]), _assistant(row["answer"])]

@@ -1,0 +1,65 @@
+"""What the mock server answers, in the wire format of OpenAI."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+MODEL: Final = "mock"
+
+_SUM: Final = re.compile(r"(-?\d+)\s*\+\s*(-?\d+)")
+
+
+def question_of(body: Mapping[str, Any]) -> str:
+    """The text that is answered: the prompt, or the last message of the user.
+
+    Raises:
+        KeyError: the body has neither prompt nor messages.
+    """
+    if "prompt" in body:
+        return str(body["prompt"])
+    by_user = [message["content"] for message in body["messages"] if message["role"] == "user"]
+    return _text(by_user[-1]) if by_user else ""
+
+
+def default_answer(question: str) -> str:
+    """The last sum in the question, added up; ``ok`` if there is none."""
+    sums = _SUM.findall(question)
+    return str(sum(map(int, sums[-1]))) if sums else "ok"
+
+
+def answer_body(body: Mapping[str, Any], number: int, answer: str, finish_reason: str) -> dict[str, Any]:
+    """The reply to request ``number``; a token is a word."""
+    chat = "messages" in body
+    content = {"message": {"role": "assistant", "content": answer}} if chat else {"text": answer}
+    asked = " ".join(_text(message["content"]) for message in body["messages"]) if chat else str(body["prompt"])
+    prompt_tokens, completion_tokens = len(asked.split()), len(answer.split())
+    return {
+        "id": f"mock-{number}",
+        "object": "chat.completion" if chat else "text_completion",
+        "created": 0,
+        "model": body.get("model", MODEL),
+        "choices": [{"index": 0, **content, "finish_reason": finish_reason, "logprobs": None}],
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
+    }
+
+
+def error_body(message: str, kind: str) -> dict[str, Any]:
+    """An error as OpenAI words it."""
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+
+
+def models_body() -> dict[str, Any]:
+    """The list of models."""
+    return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": "mock"}]}
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "") for part in content or ())

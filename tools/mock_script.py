@@ -1,0 +1,72 @@
+"""What the mock server is told to do: rules, of which the first that fits a request decides how it is treated.
+
+A script is a JSON list of rules. A rule says which requests it is for and what happens to them; all fields may be left
+out::
+
+    [{"text": "capital", "times": 2, "status": 429, "headers": {"Retry-After": "0.1"}, "body": {"error": "slow down"}},
+     {"requests": [5, 6], "drop": "before"},
+     {"text": "poem", "answer": "Shall I", "finish_reason": "length"}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(slots=True)
+class Rule:
+    """One rule of a script.
+
+    Attributes:
+        text: for requests whose question holds this text.
+        requests: for requests of these numbers, counted from 1 in order of arrival.
+        times: only for so many requests.
+        latency: seconds until the reply; long ones make a stall.
+        drop: the connection is cut, ``before`` any reply or ``midway`` through it.
+        status, headers: of the reply.
+        body: JSON of the reply, instead of an answer; ``{authorization}`` in it becomes the header of the request.
+        raw: the same as text that need not be JSON.
+        answer, finish_reason: of the answer.
+        used: how often it has been applied.
+    """
+
+    text: str = ""
+    requests: Sequence[int] = ()
+    times: int | None = None
+    latency: float | None = None
+    drop: Literal["before", "midway"] | None = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    raw: str | None = None
+    answer: str | None = None
+    finish_reason: str = "stop"
+    used: int = 0
+
+    def fits(self, number: int, question: str) -> bool:
+        """Is it for this request?"""
+        if self.times is not None and self.used >= self.times:
+            return False
+        return (not self.requests or number in self.requests) and self.text in question
+
+
+class Script:
+    """The rules in force.
+
+    Args:
+        rules: the script as plain JSON values.
+
+    Raises:
+        TypeError: a rule has a field that does not exist.
+    """
+
+    def __init__(self, rules: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._rules = [Rule(**rule) for rule in rules]
+
+    def rule_for(self, number: int, question: str) -> Rule:
+        """The first rule that fits, marked as used; an empty one, which means an ordinary answer, if none does."""
+        rule = next((rule for rule in self._rules if rule.fits(number, question)), Rule())
+        rule.used += 1
+        return rule

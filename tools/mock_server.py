@@ -1,0 +1,203 @@
+"""An OpenAI-compatible server on 127.0.0.1 that adds numbers up, and misbehaves as its script tells it to.
+
+Started with ``python -m tools.mock_server``; the first line that it prints is its base URL, ``http://127.0.0.1:PORT/v1``.
+
+    POST /v1/chat/completions, /v1/completions    answered as `tools.mock_script` and `tools.mock_answers` say
+    GET  /v1/models
+    GET  /stats     how many requests there were, how many at the same time, and with which status they were answered
+    GET  /requests  every request so far: path, body, and whether it had a key (never the key)
+    PUT  /script    a new script; counting starts again
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from aiohttp import web
+
+from tools.mock_answers import answer_body, default_answer, error_body, models_body, question_of
+from tools.mock_script import Rule, Script
+
+HOST = "127.0.0.1"
+
+
+@dataclass(slots=True)
+class Book:
+    """What has happened since the last script."""
+
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    statuses: Counter[str] = field(default_factory=Counter)
+    in_flight: int = 0
+    most_in_flight: int = 0
+
+    @contextmanager
+    def flight(self) -> Iterator[None]:
+        """Count a request as long as it is in flight."""
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+
+class MockServer:
+    """The handlers and what they remember.
+
+    Args:
+        rules: the script as plain JSON values.
+        latency: seconds until a reply, where the script does not say.
+        log: every request is written here too, one JSON object a line.
+    """
+
+    def __init__(self, rules: Sequence[dict[str, Any]] = (), latency: float = 0.0, log: IO[str] | None = None) -> None:
+        self._latency = latency
+        self._log = log
+        self._script = Script(rules)
+        self._book = Book()
+
+    def app(self) -> web.Application:
+        """The application to be served."""
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", self.complete)
+        app.router.add_post("/v1/completions", self.complete)
+        app.router.add_get("/v1/models", self.models)
+        app.router.add_get("/stats", self.stats)
+        app.router.add_get("/requests", self.requests)
+        app.router.add_put("/script", self.script)
+        return app
+
+    async def complete(self, request: web.Request) -> web.StreamResponse:
+        """Answer one question, or do to it what the script says."""
+        with self._book.flight():
+            return await self._complete(request, self._script, self._book)
+
+    async def models(self, _request: web.Request) -> web.Response:
+        """The list of models."""
+        return web.json_response(models_body())
+
+    async def stats(self, _request: web.Request) -> web.Response:
+        """The counts."""
+        return web.json_response(
+            {
+                "requests": len(self._book.requests),
+                "most_in_flight": self._book.most_in_flight,
+                "statuses": self._book.statuses,
+            }
+        )
+
+    async def requests(self, _request: web.Request) -> web.Response:
+        """What was asked."""
+        return web.json_response(self._book.requests)
+
+    async def script(self, request: web.Request) -> web.Response:
+        """Take a new script."""
+        self._script, self._book = Script(await request.json()), Book()
+        return web.json_response({})
+
+    async def _complete(self, request: web.Request, script: Script, book: Book) -> web.StreamResponse:
+        raw = await request.read()
+        try:
+            body = json.loads(raw)
+            question = question_of(body)
+        except (ValueError, KeyError, TypeError) as error:
+            return web.json_response(error_body(f"bad request: {error!r}", "invalid_request_error"), status=400)
+        number = self._remember(request, body, book)
+        rule = script.rule_for(number, question)
+        await asyncio.sleep(self._latency if rule.latency is None else rule.latency)
+        if rule.drop:
+            book.statuses["dropped"] += 1
+            return await _drop(request, midway=rule.drop == "midway")
+        book.statuses[str(rule.status)] += 1
+        return _reply(request, rule, answer_body(body, number, _answer(rule, question), rule.finish_reason))
+
+    def _remember(self, request: web.Request, body: Any, book: Book) -> int:
+        """Write a request down, without its key; its number."""
+        number = len(book.requests) + 1
+        entry = {
+            "number": number,
+            "path": request.path_qs,
+            "authorization": "Authorization" in request.headers,
+            "headers": sorted(request.headers),
+            "body": body,
+        }
+        book.requests.append(entry)
+        if self._log:
+            self._log.write(json.dumps(entry, ensure_ascii=True) + "\n")
+            self._log.flush()
+        return number
+
+
+def _answer(rule: Rule, question: str) -> str:
+    return default_answer(question) if rule.answer is None else rule.answer
+
+
+def _reply(request: web.Request, rule: Rule, answer: dict[str, Any]) -> web.Response:
+    if rule.raw is not None:
+        text = rule.raw
+    elif rule.body is not None:
+        text = json.dumps(rule.body)
+    else:
+        text = json.dumps(answer)
+    text = text.replace("{authorization}", request.headers.get("Authorization", ""))
+    return web.Response(text=text, status=rule.status, headers=rule.headers, content_type="application/json")
+
+
+async def _drop(request: web.Request, *, midway: bool) -> web.StreamResponse:
+    """Cut the connection."""
+    response = web.StreamResponse(headers={"Content-Length": "1000"})
+    if midway:
+        await response.prepare(request)
+        await response.write(b'{"choices": [{"message": {"content": "the answer is')
+    if request.transport is not None:
+        request.transport.close()
+    return response
+
+
+async def serve(server: MockServer, port: int, lifetime: float) -> None:
+    """Serve until SIGTERM or SIGINT, or until ``lifetime`` seconds are over; the base URL is printed first."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    runner = web.AppRunner(server.app(), access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, HOST, port).start()
+        print(f"http://{HOST}:{runner.addresses[0][1]}/v1", flush=True)
+        async with asyncio.timeout(lifetime):
+            await stop.wait()
+    except TimeoutError:
+        pass
+    finally:
+        await runner.cleanup()
+
+
+def main() -> None:
+    """Read the command line and serve."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mock_server", description=__doc__.partition("\n")[0])
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds until a reply")
+    parser.add_argument("--script", type=Path, help="JSON file with rules, see tools/mock_script.py")
+    parser.add_argument("--log", type=Path, help="JSONL file to which every request is appended")
+    parser.add_argument("--lifetime", type=float, default=3600.0, help="seconds after which it ends by itself")
+    options = parser.parse_args()
+    rules = json.loads(options.script.read_text("utf-8")) if options.script else ()
+    log = options.log.open("a", encoding="utf-8") if options.log else None
+    try:
+        asyncio.run(serve(MockServer(rules, options.latency, log), options.port, options.lifetime))
+    finally:
+        if log:
+            log.close()
+
+
+if __name__ == "__main__":
+    main()
