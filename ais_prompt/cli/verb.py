@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from ais_prompt.errors import AisPromptError, Interrupted
+from ais_prompt.utils.text import printable
 
 SPREAD: Final = {"--models", "--datasets"}
 """Options that take all names up to the next option, as in OpenCompass: ``--models a b --datasets c``."""
@@ -55,14 +56,14 @@ def report(error: AisPromptError, *, debug: bool) -> None:
     if debug:
         click.echo("".join(traceback.format_exception(error)), err=True)
     for line in error.lines():
-        click.echo(line, err=True)
+        click.echo(printable(line), err=True)
 
 
 def _report_bug(error: Exception, *, debug: bool) -> None:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     if debug:
         click.echo("".join(traceback.format_exception(error)), err=True)
-    click.echo(f"Unexpected {type(error).__name__}: {error}", err=True)
+    click.echo(printable(f"Unexpected {type(error).__name__}: {error}"), err=True)
     click.echo(f"  where: {frame.filename}:{frame.lineno}", err=True)
     click.echo("  mend:  this is a bug of aisprompt or of a part of yours; --debug shows the traceback", err=True)
 

@@ -79,7 +79,8 @@ class _Override:
         part, _, rest = path.partition(".")
         if part == "*" and items:
             return [(index, rest) for index in range(len(items))]
-        if re.fullmatch(r"-?\d+", part) and -len(items) <= int(part) < len(items):
+        is_position = re.fullmatch(r"-?\d+", part) is not None
+        if is_position and -len(items) <= int(part) < len(items):
             return [(int(part) % len(items), rest)]
         abbrs = {
             str(item["abbr"]): index for index, item in enumerate(items) if isinstance(item, dict) and "abbr" in item
@@ -90,7 +91,8 @@ class _Override:
             abbr = max(fitting, key=len)
             return [(abbrs[abbr], path.removeprefix(abbr).removeprefix("."))]
         what = f"{done} has {len(items)} items and none is {part!r}"
-        mend = advice(part, abbrs) or (f"give a position from 0 to {len(items) - 1}, or *" if items else "")
+        mend = f"give a position from 0 to {len(items) - 1}, or *" if items else ""
+        mend = mend if is_position else advice(part, abbrs) or mend
         raise ConfigError(what, where=self.where, mend=mend)
 
 

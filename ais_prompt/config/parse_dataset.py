@@ -35,8 +35,9 @@ def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> Datas
     section.refuse_misspelt(("eval_cfg",))
     source = section.as_part(leave_out=DATASET_KEYS, default_type="LocalDataset")
     abbr = parse_abbr(section, derived_abbr(section.values, ("path",)))
-    reader_section, infer_section = section.section("reader_cfg"), section.section("infer_cfg")
+    reader_section = section.section("reader_cfg")
     reader = parse_reader(reader_section) if reader_section else None
+    infer_section = section.section("infer_cfg")
     infer = parse_infer(infer_section) if infer_section else None
     scoring = _parse_eval(section)
     if source is None or abbr is None or reader is None or infer is None or scoring is None:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from ais_prompt.errors import ModelError
+from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.inferencers.dialogue import Dialogue
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
 from ais_prompt.types import Completion, Request
@@ -130,7 +130,7 @@ async def _drive_concurrently(
         async with asyncio.TaskGroup() as workers:
             for _ in range(model.max_concurrency):
                 workers.create_task(work())
-    except* ModelError as group:
+    except* AisPromptError as group:
         raise group.exceptions[0] from None
     finally:
         await model.aclose()

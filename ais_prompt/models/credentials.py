@@ -6,8 +6,10 @@ import base64
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
+
+from pydantic import AfterValidator
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.address import is_loopback, public_address
@@ -20,19 +22,22 @@ _SHORTEST_WORD: Final = 8
 """Shorter words of a header or a query are no secrets; hiding them would only garble messages."""
 
 
-def check_variable_name(api_key: str | None) -> None:
-    """Refuse a key that stands in the config itself. The message does not repeat it.
+def check_variable_name(api_key: str | None) -> str | None:
+    """The name as it is given; refused is a key that stands in the config itself. The message does not repeat it.
 
     Raises:
         ConfigError: it is not the name of an environment variable.
     """
     if api_key is None or api_key in os.environ or _VARIABLE_NAME.fullmatch(api_key):
-        return
+        return api_key
     raise ConfigError(
         "api_key is not the name of an environment variable; if it is a key, it must not stand in a config",
-        where="api_key",
         mend=f"export it as {DEFAULT_VARIABLE} or another variable, and write api_key='{DEFAULT_VARIABLE}'",
     )
+
+
+VariableName: TypeAlias = Annotated[str | None, AfterValidator(check_variable_name)]
+"""The name of an environment variable that holds a key, or None; the check of a config looks at it too."""
 
 
 def read_key(variable: str | None, base_url: str) -> str | None:

@@ -73,8 +73,8 @@ class HttpPoster:
                         f"http_{response.status}", f"the server redirects to {target}; base_url must lead there"
                     )
                 return Reply(response.status, await response.read(), response.headers.get("Retry-After"))
-        except TimeoutError:
-            return Failure("timeout", f"no answer within {self._timeout:g} s")
+        except TimeoutError as error:
+            return Failure("timeout", str(error) or f"no answer within {self._timeout:g} s")
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: a proxy or a host name that is none
             return Failure("connection", str(error) or type(error).__name__)
 

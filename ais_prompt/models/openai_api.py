@@ -13,7 +13,14 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.address import check_address, join_address, public_address
 from ais_prompt.models.arguments import check_at_least, join_stops
 from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.credentials import DEFAULT_VARIABLE, check_variable_name, read_key, redact, secrets_of
+from ais_prompt.models.credentials import (
+    DEFAULT_VARIABLE,
+    VariableName,
+    check_variable_name,
+    read_key,
+    redact,
+    secrets_of,
+)
 from ais_prompt.models.hf_tokenizer import load_tokenizer
 from ais_prompt.models.http import HttpPoster, Reply
 from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, read_reply, request_body
@@ -77,7 +84,7 @@ class OpenAIModel:
         self,
         model: str,
         base_url: str | None = None,
-        api_key: str | None = DEFAULT_VARIABLE,
+        api_key: VariableName = DEFAULT_VARIABLE,
         max_concurrency: int = 16,
         timeout: float = 60.0,
         retry: int = 3,
@@ -90,14 +97,13 @@ class OpenAIModel:
         seed: int | None = None,
         max_tokens_field: MaxTokensField = "max_tokens",
     ) -> None:
-        check_variable_name(api_key)
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
         check_at_least(0, retry=retry)
         if not timeout > 0:
             raise ConfigError(f"timeout must be more than 0 seconds, not {timeout}", mend="set another timeout")
         self.model = model
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
-        self.api_key = api_key
+        self.api_key = check_variable_name(api_key)
         self.max_concurrency = max_concurrency
         self.timeout = timeout
         self.backoff = Backoff(retry)

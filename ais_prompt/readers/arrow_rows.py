@@ -1,8 +1,8 @@
 """Rows of plain Python values → an Arrow table, by rule S2 of OpenCompass' data sets.
 
 The first row names the columns. Where a later row lacks one it is None, and a column that only later rows have is left
-out; whole numbers and fractions in one column all become floats. All of this is said in the log or in an error: none of
-it may change a prompt in silence.
+out; whole numbers and fractions in one column all become floats. Any other mixture is an error. All of this is said:
+none of it may change a prompt in silence.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _array(name: str, values: list[Any], numbers: list[int], place: Place) -> pa
         return None
 
     try:
-        return pa.array(values)
+        array = pa.array(values)
     except (pa.ArrowException, OverflowError, UnicodeError):
         row = bisect_left(range(len(values)), True, key=lambda row: fault(row + 1) is not None)
         raise DataError(
@@ -74,3 +74,13 @@ def _array(name: str, values: list[Any], numbers: list[int], place: Place) -> pa
             where=place(numbers[row]),
             mend="write the same kind of value in every row of the column: all text, or all numbers",
         ) from None
+    if pa.types.is_floating(array.type):
+        _warn_of_floats(name, values, numbers, place)
+    return array
+
+
+def _warn_of_floats(name: str, values: list[Any], numbers: list[int], place: Place) -> None:
+    whole = next((number for number, value in zip(numbers, values, strict=True) if isinstance(value, int)), None)
+    if whole is not None:
+        what = "has whole numbers beside fractions and becomes all floats, 1 → 1.0"
+        logger.warning("%s: the column %r %s", place(whole), name, what)

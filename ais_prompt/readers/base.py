@@ -15,7 +15,7 @@ from ais_prompt.types import ReaderSpec, Sample
 from ais_prompt.utils.digest import digest
 
 _DEFAULT_TRAIN = "train"
-_ONLY_SPLIT_SERVES_AS = ("train", "test")
+_ONLY_SPLIT_SERVES_AS = (_DEFAULT_TRAIN, "test")
 
 
 class Reader(Protocol):
@@ -75,13 +75,13 @@ def load_dataset(reader: Reader, spec: ReaderSpec) -> Dataset:
     """
     splits = reader.splits()
     test_split = _find(spec.test_split, splits, f"{spec.where}.test_split")
-    has_train = len(splits) == 1 or spec.train_split in splits or spec.train_split != _DEFAULT_TRAIN
-    train_split = _find(spec.train_split, splits, f"{spec.where}.train_split") if has_train else None
+    no_train = len(splits) > 1 and spec.train_split == _DEFAULT_TRAIN and _DEFAULT_TRAIN not in splits
+    train_split = None if no_train else _find(spec.train_split, splits, f"{spec.where}.train_split")
     names = dict.fromkeys(split for split in (train_split, test_split) if split is not None)
     tables = {split: reader.read(split) for split in names}
     test = _cut(tables[test_split], spec, spec.test_range, "test_range")
     test.check_columns()
-    train = _cut(tables[train_split], spec, spec.train_range, "train_range") if train_split else ()
+    train = _cut(tables[train_split], spec, spec.train_range, "train_range") if train_split is not None else ()
     return Dataset(train, test, tables[test_split].columns, tables)
 
 

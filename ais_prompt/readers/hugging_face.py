@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
+
+if TYPE_CHECKING:
+    import datasets
 
 _SAVED = ("dataset_dict.json", "state.json")
 """What `save_to_disk` leaves in a folder: of several splits, or of one."""
@@ -49,11 +52,8 @@ class HuggingFaceDataset:
         return tuple(self._loaded)
 
     def read(self, split: str) -> Table:
-        """All rows of a split. The Arrow table of `datasets` is used as it is, without a copy."""
-        data = self._loaded[split]
-        files = [file["filename"] for file in data.cache_files]
-        # A view in Arrow format applies what `select` or `shuffle` did to the rows.
-        return Table(data.with_format("arrow")[:], files or [self._path])
+        """All rows of a split that `splits` names."""
+        return to_table(self._loaded[split], self._path)
 
     @cached_property
     def _loaded(self) -> Mapping[str, Any]:
@@ -77,6 +77,18 @@ class HuggingFaceDataset:
         import datasets
 
         return datasets.load_dataset(self._path, name=self._name, revision=self._revision, data_files=self._data_files)
+
+
+def to_table(data: datasets.Dataset, path: str) -> Table:
+    """The rows of a `datasets.Dataset`: its own Arrow table, without a copy unless rows were chosen or shuffled.
+
+    Args:
+        data: the data set.
+        path: what it is called if it lies in no file.
+    """
+    files = [file["filename"] for file in data.cache_files]
+    # The table beneath still has all rows; only a view in Arrow format knows which of them were chosen.
+    return Table(data.with_format("arrow")[:], files or [path])
 
 
 def _cause(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from ais_prompt.prompts import Filled
 from ais_prompt.tasks.preview import PromptView
 from ais_prompt.types import Prompt
 from ais_prompt.types.prompt import Content
+from ais_prompt.utils.text import printable
 
 END = "⟨end⟩"
 """Printed right behind the last character, so that blanks and newlines at the end can be seen."""
@@ -68,13 +69,12 @@ def _print_sent(prompt: Prompt, console: Console) -> None:
 
 
 def _print_turn(role: str, content: Content | Any, console: Console) -> None:
-    console.print(Text(f"[{role}] ", style="cyan"), end="")
+    console.print(Text(f"[{printable(role)}] ", style="cyan"), end="")
     _print_text(content if isinstance(content, str) else str(content), console)
 
 
 def _print_text(text: str, console: Console) -> None:
-    shown = text.encode("utf-8", "backslashreplace").decode()
-    console.print(Text(shown) + Text(END, style="dim"), soft_wrap=True, highlight=False)
+    console.print(Text(printable(text)) + Text(END, style="dim"), soft_wrap=True, highlight=False)
 
 
 def _print_title(title: str, console: Console) -> None:

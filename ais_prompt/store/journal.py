@@ -135,7 +135,7 @@ class Journal:
     def _index(self, line: bytes) -> None:
         try:
             key, completion = _parse(line)
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
             # The unfinished line of a killed process is no loss to speak of: it was never reported as done.
             self.skipped += line.endswith(b"\n")
         else:
@@ -147,7 +147,7 @@ class Journal:
         """End the last line if only its newline is missing; otherwise cut it off."""
         try:
             _parse(line)
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
             self._end -= len(line)
             with writing(self.path):
                 os.ftruncate(self._descriptor, self._end)
@@ -174,9 +174,12 @@ class Journal:
 
 
 def _parse(line: bytes) -> tuple[str, Completion]:
-    """Key and completion of a line; ValueError, KeyError or TypeError if it is none."""
+    """Key and completion of a line; ValueError if it is none."""
     values = decode(line.decode())
-    key = values["key"]
+    try:
+        key, completion = values["key"], Completion.from_json(values["completion"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the line is not of a journal: {error!r}") from None
     if not isinstance(key, str):
-        raise TypeError("the key of a line is a text")
-    return key, Completion.from_json(values["completion"])
+        raise ValueError("the key of a line is a text")
+    return key, completion

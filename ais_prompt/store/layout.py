@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.store.disk import reading
 from ais_prompt.utils.digest import digest
 
 LATEST = "latest"
@@ -141,6 +142,7 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
 
     Raises:
         ConfigError: there is none; it lists those that exist.
+        StoreError: the folder of earlier runs cannot be read.
     """
     parent = work_dir / safe_name(name)
     runs = _runs(parent)
@@ -156,11 +158,17 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
 def _runs(parent: Path) -> list[str]:
     """Names of run folders, the oldest first."""
     found = []
-    for folder in parent.iterdir() if parent.is_dir() else ():
+    for folder in _folders(parent):
         match = _TIMESTAMP.fullmatch(folder.name)
-        if match and folder.is_dir():
+        if match:
             found.append((match[1], int(match[2] or 1), folder.name))
     return [name for _, _, name in sorted(found)]
+
+
+def _folders(parent: Path) -> list[Path]:
+    """The folders in a folder; none if it is not there."""
+    with reading(parent, mend="check its permissions, or choose another place with -w DIR"):
+        return [folder for folder in parent.iterdir() if folder.is_dir()] if parent.is_dir() else []
 
 
 def _run_folder_at(root: Path) -> RunFolder:
@@ -176,6 +184,6 @@ def _no_such_run(work_dir: Path, parent: Path, runs: list[str], which: str) -> C
     if runs:
         shown = ", ".join(reversed(runs[-_SHOWN:])) + (", …" if len(runs) > _SHOWN else "")
         return ConfigError(f"there is no run {which!r}", where=str(parent), mend=f"runs, the newest first: {shown}")
-    others = sorted(folder.name for folder in work_dir.iterdir() if folder.is_dir()) if work_dir.is_dir() else []
+    others = sorted(folder.name for folder in _folders(work_dir))
     known = f"; there are runs of: {', '.join(others[:_SHOWN])}" if others else ""
     return ConfigError("there is no earlier run", where=str(parent), mend=f"start one without -r{known}")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder
 
 
@@ -16,7 +17,7 @@ def lock_run(folder: RunFolder) -> Iterator[None]:
     """Hold a run folder while the body runs.
 
     Raises:
-        StoreError: another process holds it; it names that process.
+        StoreError: another process holds it, and is named; or the disk is full or cannot lock.
         ConfigError: the folder cannot be written.
     """
     try:
@@ -36,14 +37,15 @@ def lock_run(folder: RunFolder) -> Iterator[None]:
 
 
 def _take(descriptor: int, folder: RunFolder) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(descriptor, 32, 0).decode().strip() or "unknown"
-        raise StoreError(
-            f"another process writes this run folder: PID {holder}",
-            where=str(folder.root),
-            mend="wait until it has ended or stop it; or start a new run without -r",
-        ) from None
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    with writing(folder.lock_file):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 32, 0).decode().strip() or "unknown"
+            raise StoreError(
+                f"another process writes this run folder: PID {holder}",
+                where=str(folder.root),
+                mend="wait until it has ended or stop it; or start a new run without -r",
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

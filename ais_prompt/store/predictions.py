@@ -33,7 +33,7 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
         for number, values in read_objects(lines, str(path)):
             try:
                 prediction = Prediction.from_json(values)
-            except (KeyError, TypeError) as error:
+            except (KeyError, TypeError, AttributeError) as error:
                 raise DataError(
                     f"the line is not a prediction: {error!r}",
                     where=f"{path}:{number}",

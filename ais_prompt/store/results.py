@@ -32,7 +32,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         value = decode(content.decode())
     except ValueError as error:
-        raise StoreError(f"the file is not JSON: {error}", where=str(path), mend="remove it and go on with -r") from None
+        raise StoreError(
+            f"the file is not JSON: {error}", where=str(path), mend="remove it and go on with -r"
+        ) from None
     if not isinstance(value, dict):
         raise StoreError("the file is not a JSON object", where=str(path), mend="remove it and go on with -r")
     return value

@@ -38,8 +38,9 @@ def argument_faults(
             yield ConfigError(f"{name} needs {parameter.name!r}", where=where, mend=f"add {parameter.name}=...")
     hints = _hints(part)
     for key, value in args.items():
-        if key in names and key in hints and (problem := _problem(hints[key], value)):
-            yield ConfigError(f"{key!r} of {name} cannot be {value!r}: {problem}", where=f"{where}.{key}")
+        if key in names and key in hints and (fault := _fault(hints[key], value, f"{key!r} of {name}")):
+            fault.where = f"{where}.{key}"
+            yield fault
 
 
 def _nearest(key: str, names: list[str]) -> str:
@@ -49,20 +50,23 @@ def _nearest(key: str, names: list[str]) -> str:
 
 def _hints(part: Callable[..., Any]) -> dict[str, Any]:
     try:
-        return get_type_hints(part.__init__ if inspect.isclass(part) else part)
+        return get_type_hints(part.__init__ if inspect.isclass(part) else part, include_extras=True)
     except (NameError, TypeError):  # hints of somebody else's part that cannot be resolved are not checked
         return {}
 
 
-def _problem(hint: Any, value: Any) -> str:
-    """Why a value does not fit a type hint, in a few words; empty if it does."""
+def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
+    """Why a value does not fit a type hint; a validator in the hint may raise a ConfigError of its own."""
     try:
         TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True)).validate_python(value)
     except ValidationError as error:
-        return "; ".join(dict.fromkeys(_worded(item["msg"]) for item in error.errors()))
+        problem = "; ".join(dict.fromkeys(_worded(item["msg"]) for item in error.errors()))
+        return ConfigError(f"{name} cannot be {value!r}: {problem}")
+    except ConfigError as error:
+        return error
     except PydanticUserError:  # the hint brings its own config (a pydantic model, a TypedDict)
-        return ""
-    return ""
+        return None
+    return None
 
 
 def _worded(message: str) -> str:

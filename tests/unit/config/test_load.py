@@ -249,7 +249,7 @@ FAULTS = {
     "two styles": ("with read_base():\n    from .old import *", "cannot be mixed", "eval.py:2"),
     "a base of the wrong type": ("_base_ = 3", "_base_ is not a list of file names", "eval.py:1"),
     "a missing old base": ("_base_ = ['./none.py']", "'./none.py' does not exist", "eval.py:1"),
-    "an old config's fault": ("_base_ = ['./b.py']\nx = 1 / 0", "ZeroDivisionError", "eval.py"),
+    "an old config's fault": ("_base_ = ['./b.py']\nx = 1 / 0", "ZeroDivisionError", "eval.py:2"),
 }
 
 

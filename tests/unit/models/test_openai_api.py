@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.openai_api import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.retry import Backoff
@@ -26,7 +26,6 @@ from ais_prompt.types import Completion, Failure, Message, Prompt, Request, Usag
 from tests.servers import MockServer, mock_server
 
 KEY = "sk-proj-0123456789abcdefABCDEF"
-DEMO_MODEL = Path(__file__).parents[3] / "configs" / "data" / "demo_model"
 QUESTION = (Message("system", "Be brief."), Message("user", "3+4=?"))
 
 
@@ -94,7 +93,7 @@ def test_they_are_async_models_with_registered_names() -> None:
 
 def test_making_one_imports_no_http_library() -> None:
     program = (
-        "import sys; from ais_prompt.models.openai_api import OpenAIChatModel; OpenAIChatModel('m').preflight;"
+        "import sys; from ais_prompt.models.openai_api import OpenAIChatModel; OpenAIChatModel('m').identity();"
         "print([name for name in ('aiohttp', 'torch', 'transformers', 'openai') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
@@ -383,21 +382,38 @@ def test_wrong_arguments_are_refused(arguments: dict[str, Any], words: str) -> N
     assert words in " ".join(caught.value.lines())
 
 
-def test_tokens_are_counted_as_the_server_will_see_them() -> None:
+def save_tokenizer(folder: Path, chat_template: str | None) -> str:
+    """A tokenizer that makes one token of each word or sign, and puts <s> in front of a text."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    backend = Tokenizer(models.WordLevel({"<s>": 0, "<unk>": 1}, unk_token="<unk>"))
+    backend.pre_tokenizer = pre_tokenizers.Whitespace()
+    backend.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", unk_token="<unk>")
+    tokenizer.chat_template = chat_template
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def test_tokens_are_counted_as_the_server_will_see_them(tmp_path: Path) -> None:
+    turns = "{% for m in messages %}{{ m['role'] }} {{ m['content'] }} {% endfor %}"
+    template = f"<s>{turns}{{% if add_generation_prompt %}}bot{{% endif %}}"
+    path = save_tokenizer(tmp_path / "chat", template)
+    one_turn = (Message("user", "add 3 4"),)
+    chat_model = OpenAIChatModel("m", tokenizer_path=path)
+    assert chat_model.count_tokens(one_turn) == len(["<s>", "user", "add", "3", "4", "bot"])
+    assert chat_model.count_tokens("add 3 4") == 6, "a text is sent as one message"
+    assert OpenAICompletionModel("m", tokenizer_path=path).count_tokens("add 3 4") == len(["<s>", "add", "3", "4"])
+    assert chat_model.count_tokens((Message("user", ({"type": "text", "text": "add"},)),)) is None
+
+
+def test_tokens_are_not_counted_where_they_cannot_be_known(tmp_path: Path) -> None:
     assert OpenAIChatModel("m").count_tokens(QUESTION) is None
-    if not DEMO_MODEL.is_dir():
-        pytest.skip("the demo model is not there yet")
-    model = OpenAIChatModel("m", tokenizer_path=str(DEMO_MODEL))
-    question = (Message("user", "3+4=?"),)
-    rendered = model.tokenizer().apply_chat_template(
-        [{"role": "user", "content": "3+4=?"}], add_generation_prompt=True, tokenize=False
-    )
-    expected = len(model.tokenizer()(rendered, add_special_tokens=False)["input_ids"])
-    assert model.count_tokens(question) == expected == model.count_tokens("3+4=?")
-    text = OpenAICompletionModel("m", tokenizer_path=str(DEMO_MODEL))
-    assert text.count_tokens("3+4=") == len(text.tokenizer()("3+4=")["input_ids"])
-    images = (Message("user", ({"type": "text", "text": "3+4=?"},)),)
-    assert model.count_tokens(images) is None
+    assert OpenAIChatModel("m", tokenizer_path=save_tokenizer(tmp_path, None)).count_tokens(QUESTION) is None
+    picky = save_tokenizer(tmp_path / "picky", "{{ raise_exception('no system message, please') }}")
+    with pytest.raises(PromptError, match="no system message"):
+        OpenAIChatModel("m", tokenizer_path=picky).count_tokens(QUESTION)
     with pytest.raises(ModelError):
         OpenAIChatModel("m", tokenizer_path="./not-there").count_tokens(QUESTION)
 

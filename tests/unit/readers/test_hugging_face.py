@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import datasets
 import pytest
 
-import datasets
 from ais_prompt.errors import DataError
 from ais_prompt.readers.base import load_dataset
-from ais_prompt.readers.hugging_face import HuggingFaceDataset
+from ais_prompt.readers.hugging_face import HuggingFaceDataset, to_table
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import READERS
 from ais_prompt.types import ReaderSpec
@@ -55,11 +55,11 @@ def test_rows_are_the_same_as_from_a_file(tmp_path: Path) -> None:
     assert len(saved.origins) == 2
 
 
-def test_rows_that_were_chosen_are_the_rows_that_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # `save_to_disk` flattens, a data set in memory does not: the table beneath still has all rows.
-    reader = HuggingFaceDataset(str(tmp_path))
-    monkeypatch.setattr(reader, "_loaded", {"test": datasets.Dataset.from_list(ROWS).select([4, 0])})
-    assert list(reader.read("test")) == [ROWS[4], ROWS[0]]
+def test_rows_that_were_chosen_are_the_rows_that_are_read() -> None:
+    # `save_to_disk` writes only the chosen rows; in memory the table beneath still has all of them.
+    table = to_table(datasets.Dataset.from_list(ROWS).select([4, 0]), "in memory")
+    assert list(table) == [ROWS[4], ROWS[0]]
+    assert table.origins == ("in memory",)
 
 
 def test_a_folder_of_data_files(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_broken_file_is_told_in_the_words_of_datasets(tmp_path: Path) -> None:
     (tmp_path / "test.jsonl").write_text('{"q": 1}\n{"q":\n')
-    with pytest.raises(DataError, match="generating the dataset: .*JSON parse error"):
+    with pytest.raises(DataError, match=r"generating the dataset: .*JSON parse error"):
         HuggingFaceDataset(str(tmp_path)).splits()
 
 

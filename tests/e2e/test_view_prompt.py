@@ -1,0 +1,77 @@
+"""``aisprompt view-prompt``: what is shown is what is sent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.e2e.conftest import DATASET, MODEL, Project
+
+DIALOGUE = DATASET.replace(
+    "template='{question}\\nAnswer: {answer}'",
+    "template=dict(round=[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')])",
+).replace("'sums'", "'talk'")
+SHOTS = """dict(
+    abbr='shots', type='LocalDataset', path='data/sums.jsonl',
+    reader_cfg=dict(input_columns='question', output_column='answer'),
+    infer_cfg=dict(
+        ice_template=dict(type='PromptTemplate', template='Q: {question}\\nA: {answer}'),
+        prompt_template=dict(type='PromptTemplate', template='</E>Q: {question}\\nA: {answer}', ice_token='</E>'),
+        retriever=dict(type='FixKRetriever', fix_id_list=[1, 2]),
+        inferencer=dict(type='GenInferencer'),
+    ),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+)"""
+
+
+@pytest.fixture
+def viewed(project: Project) -> Project:
+    project.write_config(
+        models=f"{MODEL}, dict(type='ScriptedModel', abbr='text', prompt_style='text')",
+        datasets=f"{DATASET}, {DIALOGUE}, {SHOTS}",
+    )
+    return project
+
+
+def test_shown_is_what_a_run_sends(viewed: Project) -> None:
+    shown = json.loads(viewed.run("view-prompt", "eval.py", "-a", "-c", "3", "--json").stdout)
+    assert viewed.run("run", "eval.py").returncode == 0
+    for model in ("fake", "text"):
+        for dataset in ("sums", "talk", "shots"):
+            sent = viewed.predictions(model, dataset)[:3]
+            prompts = [view for view in shown if (view["model"], view["dataset"]) == (model, dataset)]
+            assert [view["prompt"] for view in prompts] == [line["origin_prompt"] for line in sent]
+            assert [view["id"] for view in prompts] == [line["id"] for line in sent]
+
+
+def test_the_gold_is_shown_apart_and_is_not_in_the_prompt(viewed: Project) -> None:
+    [view] = json.loads(viewed.run("view-prompt", "eval.py", "-p", "shots", "-n", "--json").stdout)
+    assert view["gold"] == "0"
+    assert view["prompt"] == [{"role": "user", "content": "Q: 1+1=?\nA: 2\nQ: 2+2=?\nA: 4\nQ: 0+0=?\nA: "}]
+    assert view["shots"] == [1, 2]
+    assert view["tokens"] == 11
+
+
+def test_the_first_one_without_questions_when_nobody_can_answer(viewed: Project) -> None:
+    done = viewed.run("view-prompt", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("As sent") == 1
+    assert "fake/sums" in done.stdout
+
+
+def test_who_says_what_is_told_where_the_prompt_is_one_text(viewed: Project) -> None:
+    done = viewed.run("view-prompt", "eval.py", "-a", "-p", "talk")
+    text = done.stdout[done.stdout.index("text/talk") :]
+    assert "[HUMAN] 0+0=?⟨end⟩" in text
+    assert "As sent: one text" in text
+
+
+def test_data_is_shown_as_it_is(project: Project) -> None:
+    hostile = "[bold]{answer}[/bold] \\n </E> \x1b[31m {question} 你好"
+    project.write_data([{"question": hostile, "answer": "SECRET"}])
+    [view] = json.loads(project.run("view-prompt", "eval.py", "--json").stdout)
+    assert view["prompt"][0]["content"] == f"{hostile}\nAnswer: "
+    done = project.run("view-prompt", "eval.py")
+    assert "[bold]{answer}[/bold] \\n </E>" in done.stdout
+    assert "\x1b" not in done.stdout

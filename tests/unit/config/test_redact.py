@@ -1,0 +1,84 @@
+"""What counts as a secret, and what does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ais_prompt.config.redact import redacted, redacted_override
+
+KEY = "sk-abcdefghijklmnop1234"
+
+
+SECRET_KEYS = """
+    api_key API_KEY api-key apikey openai_api_key access_key secret client_secret password passwd
+    Authorization token hf_token use_auth_token access-token credentials
+"""
+
+
+@pytest.mark.parametrize("key", SECRET_KEYS.split())
+def test_what_stands_below_a_secret_key_is_hidden(key: str) -> None:
+    for secret in ("abc", "lower_case_name", 123456):
+        assert redacted({key: secret}, "models") == {key: "***"}
+    assert redacted({key: {"inner": ["abc", "def"]}}, "models") == {key: {"inner": ["***", "***"]}}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ice_token", "</E>"),
+        ("max_tokens", 3),
+        ("pad_token_id", 0),
+        ("tokenizer_path", "x"),
+        ("secretary", "Ann"),
+        ("use_auth_token", True),
+        ("api_key", None),
+        ("api_key", "OPENAI_API_KEY"),
+        ("api_key", ["FIRST_KEY", "SECOND_KEY"]),
+        ("path", "sk-short"),
+        ("template", "your key is sk-abcdefghijklmnop1234, or not"),
+        ("base_url", "http://127.0.0.1:80/v1?a@b"),
+        ("path", "a://b@c"),
+    ],
+)
+def test_what_is_no_secret_stays(key: str, value: Any) -> None:
+    assert redacted({key: value}, "models") == {key: value}
+
+
+def test_the_name_of_a_variable_that_is_set_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("lower", "x")
+    assert redacted("lower", "api_key") == "lower"
+
+
+@pytest.mark.parametrize("value", [KEY, f"Bearer {KEY}", "hf_abcdefghijklmnop1234"])
+def test_a_key_is_known_by_its_looks(value: str) -> None:
+    assert redacted({"anything": [value]}, "models") == {"anything": ["***"]}
+
+
+def test_a_password_in_an_address() -> None:
+    assert redacted("http://me:pass@host/v1", "base_url") == "http://***@host/v1"
+
+
+@pytest.mark.parametrize(
+    ("argument", "shown"),
+    [
+        ("models.0.api_key=abc", "models.0.api_key=***"),
+        ("--set=models.0.api_key=abc", "--set=models.0.api_key=***"),
+        ("models.0.api_key.inner=abc", "models.0.api_key.inner=***"),
+        ("models.0={'api_key': 'abc', 'n': 1}", "models.0={'api_key': '***', 'n': 1}"),
+        (f"models.0.extra={KEY}", "models.0.extra=***"),
+        ("models.0.base_url=http://me:pass@host", "models.0.base_url=http://***@host"),
+        (KEY, "***"),
+    ],
+)
+def test_an_argument_with_a_secret(argument: str, shown: str) -> None:
+    assert redacted_override(argument) == shown
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["run", "configs/eval.py", "--set", "models.0.n=01", "models.0.api_key=MY_KEY", "--work-dir=out", "a==b", "=", ""],
+)
+def test_an_argument_without_a_secret_stays(argument: str) -> None:
+    assert redacted_override(argument) == argument

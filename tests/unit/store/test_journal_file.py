@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ais_prompt.errors import StoreError
+from ais_prompt.store.journal import Journal, request_key
+from ais_prompt.types import Completion, Decoding, Failure, Message, Request, Usage
+
+REQUEST = Request("a1b2", "1+1=", Decoding(max_out_len=8), turn=1, repeat=2)
+COMPLETION = Completion("2\n\u2028«é»\ud800", "stop", Usage(4, 1), seconds=0.25, attempts=2)
+
+APPENDS_FOR_EVER = """
+import itertools, sys
+from pathlib import Path
+from ais_prompt.store.journal import Journal
+from ais_prompt.types import Completion, Decoding, Request
+
+with Journal.open(Path(sys.argv[1])) as journal:
+    for number in itertools.count():
+        journal.append(str(number), Request("id", "prompt", Decoding(8)), Completion("x" * 5000))
+        print(number, flush=True)
+"""
+
+
+def test_a_line_is_what_a_person_can_read(tmp_path: Path) -> None:
+    path = tmp_path / "model" / "dataset.jsonl"
+    with Journal.open(path) as journal:
+        journal.append("key", REQUEST, replace(COMPLETION, text="二"))
+    assert path.read_text(encoding="utf-8").count("\n") == 1
+    assert "二" in path.read_text(encoding="utf-8")
+    assert json.loads(path.read_text(encoding="utf-8")) == {
+        "key": "key",
+        "sample_id": "a1b2",
+        "turn": 1,
+        "repeat": 2,
+        "completion": {
+            "text": "二",
+            "finish_reason": "stop",
+            "usage": {"prompt_tokens": 4, "completion_tokens": 1},
+            "seconds": 0.25,
+            "attempts": 2,
+        },
+    }
+
+
+def test_an_answer_comes_back_at_once_and_after_opening_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal.open(path) as journal:
+        journal.append("key", REQUEST, COMPLETION)
+        assert (journal.get("key"), journal.get("other"), len(journal)) == (COMPLETION, None, 1)
+    with Journal.open(path) as journal:
+        assert (journal.get("key"), len(journal)) == (COMPLETION, 1)
+
+
+def test_a_failure_is_on_record_but_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    failed = Completion(failure=Failure("timeout", "no answer in 60 s"))
+    for _ in range(2):
+        with Journal.open(path) as journal:
+            journal.append("key", REQUEST, failed)
+            assert (journal.get("key"), len(journal)) == (None, 0)
+    assert path.read_text().count("no answer in 60 s") == 2
+
+
+def test_the_last_answer_to_a_request_counts(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "journal.jsonl") as journal:
+        journal.append("key", REQUEST, COMPLETION)
+        journal.append("key", REQUEST, replace(COMPLETION, text="3"))
+    with Journal.open(tmp_path / "journal.jsonl") as journal:
+        answer = journal.get("key")
+    assert answer is not None
+    assert answer.text == "3"
+
+
+def test_unreadable_lines_are_counted_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal.open(path) as journal:
+        journal.append("key", REQUEST, COMPLETION)
+    broken = b'{"key": "k"}\n{"key": 1, "completion": {}}\n\xff\n'
+    path.write_bytes(broken + path.read_bytes())
+    with caplog.at_level(logging.WARNING), Journal.open(path) as journal:
+        assert (journal.skipped, journal.get("key")) == (3, COMPLETION)
+    assert "3 unreadable line(s)" in caplog.text
+    assert path.read_bytes().startswith(broken)
+
+
+def test_closing_twice_is_no_fault(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path / "journal.jsonl")
+    journal.close()
+    journal.close()
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot write: Is a directory") as caught:
+        Journal.open(tmp_path)
+    assert caught.value.where == str(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot write"):
+        Journal.open(tmp_path / "file" / "journal.jsonl")
+
+
+def test_whoever_is_killed_loses_nothing_that_was_finished(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    finished = -1
+    for _ in range(3):
+        command = [sys.executable, "-c", APPENDS_FOR_EVER, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            finished = max(finished, *(int(process.stdout.readline()) for _ in range(40)))
+            process.kill()
+            finished = max(finished, *(int(line) for line in process.stdout if line.endswith("\n")), 0)
+        assert process.returncode == -signal.SIGKILL
+        with Journal.open(path) as journal:
+            assert journal.skipped == 0
+            assert all(journal.get(str(number)) == Completion("x" * 5000) for number in range(finished + 1))
+            # At most the one that was being told of when it was killed.
+            assert len(journal) <= finished + 2
+
+
+MESSAGES = (Message("user", "1+1="),)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(REQUEST, sample_id="other"),
+        replace(REQUEST, prompt="1+2="),
+        replace(REQUEST, prompt=MESSAGES),
+        replace(REQUEST, turn=0),
+        replace(REQUEST, repeat=0),
+        replace(REQUEST, decoding=Decoding(max_out_len=9)),
+        replace(REQUEST, decoding=Decoding(max_out_len=8, temperature=0.0)),
+        replace(REQUEST, decoding=Decoding(max_out_len=8, stop=("\n",))),
+        replace(REQUEST, decoding=Decoding(max_out_len=8, extra={"top_k": 1})),
+    ],
+)
+def test_all_that_decides_an_answer_is_in_its_key(other: Request) -> None:
+    assert request_key({"path": "model"}, other) != request_key({"path": "model"}, REQUEST)
+
+
+def test_the_model_is_in_the_key_and_the_order_of_its_settings_is_not() -> None:
+    key = request_key({"path": "model", "dtype": "float32"}, REQUEST)
+    assert request_key({"dtype": "float32", "path": "model"}, REQUEST) == key
+    assert request_key({"path": "other", "dtype": "float32"}, REQUEST) != key
+    assert request_key({"path": "model", "dtype": "float32"}, replace(REQUEST, prompt="\ud800")) != key

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.lock import lock_run
+
+HOLDS = """
+import sys
+from pathlib import Path
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.lock import lock_run
+
+with lock_run(RunFolder(Path(sys.argv[1]))):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def held_by_another(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds the folder until its standard input is closed."""
+    command = [sys.executable, "-c", HOLDS, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with held_by_another(tmp_path) as other:
+        with pytest.raises(StoreError, match=f"PID {other.pid} ") as caught, lock_run(folder):
+            pass
+        assert caught.value.where == str(tmp_path)
+    assert other.returncode == 0
+    with lock_run(folder):
+        assert folder.lock_file.read_text() == f"{os.getpid()}\n"
+
+
+def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
+    with held_by_another(tmp_path) as other:
+        other.kill()
+    with lock_run(RunFolder(tmp_path)):
+        pass
+
+
+def test_a_fault_frees_the_folder(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with pytest.raises(ZeroDivisionError), lock_run(folder):
+        raise ZeroDivisionError
+    with lock_run(folder):
+        pass
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be written: No such file"), lock_run(RunFolder(tmp_path / "none")):
+        pass

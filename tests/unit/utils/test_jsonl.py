@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ais_prompt.errors import DataError
+from ais_prompt.utils.jsonl import decode, encode, read_objects
+
+# Code points one by one: `st.text` leaves out lone surrogates unless told so.
+TEXTS = st.text(st.characters(exclude_categories=[]))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+few = settings(max_examples=60, deadline=None)
+
+
+def objects(*lines: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    return read_objects(lines, "data.jsonl")
+
+
+@few
+@given(VALUES)
+def test_any_value_comes_back(value: Any) -> None:
+    line = encode(value)
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+    assert decode(line.decode()) == value
+
+
+@few
+@given(st.lists(st.dictionaries(TEXTS, VALUES, max_size=3), max_size=5))
+def test_any_objects_come_back_line_by_line(values: list[dict[str, Any]]) -> None:
+    lines = b"".join(map(encode, values)).splitlines(keepends=True)
+    assert list(read_objects(lines, "x")) == list(enumerate(values, start=1))
+
+
+def test_text_stays_readable() -> None:
+    assert encode({"q": "问题 «é»"}) == '{"q": "问题 «é»"}\n'.encode()
+    assert encode([1], indent=2) == b"[\n  1\n]\n"
+
+
+def test_a_lone_surrogate_is_written_as_an_escape() -> None:
+    assert encode("a\ud800b") == b'"a\\ud800b"\n'
+
+
+def test_what_json_does_not_know_is_written_as_text() -> None:
+    assert encode({"price": Decimal("1.50")}) == b'{"price": "1.50"}\n'
+
+
+def test_nan_and_infinity_are_floats() -> None:
+    assert str(decode("[NaN, -Infinity]")) == "[nan, -inf]"
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "b": 2, "a": 1}', '[{"x": {"a": 1, "a": 2}}]'])
+def test_a_key_that_stands_twice(text: str) -> None:
+    with pytest.raises(ValueError, match="'a' stands twice"):
+        decode(text)
+
+
+def test_nested_too_deep() -> None:
+    with pytest.raises(ValueError, match="nested too deep"):
+        decode("[" * 100_000)
+
+
+def test_lines_are_numbered_and_blank_ones_skipped() -> None:
+    lines = (b'\xef\xbb\xbf{"a": 1}\r\n', b"\n", b" \t\r\n", b'{"a": 2}')
+    assert list(objects(*lines)) == [(1, {"a": 1}), (4, {"a": 2})]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (b'{"a": 1,}', "the line is not JSON: "),
+        (b'{"a"; 1}', "Expecting ':' delimiter at character 5: '{\"a\"; 1}'"),
+        (b"{} {}", "Extra data at character 4"),
+        (b'"text"', "not an object with columns but str"),
+        (b"null", "not an object with columns but NoneType"),
+        (b'{"a": "\xe9"}', "not UTF-8"),
+        (b'\xef\xbb\xbf{"a": 1}', "not JSON"),
+    ],
+)
+def test_a_broken_line_is_named(line: bytes, what: str) -> None:
+    with pytest.raises(DataError) as caught:
+        list(objects(b'{"a": 1}\n', line))
+    assert what in caught.value.what
+    assert caught.value.where == "data.jsonl:2"
+    assert caught.value.mend
+
+
+def test_an_error_shows_only_the_head_and_no_control_characters() -> None:
+    with pytest.raises(DataError) as caught:
+        list(objects(b"\x1b[31m" + b"x" * 10_000))
+    assert len(caught.value.what) < 200
+    assert "\x1b" not in caught.value.what
+    assert "\\x1b[31mxxx" in caught.value.what
+
+
+def test_objects_are_read_as_they_are_needed() -> None:
+    rows = read_objects(iter([b'{"a": 1}\n', b"broken"]), "x")
+    assert next(rows) == (1, json.loads('{"a": 1}'))
