@@ -101,10 +101,7 @@ def checked_spec(source: Source) -> RunSpec:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     loaded, spec = read_spec(source)
-    faults = find_faults(spec)
-    for fault in faults:
-        fault.where = loaded.place(fault.where)
-    if faults:
+    if faults := find_faults(spec, loaded.place):
         raise ConfigFaults(faults)
     return spec
 

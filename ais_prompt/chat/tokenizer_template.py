@@ -47,7 +47,7 @@ class TokenizerChatFormat:
 
 
 def merge_neighbours(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Messages without the empty ones, neighbours of one role joined by newline: chat templates want roles to alternate.
+    """Messages without the empty ones, neighbours of one role joined by newline: roles must alternate.
 
     Raises:
         PromptError: nothing is left.

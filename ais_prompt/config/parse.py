@@ -93,6 +93,6 @@ def _run_name(top: Section, default: str) -> str:
 def _name(top: Section, key: str, expected: str, default: str) -> str:
     """A text that is not empty and that a file system can take."""
     value: str = top.get(key, (str,), expected, default) or default
-    if "\0" in value:
-        top.fault(key, f"{key} contains a zero byte: {value!r}", f"give {expected}")
+    if not value.isprintable():
+        top.fault(key, f"{key} contains characters that cannot be printed: {value!r}", f"give {expected}")
     return value

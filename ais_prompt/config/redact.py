@@ -55,4 +55,7 @@ def _is_secret(key: str) -> bool:
 
 
 def _names_variable(value: Any) -> bool:
-    return isinstance(value, str) and (value in os.environ or _VARIABLE_NAME.fullmatch(value) is not None)
+    # Only ASCII is looked up: os.environ raises for text that cannot be encoded.
+    if not isinstance(value, str) or not value.isascii():
+        return False
+    return value in os.environ or _VARIABLE_NAME.fullmatch(value) is not None

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.inferencers.dialogue import Dialogue
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
-from ais_prompt.types import Completion, Request
+from ais_prompt.types import Completion, Failure, Request
 
 WINDOW = 16
 """Conversations of a batch model that are open at a time, in batches: enough to put prompts of like length together."""
@@ -24,7 +24,14 @@ Record: TypeAlias = Callable[[Request, Completion], None]
 """Writes an answer down before anything else happens with it."""
 
 
-def drive(model: Model, dialogues: Iterator[Dialogue], record: Record, finished: Callable[[Dialogue], None]) -> None:
+def drive(
+    model: Model,
+    dialogues: Iterator[Dialogue],
+    record: Record,
+    finished: Callable[[Dialogue], None],
+    *,
+    has_answered: bool = False,
+) -> None:
     """Hold all dialogues to their end.
 
     Args:
@@ -32,26 +39,29 @@ def drive(model: Model, dialogues: Iterator[Dialogue], record: Record, finished:
         dialogues: made when they are asked for; those that are over already are only reported.
         record: called with every completion, failures included.
         finished: called with every dialogue that is over.
+        has_answered: whether the model has answered earlier requests of this work, so that it is known to be usable.
 
     Raises:
         ModelError: the model cannot be used, or every request fails in the same way.
     """
-    watched = _Watch(record)
+    watched = _Watch(record, has_answered)
     if isinstance(model, BatchModel):
         _drive_batches(model, dialogues, watched, finished)
     elif isinstance(model, AsyncModel):
         asyncio.run(_drive_concurrently(model, dialogues, watched, finished))
     else:
         raise ModelError(f"{type(model).__name__} answers neither batches nor single requests")
+    watched.conclude()
 
 
 class _Watch:
     """Records completions, and gives the model up when asking on makes no sense."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, has_answered: bool) -> None:
         self._record = record
-        self._answered = False
+        self._answered = has_answered
         self._failures: list[str] = []
+        self._last: Failure | None = None
 
     def __call__(self, request: Request, completion: Completion) -> None:
         self._record(request, completion)
@@ -60,13 +70,17 @@ class _Watch:
             self._answered = True
             return
         self._failures.append(failure.kind)
+        self._last = failure
         if failure.fatal:
             raise ModelError(f"every request would fail: {failure.kind}: {failure.message}", mend=RETRY_HINT)
-        if not self._answered and len(self._failures) >= PATIENCE and len(set(self._failures)) == 1:
-            raise ModelError(
-                f"the first {len(self._failures)} requests all failed: {failure.kind}: {failure.message}",
-                mend=RETRY_HINT,
-            )
+        if len(self._failures) >= PATIENCE:
+            self.conclude()
+
+    def conclude(self) -> None:
+        """Give the model up if it has failed in one way only, and never answered."""
+        if self._last is not None and not self._answered and len(set(self._failures)) == 1:
+            number = "the only request" if len(self._failures) == 1 else f"all {len(self._failures)} requests so far"
+            raise ModelError(f"{number} failed: {self._last.kind}: {self._last.message}", mend=RETRY_HINT)
 
 
 RETRY_HINT = "mend the cause and go on with `-r`: what was answered is kept"

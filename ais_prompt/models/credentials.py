@@ -28,7 +28,7 @@ def check_variable_name(api_key: str | None) -> str | None:
     Raises:
         ConfigError: it is not the name of an environment variable.
     """
-    if api_key is None or api_key in os.environ or _VARIABLE_NAME.fullmatch(api_key):
+    if api_key is None or (api_key.isascii() and api_key in os.environ) or _VARIABLE_NAME.fullmatch(api_key):
         return api_key
     raise ConfigError(
         "api_key is not the name of an environment variable; if it is a key, it must not stand in a config",

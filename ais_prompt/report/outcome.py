@@ -73,7 +73,7 @@ def summary_rows(outcomes: Iterable[TaskOutcome]) -> list[Row]:
 def _rows(outcome: TaskOutcome) -> list[Row]:
     if outcome.error is not None:
         reason = " ".join(str(outcome.error).split())
-        return [Row(outcome.dataset, outcome.model, note=f"{type(outcome.error).__name__}: {reason}")]
+        return [Row(outcome.dataset, outcome.model, note=f"error: {type(outcome.error).__name__}: {reason}")]
     if outcome.predictions_only:
         return [Row(outcome.dataset, outcome.model, note="not scored: predictions only")]
     return [_scored_row(outcome, score) for score in outcome.scores]

@@ -11,7 +11,7 @@ from rich.console import Console
 from ais_prompt.report.formats import to_csv, to_json, to_markdown
 from ais_prompt.report.outcome import TaskOutcome, summary_rows
 from ais_prompt.report.terminal import print_summary
-from ais_prompt.utils.files import write_text_atomic
+from ais_prompt.store.disk import replacing
 
 
 def write_summary(folder: Path, outcomes: Sequence[TaskOutcome]) -> None:
@@ -21,10 +21,11 @@ def write_summary(folder: Path, outcomes: Sequence[TaskOutcome]) -> None:
         StoreError: a file cannot be written.
     """
     rows = summary_rows(outcomes)
-    write_text_atomic(folder / "summary.txt", _plain(outcomes))
-    write_text_atomic(folder / "summary.csv", to_csv(rows))
-    write_text_atomic(folder / "summary.md", to_markdown(rows))
-    write_text_atomic(folder / "summary.json", to_json(rows))
+    texts = {"txt": _plain(outcomes), "csv": to_csv(rows), "md": to_markdown(rows), "json": to_json(rows)}
+    for ending, text in texts.items():
+        with replacing(folder / f"summary.{ending}") as stream:
+            # A lone surrogate, which UTF-8 has no bytes for, becomes an escape that JSON reads back as it was.
+            stream.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _plain(outcomes: Sequence[TaskOutcome]) -> str:

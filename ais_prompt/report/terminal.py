@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ais_prompt.report.formats import percent
 from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
+from ais_prompt.utils.text import printable
 
 _COUNTS = {"scored": "", "unparsed": "yellow", "truncated": "yellow", "failed": "bold red"}
 """The counts of a row, and the style of a count that is not zero."""
@@ -29,7 +30,7 @@ def print_summary(outcomes: Iterable[TaskOutcome], console: Console) -> None:
     console.print(_Fitted(rows), crop=False)
     for row in rows:
         if row.note:
-            console.print(Text(f"{row.model}/{row.dataset}: {row.note}"), soft_wrap=not console.is_terminal)
+            console.print(Text(printable(f"{row.model}/{row.dataset}: {row.note}")), soft_wrap=not console.is_terminal)
 
 
 class _Fitted:
@@ -79,7 +80,7 @@ def _cells(row: Row) -> list[Text]:
 def _score(row: Row) -> Text:
     if row.score is not None:
         return Text(percent(row.score), style="bold")
-    # The note's first words name the reason ("ModelError", "not scored"); all of it stands below the table.
+    # The note's first words ("error", "not scored"); all of it stands below the table.
     return Text(row.note.partition(":")[0], style="red")
 
 

@@ -25,9 +25,14 @@ from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, RunSpec, Sample
 T = TypeVar("T")
 
 
-def find_faults(spec: RunSpec) -> list[AisPromptError]:
-    """Every fault of a config, in its own order. No model is made, nothing heavy is loaded, nothing is asked."""
-    faults = _Faults()
+def find_faults(spec: RunSpec, place: Callable[[str], str]) -> list[AisPromptError]:
+    """Every fault of a config, in its own order. No model is made, nothing heavy is loaded, nothing is asked.
+
+    Args:
+        spec: the config.
+        place: from a config path to the words that tell the user where that is.
+    """
+    faults = _Faults(place)
     for model in spec.models:
         _check_model(model, faults)
     for dataset in spec.datasets:
@@ -36,15 +41,19 @@ def find_faults(spec: RunSpec) -> list[AisPromptError]:
 
 
 class _Faults(list[AisPromptError]):
-    """Collects faults instead of stopping at the first."""
+    """Collects faults instead of stopping at the first; each says where in the config it is, and where in the data."""
+
+    def __init__(self, place: Callable[[str], str]) -> None:
+        super().__init__()
+        self._place = place
 
     def attempt(self, action: Callable[[], T], where: str) -> T | None:
         """What the action returns; None, and a fault more, if it raises one."""
         try:
             return action()
         except AisPromptError as error:
-            error.where = error.where or where
-            self.append(error)
+            inside = error.where.startswith(where)
+            self._note(error, error.where if inside else where, "" if inside else error.where)
             return None
 
     def check_part(self, registry: PartRegistry, spec: PartSpec | None, *, given: int = 0) -> bool:
@@ -54,8 +63,13 @@ class _Faults(list[AisPromptError]):
         before = len(self)
         part = self.attempt(lambda: registry.get(spec.type), f"{spec.where}.type")
         if part is not None:
-            self.extend(argument_faults(part, spec.args, spec.where, given=given))
+            for fault in argument_faults(part, spec.args, spec.where, given=given):
+                self._note(fault, fault.where)
         return len(self) == before
+
+    def _note(self, fault: AisPromptError, config_path: str, elsewhere: str = "") -> None:
+        fault.where = " · ".join(place for place in (self._place(config_path), elsewhere) if place)
+        self.append(fault)
 
 
 def _check_model(spec: ModelSpec, faults: _Faults) -> None:

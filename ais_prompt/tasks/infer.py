@@ -64,7 +64,7 @@ def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenPr
             if len(journal):
                 progress.note(_reuse_note(task, known, len(work.data.test), len(journal)))
             tally = _Tally(progress)
-            drive(model, _dialogues(work, memory), memory.record, tally.finished)
+            drive(model, _dialogues(work, memory), memory.record, tally.finished, has_answered=known > 0)
         # The predictions are the conversations once more, answered from the journal: they come in the order of the
         # samples, and need no memory while the run goes on.
         replayed = (dialogue.prediction for dialogue in _dialogues(work, memory))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import COMMAND, DATASET, MODEL, Project
+from tests.e2e.project import COMMAND, DATASET, MODEL, Project
 
 API = "dict(type='OpenAIChatModel', abbr='api', model='m', retry=0, base_url={url!r}, api_key={key!r})"
 

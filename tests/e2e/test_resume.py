@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Project
+from tests.e2e.project import Project
 
 SLOW = "dict(type='ScriptedModel', abbr='fake', default='It is 4.', delay=0.05, max_concurrency=2)"
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(60)]
@@ -99,8 +99,8 @@ def test_answers_to_another_prompt_are_not_reused_and_the_change_is_told(project
 
 def test_a_second_process_cannot_write_the_same_folder(project: Project) -> None:
     project.write_data(ROWS)
-    project.write_config(models=SLOW)
-    process = start_and_wait(project, 3)
+    project.write_config(models=SLOW.replace("0.05", "5"))
+    process = start_and_wait(project, 1)
     try:
         second = project.run("run", "eval.py", "-r")
         assert second.returncode == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.e2e.conftest import DATASET, MODEL, Project
+from tests.e2e.project import DATASET, MODEL, Project
 
 
 def test_a_run_leaves_everything_behind(project: Project) -> None:
@@ -145,11 +145,12 @@ def test_a_failed_task_says_its_first_cause_and_the_others_go_on(project: Projec
         models=f"dict(type='ScriptedModel', abbr='dead', fail_after=0), {MODEL}",
     )
     done = project.run("run", "eval.py")
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 3, done.stderr
+    assert "1 of 2 tasks failed; the first cause:\nModelError: all 8 requests so far failed: connection" in done.stderr
     rows = {row["model"]: row for row in project.summary()}
     assert rows["fake"]["score"] == 0.25
-    assert rows["dead"]["failed"] == 8
     assert rows["dead"]["score"] is None
+    assert rows["dead"]["note"].startswith("error: ModelError: all 8 requests so far failed")
 
 
 def test_a_model_that_never_answers_is_given_up(project: Project) -> None:
@@ -157,5 +158,5 @@ def test_a_model_that_never_answers_is_given_up(project: Project) -> None:
     project.write_config(models="dict(type='ScriptedModel', abbr='dead', fail_after=0)")
     done = project.run("run", "eval.py")
     assert done.returncode == 3
-    assert "the first 10 requests all failed: connection" in done.stderr
+    assert "all 10 requests so far failed: connection" in done.stderr
     assert len(project.journal("dead")) < 20

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.e2e.conftest import DATASET, MODEL, Project
+from tests.e2e.project import DATASET, MODEL, Project
 
 DIALOGUE = DATASET.replace(
     "template='{question}\\nAnswer: {answer}'",

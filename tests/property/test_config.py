@@ -46,7 +46,9 @@ def nested(keys: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 PLAIN = nested(KEYS | st.integers() | st.none())
-ARGUMENTS = st.dictionaries(KEYS.filter(lambda key: key not in ("type", "abbr", "meta_template", "run_cfg")), PLAIN, max_size=2)
+ARGUMENTS = st.dictionaries(
+    KEYS.filter(lambda key: key not in ("type", "abbr", "meta_template", "run_cfg")), PLAIN, max_size=2
+)
 ABBRS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
 
 
@@ -55,7 +57,8 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
     """A config without faults and without secrets."""
 
     def part() -> dict[str, Any]:
-        return redacted({"type": draw(st.text(min_size=1)), **draw(ARGUMENTS)}, "part")
+        arguments: dict[str, Any] = redacted(draw(ARGUMENTS), "part")
+        return {"type": draw(st.text(min_size=1)), **arguments}
 
     models = [{**part(), "abbr": abbr} for abbr in draw(st.lists(ABBRS, min_size=1, max_size=2, unique=True))]
     datasets = [

@@ -58,7 +58,7 @@ def test_answers_come_back_and_failures_do_not_count(completions: list[Completio
 @given(st.lists(COMPLETIONS, min_size=1, max_size=4), COMPLETIONS, st.data())
 def test_torn_at_any_byte(completions: list[Completion], later: Completion, data: st.DataObject) -> None:
     with journal_of(completions) as (path, ends):
-        size = data.draw(st.integers(0, ends[-1]))
+        size = data.draw(st.integers(0, ends[-1]) | st.sampled_from([end - 1 for end in ends]))
         with path.open("r+b") as stream:
             stream.truncate(size)
         # A line that lacks nothing but its newline is whole.

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.config.load import load_config
+from ais_prompt.config.locate import list_shipped, shipped_root
 from ais_prompt.errors import ConfigError
 
 Write = Callable[[str, str], Path]
@@ -160,6 +161,15 @@ def test_read_base_reaches_configs_by_their_absolute_name(write: Write, module: 
         "eval.py", f"from mmengine.config import read_base\nwith read_base():\n    from {module} import models\n"
     )
     assert load_config(config).values["models"] == [{"type": "Mine"}]
+
+
+def test_read_base_reaches_shipped_configs(write: Write) -> None:
+    shipped = list_shipped("models")[0].path.relative_to(shipped_root()).with_suffix("")
+    module = ".".join(["ais_prompt.configs", *shipped.parts])
+    config = write(
+        "eval.py", f"from mmengine.config import read_base\nwith read_base():\n    from {module} import models\n"
+    )
+    assert load_config(config).values["models"][0]["type"]
 
 
 def test_old_style_inheritance(write: Write) -> None:

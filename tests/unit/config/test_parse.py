@@ -78,7 +78,7 @@ def test_a_config_without_faults(folder: Path) -> None:
 
 
 def test_every_key_of_reader_cfg() -> None:
-    reader = {
+    reader: dict[str, Any] = {
         "input_columns": ("q", "context"),
         "output_column": None,
         "train_split": "dev",
@@ -181,7 +181,12 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "keys": ({"models__0": {1: 2}}, "has the key 1 (int), which is not a text", "models[0]", "names as keys"),
     "workdir": ({"workdir": "x"}, "'workdir' looks like a misspelling of 'work_dir'", "workdir", "rename"),
     "work_dir": ({"work_dir": 3}, "work_dir is 3 (int), not a folder", "work_dir", "give a folder"),
-    "zero byte": ({"work_dir": "a\0b"}, "work_dir contains a zero byte", "work_dir", "give a folder"),
+    "zero byte": (
+        {"work_dir": "a\0b"},
+        "work_dir contains characters that cannot be printed",
+        "work_dir",
+        "give a folder",
+    ),
     "run_name": ({"run_name": "a/b"}, "the run_name 'a/b' contains a path separator", "run_name", "names a folder"),
     "no type": ({"models__0__type": ...}, "models[0] has no 'type'", "models[0]", "add type ="),
     "empty type": ({"models__0__type": ""}, "models[0].type is empty", "models[0].type", "name the part"),

@@ -149,7 +149,7 @@ def test_stop_words_of_model_and_data_set_are_merged() -> None:
 
 
 def test_an_option_with_its_own_argument_is_refused() -> None:
-    with pytest.raises(ConfigError, match="max_new_tokens.*use max_out_len"):
+    with pytest.raises(ConfigError, match=r"max_new_tokens.*use max_out_len"):
         HuggingFaceBaseModel("x", generation_kwargs={"max_new_tokens": 3})
 
 

@@ -45,7 +45,7 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
         "note": "",
     }
     assert rows[1]["model"] == "通义千问"
-    assert rows[1]["note"] == 'ModelError: no such model, "x" · models[0]'
+    assert rows[1]["note"] == 'error: ModelError: no such model, "x" · models[0]'
     with (tmp_path / "summary.csv").open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
     assert lines == [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
@@ -66,7 +66,7 @@ def test_text_is_plain_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     text = (tmp_path / "summary.txt").read_text(encoding="utf-8")
     assert "\x1b" not in text
     assert text.splitlines()[1].split() == "addition demo accuracy 93.5 % 1.8 200 195 3 1 1".split()
-    assert '通义千问/a|b: ModelError: no such model, "x" · models[0]' in text.splitlines()
+    assert '通义千问/a|b: error: ModelError: no such model, "x" · models[0]' in text.splitlines()
 
 
 def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:

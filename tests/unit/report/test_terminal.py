@@ -27,7 +27,10 @@ NUMBERS = "93.5 % 1.8 1319 1314 3 1 1"
 
 def shown(outcomes: list[TaskOutcome], width: int, terminal: bool) -> list[str]:
     stream = io.StringIO()
-    print_summary(outcomes, Console(file=stream, width=width, force_terminal=terminal, color_system="standard"))
+    print_summary(
+        outcomes,
+        Console(file=stream, width=width, force_terminal=terminal, color_system="standard" if terminal else None),
+    )
     return stream.getvalue().splitlines()
 
 
@@ -66,8 +69,8 @@ def test_a_pipe_gets_one_line_for_each_row_without_colours() -> None:
 
 def test_a_failed_task_has_its_kind_in_the_row_and_its_reason_below() -> None:
     lines = [line.strip() for line in shown(LONG, 200, terminal=False)]
-    assert lines[5].split() == ["gsm8k", "gpt", "ModelError"]
-    assert "gpt/gsm8k: ModelError: [bold]refused[/bold] · models[0]" in lines
+    assert lines[5].split() == ["gsm8k", "gpt", "error"]
+    assert "gpt/gsm8k: error: ModelError: [bold]refused[/bold] · models[0]" in lines
     assert not any(cell == "-" for line in lines for cell in line.split())
 
 
