@@ -40,7 +40,9 @@ class Dialogue:
     def answer(self, request: Request, completion: Completion) -> None:
         """Give the answer to one open request; after the last one the conversation goes on."""
         self.recalled = False
-        self._answers[self._asked.index(request)] = completion
+        # Equal requests are answered one after the other.
+        waiting = (asked if answer is None else None for asked, answer in zip(self._asked, self._answers, strict=True))
+        self._answers[list(waiting).index(request)] = completion
         self._go_on()
 
     def _go_on(self) -> None:

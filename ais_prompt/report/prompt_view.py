@@ -21,7 +21,8 @@ END = "⟨end⟩"
 
 def print_prompt(view: PromptView, console: Console) -> None:
     """Print one prompt. Long lines are left to the terminal, so that nothing is added to the text."""
-    console.print(Rule(Text(_headline(view), style="bold"), align="left"))
+    console.print(Rule(Text(printable(f"{view.model}/{view.dataset}"), style="bold"), align="left"))
+    console.print(Text(_origin(view), style="dim"), soft_wrap=True)
     if isinstance(view.prompt, str) and not isinstance(view.filled, str):
         _print_title("Who says what", console)
         _print_turns(view.filled, console)
@@ -36,16 +37,16 @@ def print_prompt(view: PromptView, console: Console) -> None:
     console.print()
 
 
-def _headline(view: PromptView) -> str:
-    title = f" · {view.title}" if view.title else ""
-    return f"{view.model}/{view.dataset} · sample {view.sample_id} (row {view.index}){title} · {_shots(view)}"
+def _origin(view: PromptView) -> str:
+    parts = (f"row {view.index}, sample {view.sample_id}", view.title, _shots(view))
+    return " · ".join(part for part in parts if part)
 
 
 def _shots(view: PromptView) -> str:
     if not view.shots:
         return "no shots"
-    rows = ", ".join(map(str, view.shots))
-    return f"{len(view.shots)} shot{'s' * (len(view.shots) != 1)}: train row{'s' * (len(view.shots) != 1)} {rows}"
+    plural = "s" if len(view.shots) > 1 else ""
+    return f"{len(view.shots)} shot{plural}: train row{plural} {', '.join(map(str, view.shots))}"
 
 
 def _length(view: PromptView) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ais_prompt.utils.text import printable
+
 ROOT = logging.getLogger("ais_prompt")
 
 
@@ -38,10 +40,15 @@ def logging_to(file: Path) -> Iterator[None]:
             handler.close()
 
 
+class _Printable(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
 def _warnings() -> logging.Handler:
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(logging.WARNING)
-    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    handler.setFormatter(_Printable("%(levelname)s: %(message)s"))
     return handler
 
 

@@ -1,0 +1,199 @@
+"""Media that a prompt names: where each one is, and what kind of file it is, which its content says and not its name.
+
+A media part has OpenAI's form: a ``type``, and under that name a URL, ``{"url": ...}`` or, for ``input_audio``,
+``{"data": ...}``. A URL that starts with ``file://`` or has no scheme is a file of this machine; relative paths are
+looked up in the working directory.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+import filetype
+
+from ais_prompt.errors import DataError
+from ais_prompt.utils.digest import file_digest
+
+KINDS: Final[Mapping[str, str]] = {
+    "image_url": "image",
+    "video_url": "video",
+    "audio_url": "audio",
+    "input_audio": "audio",
+}
+"""Type of a media part → what it shows."""
+
+_FILE: Final = "file://"
+_SCHEME: Final = re.compile(r"data:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_BASE64: Final = re.compile(r"data:([^,]*?);base64,", re.IGNORECASE)
+_HEAD: Final = 8192
+"""Bytes at the start of a file that tell its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaFile:
+    """A file of this machine that a part names.
+
+    Attributes:
+        path: where it is.
+        mime: its media type, e.g. ``image/png``, as its content says.
+        extension: the usual ending of such files, e.g. ``png``.
+        size: in bytes.
+        modified_ns: when it was last changed, in nanoseconds.
+    """
+
+    path: Path
+    mime: str
+    extension: str
+    size: int
+    modified_ns: int
+
+    def digest(self) -> str:
+        """SHA-256 of its bytes, in hex; a file that did not change is read only once.
+
+        Raises:
+            DataError: it cannot be read.
+        """
+        return _digest(self)
+
+    def base64(self) -> str:
+        """Its bytes in base64.
+
+        Raises:
+            DataError: it cannot be read.
+        """
+        try:
+            return base64.b64encode(self.path.read_bytes()).decode()
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
+
+
+def has_scheme(reference: str) -> bool:
+    """True for ``https://...``, ``file://...``, ``data:...`` and the like; False for a path."""
+    return _SCHEME.match(reference) is not None
+
+
+def source_of(part: Mapping[str, Any]) -> str:
+    """The URL, path or base64 text of a media part; empty for a text part."""
+    body = part.get(str(part.get("type"))) if part.get("type") in KINDS else None
+    if isinstance(body, Mapping):
+        body = body.get("url", body.get("data"))
+    return body if isinstance(body, str) else ""
+
+
+def local_file(part: Mapping[str, Any]) -> MediaFile | None:
+    """The file of this machine that a part names; None if it names none.
+
+    Raises:
+        DataError: it is not there, cannot be read, or is of another kind than the part.
+    """
+    source = source_of(part)
+    # What stands in ``data`` of an input_audio part without a scheme is base64, not a path.
+    is_local = source.lower().startswith(_FILE) if part.get("type") == "input_audio" else not has_scheme(source)
+    if not source or not (is_local or source.lower().startswith(_FILE)):
+        return None
+    file = _probe(_path(source))
+    _check_kind(file.mime, str(part["type"]), str(file.path))
+    return file
+
+
+def check_part(part: Mapping[str, Any]) -> None:
+    """See that a media part can be sent, without fetching anything from elsewhere.
+
+    Raises:
+        DataError: as `local_file`; or the base64 of a ``data:`` URL is broken.
+    """
+    local_file(part)
+    source = source_of(part)
+    if found := _BASE64.match(source):
+        try:
+            base64.b64decode("".join(source[found.end() :].split()), validate=True)
+        except binascii.Error as error:
+            raise DataError(
+                f"what should be base64 is not: {_shortened(source)!r} ({error})",
+                mend="give base64, or write '{image}' instead of 'data:...;base64,{image}' for paths and URLs",
+            ) from None
+
+
+def describe_part(part: Mapping[str, Any]) -> str:
+    """One line for people: kind, media type, size and source; "" for a text part.
+
+    Raises:
+        DataError: as `local_file`.
+    """
+    source = source_of(part)
+    if not source:
+        return ""
+    words = [KINDS[part["type"]]]
+    if file := local_file(part):
+        words += [file.mime, _size(file.size)]
+    elif found := _BASE64.match(source):
+        words += [found[1], _size((len(source) - found.end()) * 3 // 4)]
+    return ", ".join(words) + f": {_shortened(source)}"
+
+
+def _path(reference: str) -> Path:
+    name = reference[len(_FILE) :] if reference.lower().startswith(_FILE) else reference
+    # A path is put behind "file://" as it is, but a URL of its own may be quoted: the name as it stands comes first.
+    quoted = "%" in name and not Path(name).exists()
+    return Path(unquote(name) if quoted else name)
+
+
+def _probe(path: Path) -> MediaFile:
+    try:
+        status = path.stat()
+        if not path.is_file():
+            raise DataError(f"the media file is no file: {_shortened(str(path))!r}")
+        with path.open("rb") as stream:
+            kind = filetype.guess(stream.read(_HEAD))
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    if kind is None:
+        raise DataError(
+            f"the content of {str(path)!r} does not say what kind of file it is",
+            mend="convert it to a common format such as PNG, JPEG, WAV, MP3 or MP4",
+        )
+    return MediaFile(path, kind.mime, kind.extension, status.st_size, status.st_mtime_ns)
+
+
+def _check_kind(mime: str, part_type: str, name: str) -> None:
+    expected, family = KINDS[part_type], mime.partition("/")[0]
+    # Sound and film share their containers (MP4, WebM, Ogg), so each is taken for the other.
+    if family != expected and {family, expected} != {"audio", "video"}:
+        raise DataError(
+            f"{name!r} is given as {expected}, but it is {mime}",
+            mend="check the file, and the marker in front of it",
+        )
+
+
+@lru_cache(maxsize=65536)
+def _digest(file: MediaFile) -> str:
+    try:
+        return file_digest(file.path)
+    except OSError as error:
+        raise _unreadable(file.path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return DataError(
+        f"the media file {_shortened(str(path))!r} cannot be read: {reason}",
+        mend="relative paths are looked up in the working directory; full paths are the safe way",
+    )
+
+
+def _size(count: int) -> str:
+    if count < 1024:
+        return f"{count} bytes"
+    return f"{count / 1024:.1f} KiB" if count < 1024**2 else f"{count / 1024**2:.1f} MiB"
+
+
+def _shortened(source: str, most: int = 100) -> str:
+    return source if len(source) <= most else source[:most] + "…"

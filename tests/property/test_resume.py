@@ -1,0 +1,72 @@
+"""Wherever a run was broken off, going on gives the same predictions and asks exactly what is missing."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ais_prompt.models import ScriptedModel
+from ais_prompt.store import RunFolder
+from ais_prompt.tasks.infer import infer
+from ais_prompt.tasks.progress import Progress
+from tests.parts import task_spec, write_rows
+
+ANSWERS = {r"^0": "zero", r"^[1-4]": "some", r"^7": {"failure": "http_500", "message": "out of order"}}
+
+
+class Silent:
+    """Counts what was asked anew."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def advance(self, failed: bool = False) -> None:
+        self.asked += 1
+
+    def note(self, text: str) -> None:
+        """Nobody reads it."""
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=st.integers(1, 9), cut=st.floats(0, 1), concurrency=st.integers(1, 4))
+def test_a_cut_journal_is_completed(rows: int, cut: float, concurrency: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        task = task_spec(write_rows(root / "x.jsonl", [{"question": str(n), "answer": "a"} for n in range(rows)]))
+
+        def run() -> int:
+            model = ScriptedModel(ANSWERS, default="other", max_concurrency=concurrency)
+            silent = Silent()
+
+            @contextmanager
+            def progress(name: str, total: int, done: int = 0) -> Iterator[Progress]:
+                yield silent
+
+            infer(task, model, RunFolder(root), progress)
+            return silent.asked
+
+        journal = RunFolder(root).journal("fake", "sums")
+        assert run() == rows
+        whole = journal.read_bytes()
+        predictions = RunFolder(root).predictions("fake", "sums").read_bytes()
+
+        journal.write_bytes(whole[: int(cut * len(whole))])
+        kept = sum(b'"failure"' not in line for line in journal.read_bytes().splitlines()[: _complete(journal)])
+        assert run() == rows - kept
+        assert _without_times(RunFolder(root).predictions("fake", "sums").read_bytes()) == _without_times(predictions)
+
+
+def _complete(journal: Path) -> int:
+    """Lines of a journal that are whole, with or without their newline."""
+    content = journal.read_bytes()
+    last = content.rpartition(b"\n")[2]
+    return content.count(b"\n") + last.endswith(b"}}")
+
+
+def _without_times(lines: bytes) -> list[bytes]:
+    return [line.split(b'"completions"')[0] for line in lines.splitlines()]

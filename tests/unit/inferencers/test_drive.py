@@ -1,0 +1,191 @@
+"""Holding many conversations with batch models and async models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from ais_prompt.errors import ModelError, StoreError
+from ais_prompt.inferencers import Conversation, Dialogue, drive
+from ais_prompt.models import ScriptedModel
+from ais_prompt.types import Completion, Decoding, Failure, Prediction, Request
+
+DECODING = Decoding(max_out_len=8)
+
+
+class Batches:
+    """A batch model that answers with the prompt itself; a prompt that begins with ``!`` fails."""
+
+    prompt_style = "text"
+    max_out_len = 8
+    max_seq_len = None
+
+    def __init__(self, batch_size: int) -> None:
+        self.batch_size = batch_size
+        self.loads = 0
+        self.seen: list[list[str]] = []
+
+    def load(self) -> None:
+        self.loads += 1
+
+    def generate(self, requests: Sequence[Request]) -> list[Completion]:
+        assert len({request.decoding.max_out_len for request in requests}) == 1
+        prompts = [str(request.prompt) for request in requests]
+        self.seen.append(prompts)
+        return [
+            Completion(failure=Failure("broken", "no")) if prompt.startswith("!") else Completion(prompt, "stop")
+            for prompt in prompts
+        ]
+
+    def identity(self) -> dict[str, Any]:
+        return {}
+
+    def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
+        return DECODING
+
+    def tokenizer(self) -> None:
+        return None
+
+    def count_tokens(self, prompt: Any) -> None:
+        return None
+
+    def preflight(self) -> None:
+        """Nothing can be missing."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def conversation(number: int, turns: int = 1, text: str = "x", max_out_len: int = 8) -> Conversation:
+    """Asks ``turns`` times, each prompt being the answer before with a letter more."""
+    completions: list[Completion] = []
+    prompt = text
+    for turn in range(turns):
+        [completion] = yield [Request(str(number), prompt, Decoding(max_out_len), turn=turn)]
+        completions.append(completion)
+        prompt = completion.text + "."
+    return Prediction(str(number), number, text, completions[-1].text, None, tuple(completions))
+
+
+def dialogues(count: int, **options: Any) -> Iterator[Dialogue]:
+    return (Dialogue(conversation(number, **options), lambda _: None) for number in range(count))
+
+
+def outcome(model: Any, work: Iterator[Dialogue], **options: Any) -> tuple[list[Prediction], list[Request]]:
+    """What was finished, and what was recorded."""
+    finished: list[Prediction] = []
+    recorded: list[Request] = []
+    drive(
+        model,
+        work,
+        lambda request, _: recorded.append(request),
+        lambda over: finished.append(over.prediction),  # type: ignore[arg-type]
+        **options,
+    )
+    return finished, recorded
+
+
+@pytest.mark.parametrize("model", [Batches(3), ScriptedModel(default="x"), ScriptedModel(max_concurrency=1)])
+def test_every_conversation_comes_to_its_end_once(model: Any) -> None:
+    finished, recorded = outcome(model, dialogues(20, turns=3))
+    assert sorted(int(prediction.sample_id) for prediction in finished) == list(range(20))
+    assert len(recorded) == len({(request.sample_id, request.turn) for request in recorded}) == 60
+
+
+def test_turns_go_in_order() -> None:
+    finished, _ = outcome(Batches(4), dialogues(5, turns=3, text="a"))
+    assert {prediction.prediction for prediction in finished} == {"a.."}
+
+
+def test_batches_are_full_and_hold_prompts_of_like_length() -> None:
+    model = Batches(4)
+    work = (Dialogue(conversation(n, text="x" * (n % 7 + 1)), lambda _: None) for n in range(32))
+    outcome(model, work)
+    assert [len(batch) for batch in model.seen] == [4] * 8
+    lengths = [len(prompt) for batch in model.seen for prompt in batch]
+    assert lengths == sorted(lengths, reverse=True)
+    assert model.loads == 1
+
+
+def test_a_batch_has_one_decoding() -> None:
+    model = Batches(8)
+    work = (Dialogue(conversation(n, max_out_len=n % 2 + 1), lambda _: None) for n in range(8))
+    outcome(model, work)
+    assert [len(batch) for batch in model.seen] == [4, 4]
+
+
+def test_conversations_are_started_as_they_are_needed() -> None:
+    started = 0
+    most_open = 0
+    finished = 0
+
+    def counted() -> Iterator[Dialogue]:
+        nonlocal started, most_open
+        for dialogue in dialogues(500):
+            started += 1
+            most_open = max(most_open, started - finished)
+            yield dialogue
+
+    def finish(_: Dialogue) -> None:
+        nonlocal finished
+        finished += 1
+
+    drive(ScriptedModel(max_concurrency=4), counted(), lambda *_: None, finish)
+    assert (started, finished) == (500, 500)
+    assert most_open <= 8
+
+
+def test_what_is_known_already_is_not_asked_and_nothing_is_loaded() -> None:
+    model = Batches(2)
+    known = (Dialogue(conversation(n, turns=2), lambda _: Completion("known", "stop")) for n in range(5))
+    finished, recorded = outcome(model, known)
+    assert (len(finished), recorded, model.loads) == (5, [], 0)
+
+
+def test_a_failure_is_a_value_and_the_others_go_on() -> None:
+    work = (Dialogue(conversation(n, text="!" if n == 3 else "x"), lambda _: None) for n in range(30))
+    finished, _ = outcome(Batches(4), work)
+    assert [prediction.sample_id for prediction in finished if prediction.failed] == ["3"]
+
+
+@pytest.mark.parametrize(
+    "model", [Batches(4), ScriptedModel(default={"failure": "http_500", "message": "out of order"})]
+)
+def test_a_model_that_only_fails_is_given_up_after_ten(model: Any) -> None:
+    recorded: list[Request] = []
+    with pytest.raises(ModelError, match="requests so far failed"):
+        drive(model, dialogues(1000, text="!"), lambda request, _: recorded.append(request), lambda _: None)
+    assert 10 <= len(recorded) < 30
+
+
+def test_few_requests_that_all_fail_are_an_error_too() -> None:
+    with pytest.raises(ModelError, match="the only request failed: broken: no"):
+        outcome(Batches(4), dialogues(1, text="!"))
+
+
+def test_a_model_that_has_answered_before_is_not_given_up() -> None:
+    finished, _ = outcome(Batches(4), dialogues(15, text="!"), has_answered=True)
+    assert all(prediction.failed for prediction in finished)
+
+
+def test_a_fatal_failure_ends_it_at_once() -> None:
+    model = ScriptedModel(default={"failure": "http_401", "message": "wrong key", "fatal": True}, max_concurrency=1)
+    recorded: list[Request] = []
+    with pytest.raises(ModelError, match="every request would fail: http_401: wrong key"):
+        drive(model, dialogues(100), lambda request, _: recorded.append(request), lambda _: None)
+    assert len(recorded) == 1
+
+
+def test_a_disk_that_fails_ends_it_as_it_is() -> None:
+    def full(*_: Any) -> None:
+        raise StoreError("no space left on the disk")
+
+    with pytest.raises(StoreError):
+        drive(ScriptedModel(), dialogues(100), full, lambda _: None)
+
+
+def test_what_is_neither_batch_nor_async_is_refused() -> None:
+    with pytest.raises(ModelError, match="neither batches nor single requests"):
+        drive(object(), dialogues(1), lambda *_: None, lambda _: None)  # type: ignore[arg-type]

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from ais_prompt import errors
+from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults
+
+KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AisPromptError)]
+SINGLE = [kind for kind in KINDS if kind is not ConfigFaults]
+
+
+@pytest.mark.parametrize("kind", SINGLE)
+def test_an_error_has_three_lines_and_survives_pickling(kind: type[AisPromptError]) -> None:
+    error = kind("what", where="where", mend="mend")
+    assert error.lines() == [f"{kind.__name__}: what", "  where: where", "  mend:  mend"]
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.lines()) == (kind, error.lines())
+
+
+@pytest.mark.parametrize("kind", SINGLE)
+def test_what_is_not_known_is_left_out(kind: type[AisPromptError]) -> None:
+    assert kind("what").lines() == [f"{kind.__name__}: what"]
+
+
+def test_all_faults_at_once_survive_pickling() -> None:
+    faults = ConfigFaults([ConfigError("one", where="a"), ConfigError("two")])
+    assert faults.lines()[-1] == "2 faults in the config"
+    assert pickle.loads(pickle.dumps(faults)).lines() == faults.lines()
+
+
+def test_exit_codes() -> None:
+    codes = {kind.__name__: kind.exit_code for kind in KINDS}
+    assert codes == {
+        "AisPromptError": 2,
+        "ConfigError": 2,
+        "ConfigFaults": 2,
+        "DataError": 2,
+        "PromptError": 2,
+        "StoreError": 3,
+        "ModelError": 3,
+        "MissingExtra": 3,
+        "Interrupted": 130,
+    }

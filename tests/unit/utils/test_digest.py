@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.utils.digest import digest, file_digest
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(values=st.dictionaries(st.text(), JSON))
+def test_the_order_of_keys_does_not_matter(values: dict[str, object]) -> None:
+    assert digest(values) == digest(dict(reversed(values.items())))
+
+
+def test_different_values_differ() -> None:
+    values = [1, "1", [1], {"1": 1}, None, "", "\ud800", "é", "e\u0301"]
+    assert len({digest(value) for value in values}) == len(values)
+
+
+def test_it_stays_the_same_for_ever() -> None:
+    # Stored journals are found by it.
+    assert digest({"a": [1, "ü"]}) == "ed78539db46bbb967b64b6225be6904e"
+
+
+def test_a_file(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    assert file_digest(tmp_path / "empty").startswith("e3b0c44298fc1c14")

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from ais_prompt.utils.log import logging_to
+
+logger = logging.getLogger("ais_prompt.test")
+
+
+def test_everything_goes_to_the_file_and_warnings_to_the_screen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "logs" / "run.log"
+    with logging_to(file):
+        logger.info("begun")
+        logger.warning("mind this 你好 \ud800")
+    logger.warning("after")
+    text = file.read_text("utf-8")
+    assert "begun" in text
+    assert "mind this 你好 \\ud800" in text
+    assert "after" not in text
+    err = capsys.readouterr().err
+    assert "WARNING: mind this" in err
+    assert "begun" not in err
+
+
+def test_a_second_session_is_appended(tmp_path: Path) -> None:
+    for word in ("one", "two"):
+        with logging_to(tmp_path / "run.log"):
+            logger.info(word)
+    assert [line.split()[-1] for line in (tmp_path / "run.log").read_text().splitlines()] == ["one", "two"]
+
+
+def test_a_log_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
+    (tmp_path / "logs").write_text("a file in the way")
+    with logging_to(tmp_path / "logs" / "run.log"):
+        logger.info("fine")
