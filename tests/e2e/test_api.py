@@ -1,0 +1,95 @@
+"""The whole program against a real server on this machine."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.project import Project
+from tests.servers import MockServer, mock_server
+
+KEY = "sk-live-0123456789abcdef0123456789"
+MODEL = (
+    "dict(type='OpenAI{kind}Model', abbr='fake', model='mock', base_url={url!r}, api_key='MY_TEST_KEY', "
+    "max_concurrency={concurrency}, retry=2, timeout=20)"
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MockServer]:
+    with mock_server() as running:
+        yield running
+
+
+@pytest.fixture
+def api(project: Project, server: MockServer) -> Project:
+    server.follow()
+    project.environment["MY_TEST_KEY"] = KEY
+    use_model(project, server)
+    return project
+
+
+def use_model(project: Project, server: MockServer, kind: str = "Chat", concurrency: int = 4) -> None:
+    project.write_config(models=MODEL.format(kind=kind, url=server.base_url, concurrency=concurrency))
+
+
+@pytest.mark.parametrize("kind", ["Chat", "Completion"])
+def test_a_server_is_evaluated(api: Project, server: MockServer, kind: str) -> None:
+    use_model(api, server, kind)
+    done = api.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    [row] = api.summary()
+    assert (row["score"], row["scored"]) == (1.0, 8)
+    sent = {str(request["body"].get("messages", request["body"].get("prompt"))) for request in server.requests()}
+    assert sent == {str(line["origin_prompt"]) for line in api.predictions()}
+    completion = api.predictions()[3]["completions"][0]
+    assert completion["finish_reason"] == "stop"
+    assert completion["usage"] == {"prompt_tokens": 2, "completion_tokens": 1}
+
+
+def test_the_key_is_sent_and_stands_nowhere(api: Project, server: MockServer) -> None:
+    server.follow({"text": "3+3", "status": 400, "body": {"error": {"message": "bad {authorization}"}}})
+    done = api.run("run", "eval.py", "--debug", "--set", "models.0.retry=0")
+    assert done.returncode == 1, done.stderr
+    assert all(request["authorization"] for request in server.requests())
+    written = [path for path in (api.root / "outputs").rglob("*") if path.is_file()]
+    assert len(written) > 8
+    shown = [done.stdout, done.stderr, *(path.read_text() for path in written)]
+    assert not [text for text in shown if KEY in text or "0123456789abcdef" in text]
+    assert "***" in api.predictions()[3]["completions"][0]["failure"]["message"]
+
+
+def test_passing_failures_are_asked_again(api: Project, server: MockServer) -> None:
+    server.follow({"times": 3, "status": 503, "body": {"error": {"message": "busy"}}})
+    done = api.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert sum(line["completions"][0]["attempts"] for line in api.predictions()) == 11
+
+
+def test_a_wrong_key_stops_the_run_at_once(api: Project, server: MockServer) -> None:
+    server.follow({"status": 401, "body": {"error": {"message": "this key is not known"}}})
+    use_model(api, server, concurrency=1)
+    done = api.run("run", "eval.py")
+    assert done.returncode == 3
+    assert "this key is not known" in done.stderr
+    assert server.stats()["requests"] == 1
+
+
+def test_after_an_interruption_the_server_is_asked_only_the_rest(api: Project, server: MockServer) -> None:
+    server.follow({"requests": [1, 2, 3]}, {"latency": 30})
+    use_model(api, server, concurrency=2)
+    process = api.start("run", "eval.py")
+    deadline = time.monotonic() + 30
+    while server.stats()["requests"] < 5 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    server.follow()
+    done = api.run("run", "eval.py", "-r")
+    assert done.returncode == 0, done.stderr
+    assert server.stats()["requests"] == 5
+    assert [line["prediction"] for line in api.predictions()] == [str(2 * n) for n in range(8)]
