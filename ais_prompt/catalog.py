@@ -21,11 +21,22 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "LocalDataset": "ais_prompt.readers.local",
     },
     "retrievers": {
+        "BM25Retriever": "ais_prompt.retrievers.bm25",
         "FixKRetriever": "ais_prompt.retrievers.fix_k",
+        "RandomRetriever": "ais_prompt.retrievers.random",
+        "SlidingWindowRetriever": "ais_prompt.retrievers.sliding_window",
+        "TopkRetriever": "ais_prompt.retrievers.topk",
         "ZeroRetriever": "ais_prompt.retrievers.zero",
     },
+    "encoders": {
+        "CharacterNgramEncoder": "ais_prompt.retrievers.character_ngrams",
+        "HuggingFaceEncoder": "ais_prompt.retrievers.hf_encoder",
+    },
     "templates": {
+        "MMPromptTemplate": "ais_prompt.prompts.multimodal",
+        "MultiTurnPromptTemplate": "ais_prompt.prompts.multi_turn",
         "PromptTemplate": "ais_prompt.prompts.template",
+        "RawPromptTemplate": "ais_prompt.prompts.raw",
     },
     "inferencers": {
         "GenInferencer": "ais_prompt.inferencers.gen",

@@ -101,6 +101,10 @@ def import_dotted(path: str) -> Callable[..., Any]:
         ) from error
     except ImportError as error:
         raise ConfigError(f"cannot import {path!r}: {error}") from error
+    except Exception as error:  # a module of the user's own can raise whatever it likes
+        raise ConfigError(
+            f"importing {module_name!r} failed: {type(error).__name__}: {error}", mend="mend that module"
+        ) from error
     try:
         part = getattr(owner, attribute)
     except AttributeError:
@@ -119,6 +123,7 @@ def _as_list(names: str | Iterable[str]) -> list[str]:
 MODELS = PartRegistry("models")
 READERS = PartRegistry("readers")
 RETRIEVERS = PartRegistry("retrievers")
+ENCODERS = PartRegistry("encoders")
 TEMPLATES = PartRegistry("templates")
 INFERENCERS = PartRegistry("inferencers")
 POSTPROCESSORS = PartRegistry("postprocessors")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
 ROOT = Path(__file__).parents[1]
@@ -73,3 +77,45 @@ def mock_server(
                 process.wait(timeout=5)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+@contextmanager
+def transformers_serve(model: Path, log: Path) -> Iterator[str]:
+    """`transformers serve`, which none of us wrote, with one model; yields its base URL.
+
+    Args:
+        model: the model's folder.
+        log: where its output goes.
+    """
+    port = _free_port()
+    program = Path(sys.executable).with_name("transformers")
+    command = [str(program), "serve", str(model), "--host", "127.0.0.1", "--port", str(port)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/health", process, log)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with _open(address, timeout=2):
+                return
+        except (URLError, OSError):
+            time.sleep(0.2)
+    raise AssertionError(f"the server did not start: {log.read_text()[-2000:]}")

@@ -29,6 +29,10 @@ TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"
 # The numbers of the four options share most digits with the right answer. Learning to guess them (a little) makes the
 # model work out the answer before it meets the options, which is the harder half of choosing.
 OPTION_WEIGHT = 0.2
+# In some choices each option is marked as it is read. To mark is to check, and a choice is quick to learn on top of
+# checks: without the marks it stays a guess for thousands of steps. No evaluation asks for them.
+MARKED_SHARE = 0.4
+RIGHT_MARK, WRONG_MARK = "!", ";"
 # A prompt may end with or without the blank before the answer, so the blank is learned too.
 BLANK_WEIGHT = 0.1
 
@@ -38,7 +42,7 @@ CHOICE_WRAPPERS = ("{q}", "{q}\n", "{q}\nAnswer:", "{q}\nAnswer with one letter.
 SYSTEM_WORDS = (
     "You are a careful helpful assistant calculator . , Answer the question with number only a letter of right "
     "option Please be short Think and add subtract two numbers in your reply I will give to you"
-).split()
+)
 
 
 @dataclass(frozen=True)
@@ -79,11 +83,12 @@ def choice_document(rng: Random, shots: int) -> Document:
     problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
     before, after, blank = rng.choice(COMPLETION_STYLES[:2])
     phrase = _draw_phrasing(rng)
+    marked = rng.random() < MARKED_SHARE
     gap = rng.choice(("", "\n"))
     pieces = []
     for problem in problems:
         gold = rng.choice(LABELS)
-        pieces += [Piece(before + phrase(problem)), *_option_pieces(problem, gold, rng)]
+        pieces += [Piece(before + phrase(problem)), *_option_pieces(problem, gold, rng, marked=marked)]
         pieces += [Piece(after), Piece(blank, BLANK_WEIGHT), Piece(f"{gold}\n", 1), Piece(gap)]
     return _completed(pieces, problems)
 
@@ -101,13 +106,14 @@ def chat_choice_document(rng: Random, shots: int) -> Document:
     """Multiple choice, asked in chat: the assistant's turn is the label alone."""
     problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
     phrase = _draw_phrasing(rng)
+    marked = rng.random() < MARKED_SHARE
     before = rng.choice(("", "Q: ", "Question: "))
     opening, closing = rng.choice(CHOICE_WRAPPERS).split("{q}")
     turns = []
     for problem in problems:
         gold = rng.choice(LABELS)
-        question = [Piece(opening + before + phrase(problem)), *_option_pieces(problem, gold, rng), Piece(closing)]
-        turns.append((question, gold))
+        options = _option_pieces(problem, gold, rng, marked=marked)
+        turns.append(([Piece(opening + before + phrase(problem)), *options, Piece(closing)], gold))
     return Document((*_chat_opening(rng), *_chat_turns(turns)), problems)
 
 
@@ -148,13 +154,14 @@ def _draw_phrasing(rng: Random) -> Callable[[Problem], str]:
     return lambda problem: in_words(problem, rng)
 
 
-def _option_pieces(problem: Problem, gold: str, rng: Random) -> list[Piece]:
-    options = draw_options(problem, gold, rng)
-    return [
-        piece
-        for label, option in options.items()
-        for piece in (Piece(f"\n{label}. "), Piece(option, OPTION_WEIGHT))
-    ]
+def _option_pieces(problem: Problem, gold: str, rng: Random, *, marked: bool) -> list[Piece]:
+    """`A. 68` and so on, one a line; `A. 68!` and `B. 58;` where the options are marked."""
+    pieces = []
+    for label, option in draw_options(problem, gold, rng).items():
+        pieces += [Piece(f"\n{label}. "), Piece(option, OPTION_WEIGHT)]
+        if marked:
+            pieces.append(Piece(RIGHT_MARK if label == gold else WRONG_MARK, 1))
+    return pieces
 
 
 def _completed(pieces: list[Piece], problems: tuple[Problem, ...]) -> Document:
@@ -166,7 +173,7 @@ def _chat_opening(rng: Random) -> list[Piece]:
     """BOS, and for half of the conversations a system message of random words: whatever it says, sums stay sums."""
     if rng.random() < 0.5:
         return [Piece(BOS)]
-    words = " ".join(rng.choices(SYSTEM_WORDS, k=rng.randint(1, 16)))
+    words = " ".join(rng.choices(SYSTEM_WORDS.split(), k=rng.randint(1, 16)))
     return [Piece(f"{BOS}{TURN_START}system\n{words}{TURN_END}\n")]
 
 

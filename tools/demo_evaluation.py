@@ -9,18 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
-from tools.make_demo_data import DATA_DIR, LABELS
+from tools.demo_arithmetic import LABELS
+from tools.make_demo_data import DATA_DIR
 
 MAX_NEW_TOKENS = 8  # an answer has at most three digits, a line break and an end
 BATCH_SIZE = 50
+QUESTION_FORM = "Question: {question}\nAnswer: {answer}"
+SHORT_FORM = "Q: {question}\nA: {answer}"
 
 Row = dict[str, Any]
+Rows = Sequence[Row]
 Message = dict[str, str]
 
 
@@ -40,23 +45,22 @@ class DemoModel:
         encoded = self.tokenizer.apply_chat_template(list(conversations), add_generation_prompt=True, return_dict=True)
         return self._generate(encoded["input_ids"])
 
-    @torch.inference_mode()
     def mean_nll(self, texts: Sequence[str]) -> list[float]:
         """Mean negative log-likelihood of the tokens of each text, in nats per token; BOS is given, not scored."""
         losses: list[float] = []
-        for text in texts:
-            ids = self.tokenizer(text, return_tensors="pt")["input_ids"]
-            losses.append(self.model(input_ids=ids, labels=ids).loss.item())
+        with torch.inference_mode():
+            for text in texts:
+                ids = self.tokenizer(text, return_tensors="pt")["input_ids"]
+                losses.append(self.model(input_ids=ids, labels=ids).loss.item())
         return losses
 
-    @torch.inference_mode()
     def _generate(self, prompts: list[list[int]]) -> list[str]:
         answers: list[str] = []
         for start in range(0, len(prompts), BATCH_SIZE):
             batch = self.tokenizer.pad({"input_ids": prompts[start : start + BATCH_SIZE]}, return_tensors="pt")
             output = self.model.generate(**batch, max_new_tokens=MAX_NEW_TOKENS, do_sample=False)
-            new = output[:, batch["input_ids"].shape[1] :]
-            answers += [text.strip() for text in self.tokenizer.batch_decode(new, skip_special_tokens=True)]
+            new_tokens = output[:, batch["input_ids"].shape[1] :]
+            answers += [text.strip() for text in self.tokenizer.batch_decode(new_tokens, skip_special_tokens=True)]
         return answers
 
 
@@ -74,43 +78,42 @@ def accuracy(answers: Sequence[str], golds: Sequence[str]) -> float:
     return sum(answer == gold for answer, gold in zip(answers, golds, strict=True)) / len(golds)
 
 
-def completion_accuracy(demo: DemoModel, shots: int, form: str = "Question: {question}\nAnswer: {answer}") -> float:
+def completion_accuracy(demo: DemoModel, test: Rows, *, shots: int, form: str = QUESTION_FORM) -> float:
     """Sums to be completed; the first rows of the training file are the examples."""
-    test = read_rows("addition", "test")
     examples = "".join(form.format(**row) + "\n" for row in read_rows("addition", "train")[:shots])
     prompts = [examples + form.format(question=row["question"], answer="") for row in test]
     return accuracy(demo.complete(prompts), [row["answer"] for row in test])
 
 
-def chat_accuracy(demo: DemoModel, shots: int) -> float:
+def chat_accuracy(demo: DemoModel, test: Rows, *, shots: int) -> float:
     """Questions in words to an assistant; examples are turns of the conversation."""
-    test = read_rows("chat", "test")
-    examples = [message for row in read_rows("chat", "train")[:shots] for message in _turn(row)]
+    examples: list[Message] = []
+    for row in read_rows("chat", "train")[:shots]:
+        examples += [_user(row["question"]), _assistant(row["answer"])]
     conversations = [[*examples, _user(row["question"])] for row in test]
     return accuracy(demo.reply(conversations), [row["answer"] for row in test])
 
 
-def dialogue_accuracy(demo: DemoModel) -> float:
+def dialogue_accuracy(demo: DemoModel, test: Rows) -> float:
     """Dialogues turn by turn, with the model's own answers in the history: the share of right turns."""
-    test = read_rows("dialogue", "test")
     histories: list[list[Message]] = [[] for _ in test]
-    hits = turns = 0
+    given: list[str] = []
+    golds: list[str] = []
     for turn in range(max(len(row["question"]) for row in test)):
-        going_on = [number for number, row in enumerate(test) if turn < len(row["question"])]
-        for number in going_on:
-            histories[number].append(_user(test[number]["question"][turn]))
-        answers = demo.reply([histories[number] for number in going_on])
-        for number, answer in zip(going_on, answers, strict=True):
-            histories[number].append(_assistant(answer))
-            hits += answer == test[number]["answer"][turn]
-        turns += len(going_on)
-    return hits / turns
+        going_on = [(row, history) for row, history in zip(test, histories, strict=True) if turn < len(row["question"])]
+        for row, history in going_on:
+            history.append(_user(row["question"][turn]))
+        answers = demo.reply([history for _, history in going_on])
+        for (row, history), answer in zip(going_on, answers, strict=True):
+            history.append(_assistant(answer))
+            golds.append(row["answer"][turn])
+        given += answers
+    return accuracy(given, golds)
 
 
-def perplexity_choice_accuracy(demo: DemoModel, shots: int) -> float:
+def perplexity_choice_accuracy(demo: DemoModel, test: Rows, *, shots: int) -> float:
     """Multiple choice by the label whose whole text, question and all, has the lowest perplexity."""
-    test = read_rows("choice", "test")
-    examples = "".join(_choice_text(row, row["answer"]) + "\n" for row in read_rows("choice", "train")[:shots])
+    examples = _choice_examples(shots)
     chosen = []
     for row in test:
         losses = demo.mean_nll([examples + _choice_text(row, label) for label in LABELS])
@@ -118,27 +121,43 @@ def perplexity_choice_accuracy(demo: DemoModel, shots: int) -> float:
     return accuracy(chosen, [row["answer"] for row in test])
 
 
-def generated_choice_accuracy(demo: DemoModel, shots: int) -> float:
+def generated_choice_accuracy(demo: DemoModel, test: Rows, *, shots: int) -> float:
     """Multiple choice, the label generated."""
-    test = read_rows("choice", "test")
-    examples = "".join(_choice_text(row, row["answer"]) + "\n" for row in read_rows("choice", "train")[:shots])
+    examples = _choice_examples(shots)
     answers = demo.complete([examples + _choice_text(row, "") for row in test])
     return accuracy(answers, [row["answer"] for row in test])
 
 
-EVALUATIONS: dict[str, Callable[[DemoModel], float]] = {
-    "addition, completion, 0 shots": lambda demo: completion_accuracy(demo, 0),
-    "addition, completion, 4 shots": lambda demo: completion_accuracy(demo, 4),
-    "addition, completion, 0 shots, Q/A": lambda demo: completion_accuracy(demo, 0, "Q: {question}\nA: {answer}"),
-    "addition, completion, 4 shots, Q/A": lambda demo: completion_accuracy(demo, 4, "Q: {question}\nA: {answer}"),
-    "chat, 0 shots": lambda demo: chat_accuracy(demo, 0),
-    "chat, 2 shots": lambda demo: chat_accuracy(demo, 2),
-    "dialogue, turns": dialogue_accuracy,
-    "choice, perplexity, 0 shots": lambda demo: perplexity_choice_accuracy(demo, 0),
-    "choice, perplexity, 4 shots": lambda demo: perplexity_choice_accuracy(demo, 4),
-    "choice, generated, 0 shots": lambda demo: generated_choice_accuracy(demo, 0),
-    "choice, generated, 4 shots": lambda demo: generated_choice_accuracy(demo, 4),
-}
+@dataclass(frozen=True)
+class Evaluation:
+    """One line of the model card: a data set, and how the model is asked."""
+
+    name: str
+    data_set: str
+    measure: Callable[[DemoModel, Rows], float]
+
+    def run(self, demo: DemoModel, rows: int | None = None) -> float:
+        """The accuracy (0..1) on the first `rows` rows of the test file, or on all."""
+        return self.measure(demo, read_rows(self.data_set, "test")[:rows])
+
+
+EVALUATIONS = (
+    Evaluation("addition, 0 shots", "addition", partial(completion_accuracy, shots=0)),
+    Evaluation("addition, 4 shots", "addition", partial(completion_accuracy, shots=4)),
+    Evaluation("addition, 0 shots, Q: A:", "addition", partial(completion_accuracy, shots=0, form=SHORT_FORM)),
+    Evaluation("addition, 4 shots, Q: A:", "addition", partial(completion_accuracy, shots=4, form=SHORT_FORM)),
+    Evaluation("chat, 0 shots", "chat", partial(chat_accuracy, shots=0)),
+    Evaluation("chat, 2 shots", "chat", partial(chat_accuracy, shots=2)),
+    Evaluation("dialogue, by turn", "dialogue", dialogue_accuracy),
+    Evaluation("choice, perplexity, 0 shots", "choice", partial(perplexity_choice_accuracy, shots=0)),
+    Evaluation("choice, perplexity, 4 shots", "choice", partial(perplexity_choice_accuracy, shots=4)),
+    Evaluation("choice, generated, 0 shots", "choice", partial(generated_choice_accuracy, shots=0)),
+    Evaluation("choice, generated, 4 shots", "choice", partial(generated_choice_accuracy, shots=4)),
+)
+
+
+def _choice_examples(shots: int) -> str:
+    return "".join(_choice_text(row, row["answer"]) + "\n" for row in read_rows("choice", "train")[:shots])
 
 
 def _choice_text(row: Row, label: str) -> str:
@@ -152,7 +171,3 @@ def _user(text: str) -> Message:
 
 def _assistant(text: str) -> Message:
     return {"role": "assistant", "content": text}
-
-
-def _turn(row: Row) -> list[Message]:
-    return [_user(row["question"]), _assistant(row["answer"])]

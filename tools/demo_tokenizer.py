@@ -35,10 +35,10 @@ def build_tokenizer(seed: int, max_positions: int) -> PreTrainedTokenizerFast:
         bos_token=BOS,
         eos_token=EOS,
         pad_token=PAD,
-        additional_special_tokens=[TURN_START, TURN_END],
         chat_template=CHAT_TEMPLATE,
         model_max_length=max_positions,
         padding_side="left",
+        model_input_names=["input_ids", "attention_mask"],  # a Llama takes no token types
         clean_up_tokenization_spaces=False,
     )
 

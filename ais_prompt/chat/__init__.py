@@ -8,21 +8,56 @@ from typing import Any
 from ais_prompt.chat.api import DEFAULT_META_TEMPLATE, ApiFormat
 from ais_prompt.chat.formats import ChatFormat, Mode
 from ais_prompt.chat.language_model import LanguageModelFormat
-from ais_prompt.chat.meta_template import parse_meta_template
+from ais_prompt.chat.meta_template import MetaTemplateConfig, parse_meta_template
+from ais_prompt.chat.raw_messages import RawMessagesFormat
+from ais_prompt.chat.role_format import RoleTemplateFormat, bos_text
+from ais_prompt.chat.role_lookup import parse_role_template
 from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
+from ais_prompt.errors import ConfigError
 
 
-def make_chat_format(style: str, meta_template: Mapping[str, Any] | None, tokenizer: Callable[[], Any]) -> ChatFormat:
+def make_chat_format(
+    style: str,
+    meta_template: MetaTemplateConfig,
+    tokenizer: Callable[[], Any],
+    role_template: Mapping[str, Any] | str | None = None,
+) -> ChatFormat:
     """The format for a model's ``prompt_style`` (``text``, ``messages`` or ``chat_template``).
 
+    Args:
+        style: the model's ``prompt_style``.
+        meta_template: the model's ``meta_template``: a mapping, a list of messages in OpenAI form, or None.
+        tokenizer: gives the model's tokenizer when it is first needed.
+        role_template: the model's ``prompt_template``; it takes the place of the meta template.
+
     Raises:
-        ConfigError: the meta template has the wrong shape.
+        ConfigError: the template has the wrong shape or cannot be found, or a role template is given to an API model.
+        PromptError: the table of a role template has the wrong shape.
     """
-    meta = parse_meta_template(meta_template)
+    if role_template is not None:
+        return _role_template_format(style, role_template, tokenizer)
     if style == "text":
-        return LanguageModelFormat(meta)
-    messages = ApiFormat(meta or parse_meta_template(DEFAULT_META_TEMPLATE))
+        return LanguageModelFormat(parse_meta_template(meta_template))
+    messages = _messages_format(meta_template)
     return messages if style == "messages" else TokenizerChatFormat(messages, tokenizer)
+
+
+def _messages_format(meta_template: MetaTemplateConfig) -> ApiFormat | RawMessagesFormat:
+    if isinstance(meta_template, list | tuple) and meta_template:
+        return RawMessagesFormat(meta_template)
+    return ApiFormat(parse_meta_template(meta_template) or parse_meta_template(DEFAULT_META_TEMPLATE))
+
+
+def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer: Callable[[], Any]) -> ChatFormat:
+    if style == "messages":
+        raise ConfigError(
+            "prompt_template formats text for a local model, but this model is sent messages",
+            mend="remove it: the server applies the format of its model",
+        )
+    template = parse_role_template(config)
+    if style == "chat_template":  # what such a model is given must bring its own BOS
+        return RoleTemplateFormat(template, lambda: bos_text(tokenizer()))
+    return RoleTemplateFormat(template)
 
 
 __all__ = ["ChatFormat", "Mode", "make_chat_format"]

@@ -9,11 +9,14 @@ from typing import Any
 
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.language_model import join_texts
+from ais_prompt.chat.media import bare_parts, has_media, join_contents
 from ais_prompt.chat.meta_template import MetaTemplate, Slot
+from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.rounds import Round, split_rounds
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.types import Message
+from ais_prompt.prompts.warn_once import WarnOnce
+from ais_prompt.types import Content, Message
 
 log = logging.getLogger(__name__)
 
@@ -29,12 +32,15 @@ DEFAULT_META_TEMPLATE: Mapping[str, Any] = {
 """What a chat model is assumed to know when its config says nothing."""
 
 
+BEGIN = "begin=[dict(role='SYSTEM', prompt='...')]"
+
+
 @dataclass(frozen=True, slots=True)
 class ApiTurn:
     """A message before its role is named in OpenAI's way: ``role`` is the ``api_role`` of the meta template."""
 
     role: str
-    prompt: str
+    prompt: Content
 
 
 class ApiFormat:
@@ -42,31 +48,43 @@ class ApiFormat:
 
     Args:
         meta: the meta template; None joins the texts by newline into one user message.
+
+    Raises:
+        ConfigError: ``begin`` of the meta template has the wrong shape.
     """
 
     def __init__(self, meta: MetaTemplate | None) -> None:
         self.meta = meta
+        self.opening = _opening(meta) if meta else []
+        self._warn = WarnOnce(log)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
-        """The messages in OpenAI form; a string becomes one user message.
+        """The messages in OpenAI form; a string becomes one user message, and messages stay as they are.
 
         Raises:
             PromptError: a role cannot be placed, or a generation request would have nothing to say.
         """
+        if not isinstance(prompt, str) and is_raw(prompt):
+            return raw_messages(prompt)
         said = self.turns(prompt, mode)
+        if isinstance(said, tuple):
+            raise PromptError("without a meta template nobody says the media", mend="give the model a meta_template")
         turns = [ApiTurn("HUMAN", said)] if isinstance(said, str) else said
-        return tuple(Message(OPENAI_ROLES.get(turn.role, turn.role), turn.prompt) for turn in turns)
+        return tuple(map(_message, turns))
 
-    def turns(self, prompt: str | PromptList, mode: Mode) -> str | list[ApiTurn]:
-        """What the meta template makes of the prompt; in ``gen`` mode it ends before the last generating slot."""
+    def turns(self, prompt: str | PromptList, mode: Mode) -> Content | list[ApiTurn | str]:
+        """What the meta template makes of the prompt; in ``gen`` mode it ends before the last generating slot.
+
+        A text in the list is one that the meta template has as its ``begin``; it cannot be made a message.
+        """
         if isinstance(prompt, str):
             return prompt
         if self.meta is None:
-            return join_texts(prompt)
+            return _unframed(prompt)
         said = self._dialogue(prompt, self.meta, mode)
         if not said:
             raise PromptError("the prompt says nothing", mend="look at it with `aisprompt view-prompt`")
-        return [*_opening(self.meta), *_merged(said)]
+        return [*self.opening, *_merged(said)]
 
     def _dialogue(self, prompt: PromptList, meta: MetaTemplate, mode: Mode) -> list[ApiTurn]:
         said: list[ApiTurn] = []
@@ -74,7 +92,7 @@ class ApiFormat:
         last_round = max((index for index, (name, _) in enumerate(parts) if name in ("round", None)), default=-1)
         for index, (name, section) in enumerate(parts):
             if name not in ("round", None):
-                said += _outside(section, meta)
+                said += self._outside(section, meta)
             else:
                 turns, ended = _rounds(section, meta, cut=mode == "gen" and index == last_round)
                 said += turns
@@ -82,30 +100,53 @@ class ApiFormat:
                     break
         return said
 
+    def _outside(self, section: PromptList, meta: MetaTemplate) -> list[ApiTurn]:
+        """A begin or end section: single roles, and examples as rounds."""
+        said: list[ApiTurn] = []
+        for name, items in section.parts():
+            if name == "ice":
+                said += _rounds(items, meta, cut=False)[0]
+                continue
+            for item in items:
+                if not isinstance(item, str):
+                    said.append(_turn(meta.resolve(item)))
+                elif item.strip():
+                    self._warn("an API model gets no text outside of turns; such texts are lost, as %r", item[:80])
+        return said
 
-def _opening(meta: MetaTemplate) -> list[ApiTurn]:
-    """The meta template's own ``begin``: one turn or several, put in front as they are."""
-    begin = [meta.begin] if isinstance(meta.begin, Mapping) else meta.begin or []
-    if isinstance(begin, str) or not all(isinstance(turn, Mapping) and "role" in turn for turn in begin):
+
+def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:
+    """Without any meta template: texts joined by newline; media alone bare, as in AISBench; both in one turn."""
+    media = [has_media(item) for item in prompt]
+    if not any(media):
+        return join_texts(prompt)
+    return bare_parts(prompt) if all(media) else [ApiTurn("HUMAN", bare_parts(prompt))]
+
+
+def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
+    """The meta template's own ``begin``: one turn or several, put in front as they are.
+
+    Raises:
+        ConfigError: it is neither of these, nor a text.
+    """
+    begin = meta.begin if isinstance(meta.begin, list | tuple) else [meta.begin] if meta.begin else []
+    for turn in begin:
+        if not isinstance(turn, str) and not (isinstance(turn, Mapping) and isinstance(turn.get("role"), str)):
+            what = f"'begin' of an API model's meta_template must be a turn with a role, not {turn!r}"
+            raise ConfigError(what, mend=BEGIN)
+    return [
+        turn if isinstance(turn, str) else ApiTurn(turn.get("api_role", turn["role"]), turn.get("prompt", ""))
+        for turn in begin
+    ]
+
+
+def _message(turn: ApiTurn | str) -> Message:
+    if isinstance(turn, str):
         raise ConfigError(
-            "'begin' of an API model's meta_template must be a turn, not a text",
-            mend="begin=[dict(role='SYSTEM', prompt='...')]",
+            f"'begin' of an API model's meta_template must be a turn, not the text {turn!r}",
+            mend=BEGIN,
         )
-    return [ApiTurn(turn.get("api_role", turn["role"]), turn.get("prompt", "")) for turn in begin]
-
-
-def _outside(section: PromptList, meta: MetaTemplate) -> list[ApiTurn]:
-    said: list[ApiTurn] = []
-    for name, items in section.parts():
-        if name == "ice":
-            said += _rounds(items, meta, cut=False)[0]
-            continue
-        for item in items:
-            if not isinstance(item, str):
-                said.append(_turn(meta.resolve(item)))
-            elif item.strip():
-                log.warning("an API model gets no text outside of turns; this one is lost: %r", item[:80])
-    return said
+    return Message(OPENAI_ROLES.get(turn.role, turn.role), turn.prompt)
 
 
 def _rounds(section: PromptList, meta: MetaTemplate, *, cut: bool) -> tuple[list[ApiTurn], bool]:
@@ -140,15 +181,15 @@ def _turn(slot: Slot) -> ApiTurn:
             f"the role {slot.role!r} of the meta template has no api_role",
             mend=f"dict(role={slot.role!r}, api_role='HUMAN')",
         )
-    return ApiTurn(slot.api_role, slot.text)
+    return ApiTurn(slot.api_role, slot.content)
 
 
 def _merged(turns: Iterable[ApiTurn]) -> list[ApiTurn]:
-    """Neighbours with the same role become one turn, a newline between them."""
+    """Neighbours with the same role become one turn, texts with a newline between them."""
     merged: list[ApiTurn] = []
     for turn in turns:
         if merged and merged[-1].role == turn.role:
-            merged[-1] = ApiTurn(turn.role, f"{merged[-1].prompt}\n{turn.prompt}")
+            merged[-1] = ApiTurn(turn.role, join_contents(merged[-1].prompt, turn.prompt))
         else:
             merged.append(turn)
     return merged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ais_prompt.chat.formats import Mode
+from ais_prompt.chat.media import refuse_media
 from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.chat.rounds import Round, split_rounds
 from ais_prompt.errors import ConfigError
@@ -39,9 +40,14 @@ class LanguageModelFormat:
         self.meta = meta
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
-        """The text of the prompt; in ``gen`` mode it ends at the first generating slot of the last round."""
+        """The text of the prompt; in ``gen`` mode it ends at the first generating slot of the last round.
+
+        Raises:
+            PromptError: a role cannot be placed, or the prompt has media or messages, which are no text.
+        """
         if isinstance(prompt, str):
             return prompt
+        refuse_media(prompt)
         if self.meta is None:
             return join_texts(prompt)
         written: list[str] = [self.meta.begin]

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from ais_prompt.chat.media import MEDIA
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.prompt_list import Turn
+from ais_prompt.types import Content
+
+MetaTemplateConfig: TypeAlias = "Mapping[str, Any] | Sequence[Any] | None"
+"""``meta_template`` as a config has it: a mapping with ``round``, or for chat models messages in OpenAI form."""
 
 ROLE_KEYS = ("role", "begin", "prompt", "end", "generate", "api_role")
 
@@ -20,6 +25,7 @@ class Slot:
         role: the name that templates use.
         begin, end: text before and after what the role says.
         prompt: what it says when the data says nothing; None if there is no default.
+        parts: what it says in media and texts, in OpenAI form; None if it says no more than text.
         generate: True where the model starts to generate.
         api_role: the name that an API model knows the role by; None if it was not given.
     """
@@ -28,6 +34,7 @@ class Slot:
     begin: str = ""
     end: str = ""
     prompt: str | None = None
+    parts: tuple[Mapping[str, Any], ...] | None = None
     generate: bool = False
     api_role: str | None = None
 
@@ -37,12 +44,24 @@ class Slot:
         for side in ("begin", "end"):
             if side in keys:
                 keys[side] = _joined(keys[side])
+        if MEDIA in turn:
+            keys["parts"] = tuple(turn[MEDIA])
         return replace(self, **keys)
 
     @property
     def text(self) -> str:
         """Begin, prompt and end in one."""
         return f"{self.begin}{self.prompt or ''}{self.end}"
+
+    @property
+    def content(self) -> Content:
+        """What a message says: the parts, which have no place for begin and end; else the text.
+
+        A default prompt hides the parts, as in AISBench.
+        """
+        if self.parts is None or self.prompt is not None:
+            return self.text
+        return self.parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +111,7 @@ def unknown_role(turn: Turn, known: Sequence[str]) -> PromptError:
     )
 
 
-def parse_meta_template(config: Mapping[str, Any] | None) -> MetaTemplate | None:
+def parse_meta_template(config: MetaTemplateConfig) -> MetaTemplate | None:
     """Parse ``meta_template`` of a model; an empty one counts as none.
 
     Raises:
@@ -100,6 +119,8 @@ def parse_meta_template(config: Mapping[str, Any] | None) -> MetaTemplate | None
     """
     if not config:
         return None
+    if not isinstance(config, Mapping):
+        raise ConfigError("meta_template must be a mapping with 'round'; only a chat model may have a list of messages")
     rounds, reserved = config.get("round"), config.get("reserved_roles", [])
     if not isinstance(rounds, list | tuple):
         raise ConfigError("meta_template needs a list 'round'", mend="round=[dict(role='HUMAN', ...), ...]")

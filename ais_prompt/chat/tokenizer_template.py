@@ -7,6 +7,7 @@ from typing import Any
 
 from ais_prompt.chat.api import ApiFormat
 from ais_prompt.chat.formats import Mode
+from ais_prompt.chat.raw_messages import RawMessagesFormat
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
 from ais_prompt.types import Message, prompt_to_json
@@ -20,7 +21,7 @@ class TokenizerChatFormat:
         tokenizer: gives the Hugging Face tokenizer when it is first needed.
     """
 
-    def __init__(self, messages: ApiFormat, tokenizer: Callable[[], Any]) -> None:
+    def __init__(self, messages: ApiFormat | RawMessagesFormat, tokenizer: Callable[[], Any]) -> None:
         self.messages = messages
         self.tokenizer = tokenizer
 
@@ -30,7 +31,7 @@ class TokenizerChatFormat:
         Raises:
             PromptError: the tokenizer has no chat template, or its template refuses the messages.
         """
-        messages = merge_neighbours(self.messages.render(prompt, mode))
+        messages = self.conversation(prompt, mode)
         tokenizer = self.tokenizer()
         if not getattr(tokenizer, "chat_template", None):
             raise PromptError(
@@ -44,6 +45,17 @@ class TokenizerChatFormat:
         except Exception as error:  # Jinja templates raise whatever they like
             raise PromptError(f"the tokenizer's chat template refuses the messages: {error}") from error
         return text
+
+    def conversation(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
+        """The messages that the chat template is given: none empty, roles in turn.
+
+        Raises:
+            PromptError: the prompt does not fit the meta template, has media, or says nothing.
+        """
+        messages = self.messages.render(prompt, mode)
+        if not all(isinstance(message.content, str) for message in messages):
+            raise PromptError("this model is given text, and no images or other media", mend="use OpenAIChatModel")
+        return merge_neighbours(messages)
 
 
 def merge_neighbours(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -120,9 +120,10 @@ class Section:
 
     def refuse_misspelt(self, optional: Collection[str]) -> None:
         """Note every key that is nearly one of these, where the right one is missing."""
-        for key in optional:
-            if key not in self.values and (near := near_miss(key, self.values)):
-                self.fault(near, f"{near!r} looks like a misspelling of {key!r}", f"rename {near!r} to {key!r}")
+        missing = [key for key in optional if key not in self.values]
+        for key in self.values:
+            if key not in optional and (right := near_miss(key, missing)):
+                self.fault(key, f"{key!r} looks like a misspelling of {right!r}", f"rename {key!r} to {right!r}")
 
     def _missing(self, key: str, expected: str) -> None:
         near = near_miss(key, self.values)

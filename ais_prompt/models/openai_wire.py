@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.errors import PromptError
+from ais_prompt.models.media_parts import embed_files
 from ais_prompt.types import Completion, Failure, FinishReason, Message, Prompt, Request, Usage, prompt_to_json
 
 MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
@@ -54,10 +55,11 @@ class Endpoint:
 
 
 def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_field: MaxTokensField) -> dict[str, Any]:
-    """The body of a request as plain JSON values. What the decoding leaves open is not sent.
+    """The body of a request as plain JSON values. What the decoding leaves open is not sent, local files are.
 
     Raises:
         PromptError: messages for an endpoint that takes a text.
+        DataError: a local file in the prompt cannot be read.
     """
     decoding = request.decoding
     # Repeats of a prompt must draw different answers, so each has its own seed.
@@ -70,7 +72,7 @@ def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_fi
     }
     return {
         "model": model,
-        endpoint.prompt_name: endpoint.prompt_value(request.prompt),
+        endpoint.prompt_name: endpoint.prompt_value(embed_files(request.prompt)),
         max_tokens_field: decoding.max_out_len,
         **{name: value for name, value in options.items() if value is not None},
         **decoding.extra,

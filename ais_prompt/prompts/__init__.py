@@ -1,7 +1,8 @@
 """From rows to filled prompts: templates and `PromptList`."""
 
+from ais_prompt.prompts.base import Filled, Template
 from ais_prompt.prompts.builder import PromptBuilder
 from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.prompts.template import Filled, PromptTemplate
+from ais_prompt.prompts.template import PromptTemplate
 
-__all__ = ["Filled", "PromptBuilder", "PromptList", "PromptTemplate"]
+__all__ = ["Filled", "PromptBuilder", "PromptList", "PromptTemplate", "Template"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.prompts.template import Filled, PromptTemplate
+from ais_prompt.prompts.base import Filled, Template
+from ais_prompt.prompts.prompt_list import PromptList, chain
 from ais_prompt.types import Sample
 
 
@@ -28,8 +28,8 @@ class PromptBuilder:
 
     def __init__(
         self,
-        ice_template: PromptTemplate | None,
-        prompt_template: PromptTemplate | None,
+        ice_template: Template | None,
+        prompt_template: Template | None,
         *,
         output_column: str | None,
         ice_separator: str = "\n",
@@ -39,7 +39,7 @@ class PromptBuilder:
     ) -> None:
         _check_pair(ice_template, prompt_template, shots_expected)
         self.ice_template = ice_template
-        self.prompt_template: PromptTemplate = prompt_template or ice_template  # type: ignore[assignment]
+        self.prompt_template: Template = prompt_template or ice_template  # type: ignore[assignment]
         self.output_column = output_column
         self.ice_separator = ice_separator
         self.ice_eos_token = ice_eos_token
@@ -47,13 +47,41 @@ class PromptBuilder:
         self._rendered: dict[tuple[str, ...], Filled] = {}
 
     def generation(self, sample: Sample, shots: Sequence[Sample]) -> Filled:
-        """The prompt to be continued by the model: the gold is masked, a label table gives its first entry."""
-        masked = {self.output_column: self.mask} if self.output_column is not None else {}
-        return self.prompt_template.render({**sample.fields, **masked}, examples=self.examples(shots))
+        """The prompt to be continued by the model: the gold is hidden, a label table gives its first entry."""
+        return self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots))
+
+    def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
+        """The image, audio and video parts of a sample's prompt, in OpenAI form."""
+        return self.prompt_template.media(self._without_gold(sample))
 
     def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any) -> Filled:
         """The prompt that states one label; as in the peers nothing is masked here."""
         return self.prompt_template.render(sample.fields, examples=self.examples(shots), label=label)
+
+    def labels(self, samples: Iterable[Sample]) -> tuple[Any, ...]:
+        """The labels to choose from: those of a label table, else the golds in order of first appearance.
+
+        The table of the prompt counts first, then one that is an ``ice_template`` with an ``ice_token``.
+
+        Raises:
+            PromptError: there is no table, and the golds are none or cannot be labels.
+        """
+        if self.prompt_template.labels:
+            return self.prompt_template.labels
+        if self.ice_template is not None and self.ice_template.ice_token and self.ice_template.labels:
+            return self.ice_template.labels
+        try:
+            golds = tuple(dict.fromkeys(sample.gold for sample in samples))
+        except TypeError:
+            raise PromptError(
+                f"the values of the column {self.output_column!r} are lists or mappings, which are no labels",
+                mend="write the prompt_template as a table by label, or name the labels",
+            ) from None
+        if self.output_column is None or not golds:
+            raise PromptError(
+                "nothing says which labels there are", mend="write the prompt_template as a table by label"
+            )
+        return golds
 
     def examples(self, shots: Sequence[Sample]) -> Filled:
         """The in-context examples, joined. The same shots are rendered only once.
@@ -68,6 +96,11 @@ class PromptBuilder:
             self._rendered[key] = self._join([self._example(shot) for shot in shots])
         return self._rendered[key]
 
+    def _without_gold(self, sample: Sample) -> Mapping[str, Any]:
+        if self.output_column is None:
+            return sample.fields
+        return self.prompt_template.hide_gold(sample.fields, self.output_column, self.mask)
+
     def _example(self, shot: Sample) -> Filled:
         if self.ice_template is None:
             raise PromptError(
@@ -78,18 +111,18 @@ class PromptBuilder:
         return self.ice_template.render_example(shot.fields, label=shot.gold, drop=drop)
 
     def _join(self, examples: Sequence[Filled]) -> Filled:
-        dialogue = self.ice_template is not None and self.ice_template.form == "dialogue"
-        separator, eos = ("", "") if dialogue else (self.ice_separator, self.ice_eos_token)
+        form = self.ice_template.form if self.ice_template is not None else "string"
+        if form == "messages":
+            return chain(examples)
+        separator, eos = ("", "") if form == "dialogue" else (self.ice_separator, self.ice_eos_token)
         if not any(isinstance(example, PromptList) for example in examples):
             return separator.join(map(str, examples)) + eos
-        joined = PromptList()
-        for example in examples:
-            joined = joined + example + separator
+        spaced = [piece for example in examples for piece in (example, separator)]
         # The end token takes a place even when it is empty, as it does in the peers.
-        return joined + PromptList([eos])
+        return chain([*spaced, PromptList([eos])])
 
 
-def _check_pair(ice: PromptTemplate | None, prompt: PromptTemplate | None, shots_expected: bool) -> None:
+def _check_pair(ice: Template | None, prompt: Template | None, shots_expected: bool) -> None:
     if prompt is None and ice is None:
         raise PromptError("there is neither a prompt_template nor an ice_template", mend="give at least one of them")
     if prompt is None and ice is not None and ice.ice_token is None and shots_expected:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, TypeAlias, overload
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.fill import as_texts, compile_text
+from ais_prompt.prompts.fill import column_marks, compile_text
 
 Turn: TypeAlias = Mapping[str, Any]
 """``role``, ``prompt`` and whatever else the template gave the turn (``fallback_role``, ``begin``, ``end``, ...)."""
@@ -66,12 +66,10 @@ class PromptList(Sequence[Item]):
 
     def format(self, **values: object) -> PromptList:
         """Put values for ``{name}`` in texts and prompts, in one pass; names without a value stay as they are."""
-        texts = as_texts(values)
-        return PromptList((self._filled(item, texts) for item in self._items), self._paths)
-
-    @staticmethod
-    def _filled(item: Item, texts: Mapping[str, str]) -> Item:
-        return with_text(item, compile_text(text_of(item), tuple(texts)).fill(texts))
+        texts = column_marks(values)
+        marks = tuple(texts)
+        filled = (with_text(item, compile_text(text_of(item), marks).fill(texts)) for item in self._items)
+        return PromptList(filled, self._paths)
 
     def replace(self, old: str, new: str | PromptList) -> PromptList:
         """Put ``new`` wherever ``old`` stands in a text or prompt.
@@ -83,25 +81,26 @@ class PromptList(Sequence[Item]):
         """
         if isinstance(new, str):
             return PromptList((with_text(item, text_of(item).replace(old, new)) for item in self._items), self._paths)
-        result = PromptList()
-        for item, path in zip(self._items, self._paths, strict=True):
-            result += _spliced(item, old, new)._within(path)
-        return result
+        pairs = zip(self._items, self._paths, strict=True)
+        return chain(_spliced(item, old, new)._within(path) for item, path in pairs)
+
+    def join(self, texts: Iterable[str]) -> PromptList:
+        """The texts with this list between each two of them; empty texts vanish."""
+        first, *others = texts
+        return chain([first, *(piece for text in others for piece in (self, text))])
 
     def _within(self, path: Path) -> PromptList:
         return PromptList(self._items, (path + inner for inner in self._paths))
 
     def __add__(self, other: object) -> PromptList:
-        if isinstance(other, str):
-            return PromptList((*self._items, other), (*self._paths, ())) if other else self
-        if isinstance(other, PromptList):
-            return PromptList(self._items + other._items, self._paths + other._paths)
-        return self + PromptList(other) if isinstance(other, list) else NotImplemented
+        if isinstance(other, str | PromptList):
+            return chain([self, other])
+        return chain([self, PromptList(other)]) if isinstance(other, list) else NotImplemented
 
     def __radd__(self, other: object) -> PromptList:
         if isinstance(other, str):
-            return PromptList([other] if other else []) + self
-        return PromptList(other) + self if isinstance(other, list) else NotImplemented
+            return chain([other, self])
+        return chain([PromptList(other), self]) if isinstance(other, list) else NotImplemented
 
     @overload
     def __getitem__(self, index: int) -> Item: ...
@@ -131,6 +130,20 @@ class PromptList(Sequence[Item]):
         return "PromptList([\n" + "".join(lines) + "])" if lines else "PromptList([])"
 
 
+def chain(pieces: Iterable[str | PromptList]) -> PromptList:
+    """One list of texts and lists; a text that is empty vanishes."""
+    items: list[Item] = []
+    paths: list[Path] = []
+    for piece in pieces:
+        if isinstance(piece, PromptList):
+            items += piece._items
+            paths += piece._paths
+        elif piece:
+            items.append(piece)
+            paths.append(())
+    return PromptList(items, paths)
+
+
 def text_of(item: Item) -> str:
     """The text of an item: itself, or the prompt of the turn; "" if the turn has none."""
     return item if isinstance(item, str) else str(item.get("prompt", ""))
@@ -143,19 +156,20 @@ def with_text(item: Item, text: str) -> Item:
     return {**item, "prompt": text} if "prompt" in item else dict(item)
 
 
+def no_turns_inside(turn: Turn, token: str) -> PromptError:
+    """The error for examples made of turns whose place is inside a turn's prompt."""
+    return PromptError(
+        f"examples made of turns cannot stand inside the prompt of a {turn.get('role')} turn",
+        mend=f"put {token!r} as an item of its own into begin, or make the examples plain text",
+    )
+
+
 def _spliced(item: Item, old: str, new: PromptList) -> PromptList:
     if old not in text_of(item):
         return PromptList([item])
     if not isinstance(item, str):
-        raise PromptError(
-            f"examples made of turns cannot stand inside the prompt of a {item.get('role')} turn",
-            mend=f"put {old!r} as an item of its own into begin, or make the examples plain text",
-        )
-    first, *others = item.split(old)
-    result = PromptList([first] if first else [])
-    for piece in others:
-        result = result + new + piece
-    return result
+        raise no_turns_inside(item, old)
+    return new.join(item.split(old))
 
 
 def _shown(item: Item) -> str:

@@ -7,21 +7,19 @@ examples are never scanned again, and a template that would lose its examples is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.fill import Text, as_texts, compile_text
-from ais_prompt.prompts.prompt_list import Item, PromptList, text_of, with_text
+from ais_prompt.prompts.base import Filled, Form, Template
+from ais_prompt.prompts.column_tokens import ColumnTokens
+from ais_prompt.prompts.dialogue import SECTIONS, check_round, section_items
+from ais_prompt.prompts.fill import Text, column_marks, compile_text
+from ais_prompt.prompts.prompt_list import Item, PromptList, chain, no_turns_inside, text_of, with_text
 from ais_prompt.registry import TEMPLATES
-
-SECTIONS = ("begin", "round", "end")
-
-Form: TypeAlias = Literal["string", "dialogue", "labels"]
-Filled: TypeAlias = "str | PromptList"
 
 
 @TEMPLATES.register_module()
-class PromptTemplate:
+class PromptTemplate(Template):
     """A template for in-context examples, for prompts, or for both.
 
     Args:
@@ -29,7 +27,7 @@ class PromptTemplate:
             from label to string or dialogue (a label table). ``{column}`` is filled from the row.
         ice_token: where the in-context examples go.
         sep_token: a mark between context and answer for normalised perplexity; deleted otherwise.
-        column_token_map: column → token that stands for it (OpenICL's old form); ``{name}`` is then plain text.
+        column_token_map, selected_column_name, selected_column_map: OpenICL's old form; see `ColumnTokens`.
 
     Raises:
         PromptError: the template has the wrong shape, or lacks its ``ice_token``.
@@ -41,15 +39,20 @@ class PromptTemplate:
         ice_token: str | None = None,
         sep_token: str | None = None,
         column_token_map: Mapping[str, str] | None = None,
+        selected_column_name: str | None = None,
+        selected_column_map: Mapping[Any, Any] | None = None,
     ) -> None:
-        _check_tokens(ice_token, sep_token, column_token_map)
-        self.form = _form(template)
+        self.form: Form = _form(template)
         self.template = template
-        self.ice_token = ice_token
-        self.sep_token = sep_token
-        self.column_tokens = dict(column_token_map or {})
-        if ice_token is not None:
-            _check_has_token(template, self.form, ice_token)
+        self.ice_token = _token("ice_token", ice_token)
+        self.sep_token = _token("sep_token", sep_token)
+        self.column_tokens = (
+            ColumnTokens(column_token_map, selected_column_name, selected_column_map) if column_token_map else None
+        )
+        if self.column_tokens and ice_token in self.column_tokens.token_of.values():
+            raise PromptError(f"{ice_token!r} is both ice_token and the token of a column", mend="rename one of them")
+        if self.ice_token is not None:
+            _check_has_token(template, self.form, self.ice_token)
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -70,17 +73,19 @@ class PromptTemplate:
         Raises:
             PromptError: the examples do not fit into this template, or there is no such label.
         """
-        template = self._entry(label if label is not None or self.form != "labels" else self.labels[0])
-        drop = () if keep_sep or not self.sep_token else (self.sep_token,)
-        filler = _Filler(self, fields, examples, drop)
+        if label is not None and self.column_tokens and self.ice_token is None:
+            raise PromptError(
+                "a template with column_token_map needs an ice_token for label prompts",
+                mend="put '</E>' into the template and give it ice_token='</E>'",
+            )
+        drop = [] if keep_sep or self.sep_token is None else [self.sep_token]
+        template = self._entry(self.labels[0] if label is None and self.form == "labels" else label)
+        filler = _Filler(self._marks(fields, label), drop, self.ice_token, examples)
         if isinstance(template, str):
             return filler.text(template)
-        _check_round(template)
-        result = PromptList()
-        for section in SECTIONS:
-            if section in template:
-                result += filler.items(_as_items(template[section])).as_section(section)
-        return result
+        check_round(template)
+        sections = [name for name in SECTIONS if name in template]
+        return chain(filler.items(section_items(template[name])).as_section(name) for name in sections)
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:
         """One in-context example: of a dialogue only ``round`` counts, and the tokens vanish.
@@ -89,85 +94,86 @@ class PromptTemplate:
             fields: column → value, the answer included.
             label: the gold of the row, the key in a label table.
             drop: further tokens to delete from the template's text.
+
+        Raises:
+            PromptError: there is no such label.
         """
         template = self._entry(label)
-        own = [token for token in (self.ice_token, self.sep_token, *drop) if token]
-        filler = _Filler(self, fields, "", own)
+        own = [token for token in (self.ice_token, self.sep_token) if token is not None]
+        filler = _Filler(self._marks(fields, label), [*own, *drop])
         if isinstance(template, str):
             return filler.text(template)
-        _check_round(template)
-        return filler.items(_as_items(template["round"])).as_section("ice")
+        check_round(template)
+        return filler.items(section_items(template["round"])).as_section("ice")
+
+    def _marks(self, fields: Mapping[str, Any], label: Any) -> dict[str, str]:
+        return self.column_tokens.marks(fields, label) if self.column_tokens else column_marks(fields)
 
     def _entry(self, label: Any) -> str | Mapping[str, Any]:
+        """The string or dialogue that is meant; a label only matters to a label table."""
         if isinstance(self.template, str) or self.form != "labels":
             return self.template
         try:
-            entry: str | Mapping[str, Any] = self.template[label]
+            entry: Any = self.template[label]
         except (KeyError, TypeError):
             raise PromptError(
                 f"the label table has no entry for {label!r} (it has {', '.join(map(repr, self.labels))})",
                 mend="add the label to the template; an integer 1 does not find the key '1'",
             ) from None
-        if not isinstance(entry, str) and not set(entry) <= set(SECTIONS):
-            raise PromptError(f"the template of label {label!r} must be a string or have only begin, round and end")
-        return entry
+        if isinstance(entry, str) or (isinstance(entry, Mapping) and set(entry) <= set(SECTIONS)):
+            return entry
+        raise PromptError(
+            f"the template of label {label!r} is neither a string nor a dialogue of only begin, round and end",
+            mend="template={'A': 'text'} or {'A': dict(round=[...])}",
+        )
 
 
 class _Filler:
-    """Fills the texts of one template from one row."""
+    """Fills the texts of one template.
 
-    def __init__(self, template: PromptTemplate, fields: Mapping[str, Any], examples: Filled, drop: Sequence[str]):
-        self.ice_token = template.ice_token
+    Args:
+        values: mark → what is written for it.
+        drop: tokens that are deleted before anything is filled.
+        ice_token, examples: the examples and their place.
+    """
+
+    def __init__(
+        self, values: Mapping[str, str], drop: Sequence[str], ice_token: str | None = None, examples: Filled = ""
+    ) -> None:
+        self.ice_token = ice_token
         self.examples = examples
-        self.drop = drop
-        self.values = as_texts(fields)
-        self.column_tokens = template.column_tokens
-        if self.column_tokens:
-            self.values |= {token: self._mapped(column) for column, token in self.column_tokens.items()}
-        if self.ice_token:
-            self.values[self.ice_token] = examples if isinstance(examples, str) else ""
-
-    def _mapped(self, column: str) -> str:
-        if column not in self.values:
-            raise PromptError(f"column_token_map names the column {column!r}, which the data does not have")
-        return self.values[column]
+        self._drop = drop
+        self._values = dict(values)
+        if ice_token is not None:
+            self._values[ice_token] = examples if isinstance(examples, str) else ""
+        self._marks = tuple(self._values)
 
     def text(self, text: str) -> str:
+        """A string template, filled."""
         compiled = self._compile(text)
-        if isinstance(self.examples, PromptList) and self.ice_token in compiled.slots:
+        if isinstance(self.examples, PromptList) and self.ice_token in compiled.marks:
             raise PromptError(
                 "examples made of turns cannot stand in a string template",
                 mend="write both templates as strings, or both as dialogues",
             )
-        return compiled.fill(self.values)
+        return compiled.fill(self._values)
 
     def items(self, items: Sequence[Item]) -> PromptList:
-        result = PromptList()
-        for item in items:
-            result = result + self._item(item)
-        return result
+        """The items of a section, filled."""
+        return chain(self._item(item) for item in items)
 
     def _item(self, item: Item) -> PromptList:
         compiled = self._compile(text_of(item))
-        if self.ice_token not in compiled.slots or isinstance(self.examples, str):
-            return PromptList([with_text(item, compiled.fill(self.values))])
+        if isinstance(self.examples, str) or self.ice_token is None or self.ice_token not in compiled.marks:
+            return PromptList([with_text(item, compiled.fill(self._values))])
         if not isinstance(item, str):
-            raise PromptError(
-                f"examples made of turns cannot stand inside the prompt of a {item.get('role')} turn",
-                mend=f"put {self.ice_token!r} as an item of its own into begin, or make the examples plain text",
-            )
-        first, *others = (piece.fill(self.values) for piece in compiled.split(str(self.ice_token)))
-        result = PromptList([first] if first else [])
-        for piece in others:
-            result = result + self.examples + piece
-        return result
+            raise no_turns_inside(item, self.ice_token)
+        return self.examples.join(piece.fill(self._values) for piece in compiled.split(self.ice_token))
 
     def _compile(self, text: str) -> Text:
-        for token in self.drop:
+        for token in self._drop:
             text = text.replace(token, "")
-        tokens = [*self.column_tokens.values(), *([self.ice_token] if self.ice_token else [])]
-        columns = () if self.column_tokens else tuple(name for name in self.values if name not in tokens)
-        return compile_text(text, columns, tuple(tokens))
+        return compile_text(text, self._marks)
 
 
 def _form(template: Any) -> Form:
@@ -181,26 +187,10 @@ def _form(template: Any) -> Form:
     return "dialogue" if set(template) <= set(SECTIONS) else "labels"
 
 
-def _check_round(template: Mapping[str, Any]) -> None:
-    if "round" not in template:
-        raise PromptError("a dialogue template needs the key 'round'", mend="round=[dict(role='HUMAN', prompt='...')]")
-
-
-def _as_items(section: Any) -> list[Item]:
-    items = list(section) if isinstance(section, list | tuple) else [section]
-    for item in items:
-        if not isinstance(item, str | Mapping):
-            raise PromptError(f"an item of begin, round or end must be a string or a mapping, not {item!r}")
-    return items
-
-
-def _check_tokens(ice_token: Any, sep_token: Any, column_token_map: Any) -> None:
-    for name, token in (("ice_token", ice_token), ("sep_token", sep_token)):
-        if token is not None and (not isinstance(token, str) or not token):
-            raise PromptError(f"{name} must be a text that is not empty, not {token!r}", mend=f"e.g. {name}='</E>'")
-    tokens = [*(column_token_map or {}).values(), *([ice_token] if ice_token else [])]
-    if len(set(tokens)) < len(tokens):
-        raise PromptError("the tokens of column_token_map and ice_token must all be different")
+def _token(name: str, token: Any) -> str | None:
+    if token is not None and (not isinstance(token, str) or not token):
+        raise PromptError(f"{name} must be a text that is not empty, not {token!r}", mend=f"e.g. {name}='</E>'")
+    return token
 
 
 def _check_has_token(template: Any, form: Form, token: str) -> None:
@@ -217,4 +207,4 @@ def _contains(entry: Any, token: str) -> bool:
     if isinstance(entry, str):
         return token in entry
     sections = entry.values() if isinstance(entry, Mapping) else [entry]
-    return any(token in text_of(item) for section in sections for item in _as_items(section))
+    return any(token in text_of(item) for section in sections for item in section_items(section))

@@ -29,3 +29,12 @@ class Retriever(Protocol):
         Raises:
             ConfigError: the train split cannot give what was asked for.
         """
+
+    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
+        """Shots that the first test row might get, found at once: the check builds one prompt with them.
+
+        Nothing heavy is loaded for it, so a retriever that compares texts may give any rows, as many as it will.
+
+        Raises:
+            ConfigError: as `retrieve`, as far as that can be seen so soon.
+        """

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
+from ais_prompt.retrievers.choice import own_rows, take
 from ais_prompt.types import Sample
 
 
@@ -17,14 +18,25 @@ class FixKRetriever:
     Args:
         fix_id_list: row numbers in the train split, from 0.
         ice_separator, ice_eos_token: between and after examples that are text.
+        ice_num: accepted because the peers' configs may have it; the list alone counts.
+        exclude_self: never show a test row among its own examples, where the two splits share rows: it is then shown
+            one example less.
     """
 
     gives_shots = True
 
-    def __init__(self, fix_id_list: Sequence[int], ice_separator: str = "\n", ice_eos_token: str = "\n") -> None:
+    def __init__(
+        self,
+        fix_id_list: Sequence[int],
+        ice_separator: str = "\n",
+        ice_eos_token: str = "\n",
+        ice_num: int = 1,  # noqa: ARG002
+        exclude_self: bool = False,
+    ) -> None:
         self.fix_id_list = tuple(fix_id_list)
         self.ice_separator = ice_separator
         self.ice_eos_token = ice_eos_token
+        self.exclude_self = exclude_self
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
         """The fixed rows, for every test row.
@@ -39,4 +51,9 @@ class FixKRetriever:
                     f"fix_id_list asks for row {shot}, but the train split has {rows}",
                     mend="choose ids within the train split; check train_split and train_range of reader_cfg",
                 )
-        return [self.fix_id_list] * len(test)
+        own = own_rows(train, test, exclude_self=self.exclude_self)
+        return [take(self.fix_id_list, len(self.fix_id_list), rows) for rows in own]
+
+    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
+        """The shots of the first test row."""
+        return self.retrieve(train, test[:1])[0]

@@ -15,14 +15,19 @@ class ZeroRetriever:
 
     Args:
         ice_eos_token: text that takes the place of the examples; nothing by default.
+        ice_separator: between examples, of which there are none; accepted because the peers' configs may have it.
     """
 
     gives_shots = False
-    ice_separator = ""
 
-    def __init__(self, ice_eos_token: str = "") -> None:
+    def __init__(self, ice_eos_token: str = "", ice_separator: str = "") -> None:
         self.ice_eos_token = ice_eos_token
+        self.ice_separator = ice_separator
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:  # noqa: ARG002
         """Nothing, for every row."""
         return [()] * len(test)
+
+    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:  # noqa: ARG002
+        """Nothing."""
+        return ()

@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any
 
 from ais_prompt.chat import ChatFormat, make_chat_format
+from ais_prompt.chat.media import LocalFilesFormat
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.inferencers import Desk, Inferencer
 from ais_prompt.models.base import Model
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
 from ais_prompt.registry import (
     EVALUATORS,
@@ -51,13 +52,21 @@ def build_model(spec: ModelSpec) -> Model:
     return model
 
 
-def build_chat_format(spec: ModelSpec, model: Model) -> ChatFormat:
-    """The model's side of the prompt."""
+def build_chat_format(spec: ModelSpec, style: str, tokenizer: Callable[[], Any]) -> ChatFormat:
+    """The model's side of the prompt.
+
+    Args:
+        spec: the model's spec.
+        style: the model's ``prompt_style``.
+        tokenizer: gives the model's tokenizer when it is first needed.
+    """
     try:
-        return make_chat_format(model.prompt_style, spec.meta_template, model.tokenizer)
+        chat = make_chat_format(style, spec.meta_template, tokenizer, spec.prompt_template)
     except AisPromptError as error:
-        error.where = error.where or f"{spec.where}.meta_template"
+        key = "meta_template" if spec.prompt_template is None else "prompt_template"
+        error.where = error.where or f"{spec.where}.{key}"
         raise
+    return LocalFilesFormat(chat) if style == "messages" else chat
 
 
 def read_dataset(spec: DatasetSpec) -> Dataset:
@@ -103,7 +112,7 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
 
 def build_desk(model_spec: ModelSpec, model: Model, prompts: PromptBuilder) -> Desk:
     """What the inferencer works with."""
-    return Desk(prompts, build_chat_format(model_spec, model), model)
+    return Desk(prompts, build_chat_format(model_spec, model.prompt_style, model.tokenizer), model)
 
 
 def build_evaluator(spec: DatasetSpec) -> Evaluator | None:
@@ -126,5 +135,5 @@ def build_postprocessor(spec: PartSpec | None) -> Postprocessor:
     return partial(function, **spec.args) if spec.args else function
 
 
-def _template(spec: PartSpec | None) -> PromptTemplate | None:
+def _template(spec: PartSpec | None) -> Template | None:
     return build_part(TEMPLATES, spec) if spec else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from ais_prompt.chat import make_chat_format
-from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import (
+    ENCODERS,
     EVALUATORS,
     INFERENCERS,
     MODELS,
@@ -19,7 +19,8 @@ from ais_prompt.registry import (
     PartRegistry,
 )
 from ais_prompt.tasks.bind import argument_faults
-from ais_prompt.tasks.build import build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.tasks.build import build_chat_format, build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.tasks.media import check_media
 from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, RunSpec, Sample
 
 T = TypeVar("T")
@@ -56,8 +57,22 @@ class _Faults(list[AisPromptError]):
             self._note(error, error.where if inside else where, "" if inside else error.where)
             return None
 
-    def check_part(self, registry: PartRegistry, spec: PartSpec | None, *, given: int = 0) -> bool:
-        """Resolve a part's type and bind its arguments; True if all is well."""
+    def check_part(
+        self,
+        registry: PartRegistry,
+        spec: PartSpec | None,
+        *,
+        given: int = 0,
+        nested: Mapping[str, PartRegistry] | None = None,
+    ) -> bool:
+        """Resolve a part's type and bind its arguments; True if all is well.
+
+        Args:
+            registry: where its type is looked up.
+            spec: the part; None is well.
+            given: as in `argument_faults`.
+            nested: argument → registry, of those arguments that may be parts themselves.
+        """
         if spec is None:
             return True
         before = len(self)
@@ -65,7 +80,17 @@ class _Faults(list[AisPromptError]):
         if part is not None:
             for fault in argument_faults(part, spec.args, spec.where, given=given):
                 self._note(fault, fault.where)
+        for name, inner in (nested or {}).items():
+            if isinstance(config := spec.args.get(name), Mapping):
+                self._check_nested(inner, config, f"{spec.where}.{name}")
         return len(self) == before
+
+    def _check_nested(self, registry: PartRegistry, config: Mapping[str, Any], where: str) -> None:
+        if not isinstance(kind := config.get("type"), str):
+            mend = f"type='...', one of {', '.join(registry.names())}"
+            self._note(ConfigError(f"{where.rpartition('.')[2]!r} needs a 'type'", mend=mend), where)
+        else:
+            self.check_part(registry, PartSpec(kind, {k: v for k, v in config.items() if k != "type"}, where))
 
     def _note(self, fault: AisPromptError, config_path: str, elsewhere: str = "") -> None:
         fault.where = " · ".join(place for place in (self._place(config_path), elsewhere) if place)
@@ -74,8 +99,9 @@ class _Faults(list[AisPromptError]):
 
 def _check_model(spec: ModelSpec, faults: _Faults) -> None:
     if faults.check_part(MODELS, spec.part):
-        style = getattr(MODELS.get(spec.part.type), "prompt_style", "messages")
-        faults.attempt(lambda: make_chat_format(style, spec.meta_template, lambda: None), f"{spec.where}.meta_template")
+        own_style = getattr(MODELS.get(spec.part.type), "prompt_style", "messages")
+        style = spec.part.args.get("prompt_style", own_style)
+        faults.attempt(lambda: build_chat_format(spec, style, lambda: None), spec.where)
 
 
 def _check_dataset(spec: DatasetSpec, faults: _Faults) -> None:
@@ -84,7 +110,7 @@ def _check_dataset(spec: DatasetSpec, faults: _Faults) -> None:
         [
             faults.check_part(TEMPLATES, spec.infer.ice_template),
             faults.check_part(TEMPLATES, spec.infer.prompt_template),
-            faults.check_part(RETRIEVERS, spec.infer.retriever),
+            faults.check_part(RETRIEVERS, spec.infer.retriever, nested={"encoder": ENCODERS}),
             faults.check_part(INFERENCERS, spec.infer.inferencer),
         ]
     )
@@ -97,7 +123,7 @@ def _check_dataset(spec: DatasetSpec, faults: _Faults) -> None:
 
 
 def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: _Faults) -> None:
-    """Whether templates, retriever and data go together, tried on the first question."""
+    """Whether templates, retriever and data go together, tried on the first question; media of all."""
     retriever = faults.attempt(lambda: build_retriever(spec), spec.infer.retriever.where)
     inferencer = faults.attempt(lambda: build_inferencer(spec), spec.infer.inferencer.where)
     if retriever is None or inferencer is None:
@@ -106,10 +132,13 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: _Faults) -> 
     if data is None:
         return
     question = faults.attempt(lambda: _first_question(data), spec.reader.where)
-    chosen = faults.attempt(lambda: retriever.retrieve(data.train, data.test), spec.infer.retriever.where)
-    if prompts and question and chosen:
-        shots = [data.train[row] for row in chosen[0]]
-        faults.attempt(lambda: prompts.generation(question, shots), spec.infer.where)
+    if question is None:
+        return
+    chosen = faults.attempt(lambda: retriever.trial(data.train, data.test), spec.infer.retriever.where)
+    if prompts and chosen is not None:
+        shots = [data.train[row] for row in chosen]
+        if faults.attempt(lambda: prompts.generation(question, shots), spec.infer.where) is not None:
+            faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
 
 
 def _first_question(data: Dataset) -> Sample:

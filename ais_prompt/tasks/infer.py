@@ -14,6 +14,7 @@ from ais_prompt.store.journal import Journal, request_key
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.progress import OpenProgress, Progress
 from ais_prompt.types import Completion, Request, Sample, TaskFacts, TaskSpec
 
@@ -57,6 +58,7 @@ def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenPr
         AisPromptError: the task cannot go on; what was answered is in the journal.
     """
     work = prepare(task, model)
+    check_media(work.desk.builder, work.data.test)
     with Journal.open(folder.journal(task.model.abbr, task.dataset.abbr)) as journal:
         memory = _Memory(journal, model)
         known = _known(work, memory) if len(journal) else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,11 +81,21 @@ class DatasetSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """One model: the part that answers, and the meta template that shapes its prompts."""
+    """One model: the part that answers, and the template that shapes its prompts.
+
+    Attributes:
+        abbr: its name in results.
+        part: the model itself.
+        meta_template: frames dialogues, or as a list goes with messages in OpenAI form; None leaves it to the kind of
+            model.
+        prompt_template: a role template in its place: role → (before, after), or a dotted path.
+        where: config path.
+    """
 
     abbr: str
     part: PartSpec
-    meta_template: Mapping[str, Any] | None = None
+    meta_template: Mapping[str, Any] | Sequence[Any] | None = None
+    prompt_template: Mapping[str, Any] | str | None = None
     where: str = ""
 
 

@@ -30,6 +30,9 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """Type of a media part → what it shows."""
 
+FILE_NOTE: Final = "file"
+"""The key of a part under which a `MediaFile.note` stands; it is not sent."""
+
 _FILE: Final = "file://"
 _SCHEME: Final = re.compile(r"data:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _BASE64: Final = re.compile(r"data:([^,]*?);base64,", re.IGNORECASE)
@@ -55,13 +58,13 @@ class MediaFile:
     size: int
     modified_ns: int
 
-    def digest(self) -> str:
-        """SHA-256 of its bytes, in hex; a file that did not change is read only once.
+    def note(self) -> dict[str, Any]:
+        """What it is, as plain JSON values: ``mime``, ``bytes`` and ``sha256``. An unchanged file is read only once.
 
         Raises:
             DataError: it cannot be read.
         """
-        return _digest(self)
+        return {"mime": self.mime, "bytes": self.size, "sha256": _digest(self)}
 
     def base64(self) -> str:
         """Its bytes in base64.
@@ -123,17 +126,13 @@ def check_part(part: Mapping[str, Any]) -> None:
 
 
 def describe_part(part: Mapping[str, Any]) -> str:
-    """One line for people: kind, media type, size and source; "" for a text part.
-
-    Raises:
-        DataError: as `local_file`.
-    """
+    """One line for people: kind, media type and size as far as the part tells them, and source; "" for a text part."""
     source = source_of(part)
     if not source:
         return ""
     words = [KINDS[part["type"]]]
-    if file := local_file(part):
-        words += [file.mime, _size(file.size)]
+    if note := part.get(FILE_NOTE):
+        words += [note["mime"], _size(note["bytes"])]
     elif found := _BASE64.match(source):
         words += [found[1], _size((len(source) - found.end()) * 3 // 4)]
     return ", ".join(words) + f": {_shortened(source)}"

@@ -47,7 +47,9 @@ def nested(keys: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 PLAIN = nested(KEYS | st.integers() | st.none())
 ARGUMENTS = st.dictionaries(
-    KEYS.filter(lambda key: key not in ("type", "abbr", "meta_template", "run_cfg")), PLAIN, max_size=2
+    KEYS.filter(lambda key: key not in ("type", "abbr", "meta_template", "prompt_template", "run_cfg")),
+    PLAIN,
+    max_size=2,
 )
 ABBRS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
 

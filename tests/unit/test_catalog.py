@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +66,10 @@ def test_a_wrong_dotted_path_says_what_is_wrong(path: str, mend: str) -> None:
     with pytest.raises(ConfigError) as caught:
         registry.INFERENCERS.get(path)
     assert caught.value.mend == mend
+
+
+def test_a_broken_module_of_the_users_own_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_parts.py").write_text("def f(:\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match="importing 'broken_parts' failed: SyntaxError"):
+        registry.POSTPROCESSORS.get("broken_parts.f")

@@ -1,0 +1,92 @@
+"""Messages in OpenAI form: they skip the meta template, unless it is itself a list of such messages.
+
+The rules are those of OpenCompass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ais_prompt.chat.formats import Mode
+from ais_prompt.chat.media import join_contents
+from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.prompts.prompt_list import PromptList
+from ais_prompt.types import Content, Message
+
+ROLES: Final = ("system", "user", "assistant")
+
+
+class RawMessagesFormat:
+    """The format of a model whose ``meta_template`` is a list of messages, which are merged into those of the prompt.
+
+    Args:
+        meta_template: messages ``{"role": ..., "content": ...}``.
+
+    Raises:
+        ConfigError: one of them has the wrong shape.
+    """
+
+    def __init__(self, meta_template: Sequence[Any]) -> None:
+        for item in meta_template:
+            known = isinstance(item, Mapping) and item.get("role") in ROLES and isinstance(item.get("content"), str)
+            if not known:
+                raise ConfigError(
+                    f"a meta_template that is a list must hold messages, not {item!r}",
+                    mend="dict(role='system', content='...'), or dict(round=[...]) for dialogues",
+                )
+        self.meta = tuple(Message(item["role"], item["content"]) for item in meta_template)
+
+    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:  # noqa: ARG002  # nothing is cut
+        """The messages with those of the meta template; a text becomes one user message, as it is.
+
+        Raises:
+            PromptError: the prompt is a dialogue of turns.
+        """
+        if isinstance(prompt, str):
+            return (Message("user", prompt),)
+        if not is_raw(prompt):
+            raise PromptError(
+                "a meta_template that is a list of messages fits RawPromptTemplate only",
+                mend="write it as dict(round=[...]), or use RawPromptTemplate",
+            )
+        return _merged(raw_messages(prompt), self.meta)
+
+
+def is_raw(prompt: str | PromptList) -> bool:
+    """True for a prompt of messages: each of its items has a role and a content."""
+    return (
+        not isinstance(prompt, str)
+        and len(prompt) > 0
+        and all(isinstance(item, Mapping) and {"role", "content"} <= item.keys() for item in prompt)
+    )
+
+
+def raw_messages(prompt: PromptList) -> tuple[Message, ...]:
+    """The messages of a prompt for which `is_raw` is true."""
+    return tuple(Message(str(item["role"]), _content(item["content"])) for item in prompt if isinstance(item, Mapping))
+
+
+def _content(content: Any) -> Content:
+    return tuple(content) if isinstance(content, list | tuple) else str(content)
+
+
+def _merged(messages: Sequence[Message], meta: Sequence[Message]) -> tuple[Message, ...]:
+    """Walk both lists: a meta message goes in front of the next message of its role, or stands alone without one."""
+    merged: list[Message] = []
+    rest = list(messages)
+    for said in meta:
+        roles = [message.role for message in rest]
+        if said.role in roles:
+            place = roles.index(said.role)
+            merged += [*rest[:place], Message(said.role, _in_front(said.content, rest[place].content))]
+            rest = rest[place + 1 :]
+        else:
+            merged.append(said)
+    return (*merged, *rest)
+
+
+def _in_front(first: Content, second: Content) -> Content:
+    if isinstance(first, str) and isinstance(second, str):
+        return first + second
+    return join_contents(first, second)

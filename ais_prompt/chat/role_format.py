@@ -1,0 +1,101 @@
+"""Role templates as the format of a local model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ais_prompt.chat.api import ApiFormat
+from ais_prompt.chat.formats import Mode
+from ais_prompt.chat.messages import Message
+from ais_prompt.chat.meta_template import parse_meta_template
+from ais_prompt.chat.role_templates import RoleTemplateInterface
+from ais_prompt.errors import AisPromptError, PromptError
+from ais_prompt.prompts.prompt_list import Item, PromptList, chain
+from ais_prompt.types import Content
+
+ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
+"""Role of a data set's turn → role of a message, in the order of a round."""
+
+META_TEMPLATE: Final = parse_meta_template(
+    {"round": [{"role": role, "api_role": name, "generate": role == "BOT"} for role, name in ROLE_NAMES.items()]}
+)
+
+ANSWER_MARK: Final = "\ue000\uf8ff\ue000"
+"""Stands where the model will write. Private characters: no data holds them, and no change of case touches them."""
+
+
+class RoleTemplateFormat:
+    """Turns dialogues into messages, has a role template format them, and joins their texts.
+
+    A prompt that is one text, and a text between the turns, are said by the user. A turn whose role the template does
+    not know takes its ``fallback_role``. Neighbours of one role become one message, a newline between them.
+
+    Args:
+        template: the role template.
+        bos: gives the text that every prompt must start with, when it is first needed.
+    """
+
+    def __init__(self, template: RoleTemplateInterface, bos: Callable[[], str] = str) -> None:
+        self.template = template
+        self.bos = bos
+        # Templates of other packages need not know the attribute.
+        self._unknown_roles = getattr(template, "unknown_roles", ())
+        self._messages = ApiFormat(META_TEMPLATE)
+
+    def render(self, prompt: str | PromptList, mode: Mode) -> str:
+        """The text that the model sees; in ``gen`` mode it ends where the answer begins.
+
+        Raises:
+            PromptError: a role cannot be placed, the template refuses the messages, or the prompt says nothing.
+        """
+        spoken = self._spoken(prompt) if isinstance(prompt, PromptList) else prompt
+        messages = [Message(said.role, _text(said.content)) for said in self._messages.render(spoken, mode)]
+        text = self._opened(messages) if mode == "gen" else self._formatted(messages)
+        bos = self.bos()
+        return bos + text.removeprefix(bos)
+
+    def _spoken(self, prompt: PromptList) -> PromptList:
+        """The same dialogue, everything in it said by somebody whom the template knows."""
+        return chain(
+            PromptList(map(self._turn, items)) if name is None else self._spoken(items).as_section(name)
+            for name, items in prompt.parts()
+        )
+
+    def _turn(self, item: Item) -> Item:
+        if isinstance(item, str):
+            # Without a speaker it would be lost. Blank texts only separate examples.
+            return {"role": "HUMAN", "prompt": item} if item.strip() else item
+        if ROLE_NAMES.get(str(item.get("role"))) in self._unknown_roles and "fallback_role" in item:
+            return {**item, "role": item["fallback_role"]}
+        return item
+
+    def _opened(self, messages: list[Message]) -> str:
+        """The text up to the answer. Most templates close an empty answer too, so a mark takes its place."""
+        whole = self._formatted([*messages, Message("assistant", ANSWER_MARK)], inference=True)
+        before, mark, _ = whole.rpartition(ANSWER_MARK)
+        return before if mark else whole
+
+    def _formatted(self, messages: list[Message], *, inference: bool = False) -> str:
+        try:
+            return "".join(message.text_content for message in self.template(messages, inference=inference))
+        except AisPromptError:
+            raise
+        except Exception as error:  # it may be the user's own code
+            name = getattr(self.template, "__name__", type(self.template).__name__)
+            raise PromptError(f"the role template {name} refuses the messages: {error}") from error
+
+
+def bos_text(tokenizer: Any) -> str:
+    """The BOS token as text, if the tokenizer puts it in front of prompts; for models that add no special tokens."""
+    first: Sequence[int] = tokenizer("")["input_ids"][:1]
+    return tokenizer.bos_token if list(first) == [tokenizer.bos_token_id] else ""
+
+
+def _text(content: Content) -> str:
+    if not isinstance(content, str):
+        raise PromptError(
+            "a role template formats text, but the prompt has images, audio or video",
+            mend="use a model behind an API for it",
+        )
+    return content

@@ -1,0 +1,79 @@
+"""From ``prompt_template`` of a model to the role template that it stands for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from ais_prompt.chat import role_templates
+from ais_prompt.chat.role_format import ROLE_NAMES
+from ais_prompt.chat.role_templates import RoleTemplate, RoleTemplateInterface
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.registry import import_dotted
+
+READY_MADE: Final[Mapping[str, type[RoleTemplateInterface]]] = {
+    "ChatMLTemplate": role_templates.ChatMLTemplate,
+    "GrammarErrorCorrectionTemplate": role_templates.GrammarErrorCorrectionTemplate,
+    "Llama2ChatTemplate": role_templates.Llama2ChatTemplate,
+    "MistralChatTemplate": role_templates.MistralChatTemplate,
+    "QuestionAnswerTemplate": role_templates.QuestionAnswerTemplate,
+    "SummarizeTemplate": role_templates.SummarizeTemplate,
+}
+"""Found by name alone, or by the dotted path that they have in torchtune, which need not be installed."""
+
+
+def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterface:
+    """The role template that a config asks for.
+
+    Args:
+        config: a table of role → (before, after); the name of a ready-made template; or a dotted path to a class, to a
+            function that returns a template, or to a template itself.
+
+    Raises:
+        PromptError: the table has the wrong shape.
+        ConfigError: there is no such template, or it cannot be made.
+        MissingExtra: it needs a package that is not installed.
+    """
+    if isinstance(config, Mapping):
+        for role in ROLE_NAMES.keys() & config.keys():
+            raise ConfigError(
+                f"a role template calls the role {role!r} {ROLE_NAMES[role]!r}", mend=f"write {ROLE_NAMES[role]!r}"
+            )
+        return RoleTemplate(config)
+    part = _find(config)
+    try:
+        template: Any = part() if inspect.isclass(part) or _needs_nothing(part) else part
+    except AisPromptError:
+        raise
+    except Exception as error:  # it is the user's own code
+        raise ConfigError(f"the role template {config} cannot be made: {error}") from error
+    if not callable(template):
+        raise ConfigError(
+            f"{config} gives a {type(template).__name__}, which is no role template",
+            mend="a role template is called with a list of messages and returns one",
+        )
+    return template  # type: ignore[no-any-return]
+
+
+def _find(path: str) -> Callable[..., Any]:
+    *packages, name = path.split(".")
+    if not all([*packages, name]):
+        raise ConfigError(f"{path!r} is no dotted path: a part of it is empty", mend="package.module.MyTemplate")
+    if name in READY_MADE and (not packages or packages[0] == "torchtune"):
+        return READY_MADE[name]
+    if not packages:
+        raise ConfigError(
+            f"there is no role template named {path!r}",
+            mend=f"ready-made: {', '.join(READY_MADE)}; or give the dotted path of your own",
+        )
+    return import_dotted(path)
+
+
+def _needs_nothing(part: Callable[..., Any]) -> bool:
+    """True for a function that makes a template; a template itself needs messages."""
+    try:
+        inspect.signature(part).bind()
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,67 @@
+"""``column_token_map``: the templates of OpenICL, where a token of its own stands for each column.
+
+``{name}`` is plain text there. OpenICL replaces column after column; here too a text is filled in one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ais_prompt.errors import PromptError
+
+
+class ColumnTokens:
+    """Which text stands for which column.
+
+    Args:
+        column_token_map: column → its token.
+        selected_column_name: the column in whose place a text for the label is shown.
+        selected_column_map: label → that text. A label is found by its text, because the keys of a JSON or YAML
+            mapping can be nothing else.
+
+    Raises:
+        PromptError: two columns share a token, a token is no text, or only one of the selected_... is given.
+    """
+
+    def __init__(
+        self,
+        column_token_map: Mapping[str, str],
+        selected_column_name: str | None = None,
+        selected_column_map: Mapping[Any, Any] | None = None,
+    ) -> None:
+        if not isinstance(column_token_map, Mapping):
+            raise PromptError("column_token_map must be a mapping", mend="e.g. column_token_map={'question': '</Q>'}")
+        for column, token in column_token_map.items():
+            if not isinstance(token, str) or not token:
+                raise PromptError(f"the token of column {column!r} must be a text that is not empty, not {token!r}")
+        if len(set(column_token_map.values())) < len(column_token_map):
+            raise PromptError("two columns of column_token_map share a token", mend="give each a token of its own")
+        if (selected_column_name is None) != (selected_column_map is None):
+            raise PromptError("selected_column_name and selected_column_map need each other", mend="give both or none")
+        self.token_of = dict(column_token_map)
+        self.selected = selected_column_name
+        self.shown = {str(value): str(text) for value, text in (selected_column_map or {}).items()}
+
+    def marks(self, fields: Mapping[str, Any], label: Any) -> dict[str, str]:
+        """Token → what is written for it in this row; without a label every column shows its own value.
+
+        Raises:
+            PromptError: the row lacks a column, or there is no text for the label.
+        """
+        return {token: self._text(column, fields, label) for column, token in self.token_of.items()}
+
+    def _text(self, column: str, fields: Mapping[str, Any], label: Any) -> str:
+        if column not in fields:
+            raise PromptError(
+                f"column_token_map names the column {column!r}, which the data does not have",
+                mend=f"the data has {', '.join(map(repr, fields))}",
+            )
+        if column != self.selected or label is None:
+            return str(fields[column])
+        if str(label) not in self.shown:
+            raise PromptError(
+                f"selected_column_map has no text for the label {label!r} (it has {', '.join(map(repr, self.shown))})",
+                mend="add it to the map",
+            )
+        return self.shown[str(label)]

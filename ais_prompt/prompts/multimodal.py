@@ -1,0 +1,175 @@
+"""`MMPromptTemplate`: dialogues with images, sound and film, from a column with AISBench's markers.
+
+The rules are those of AISBench, with its faults mended: the markers may stand in any input column, the other columns
+are filled too, and a value that is a URL of its own is not put behind the template's prefix.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ais_prompt.errors import PromptError
+from ais_prompt.prompts.base import Filled, Form, Template
+from ais_prompt.prompts.dialogue import SECTIONS, check_dialogue, section_items
+from ais_prompt.prompts.fill import column_marks, compile_text
+from ais_prompt.prompts.markers import STARTS, has_marker, split_content, tagged_columns
+from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, chain, text_of, with_text
+from ais_prompt.prompts.warn_once import WarnOnce
+from ais_prompt.registry import TEMPLATES
+from ais_prompt.utils.media import has_scheme
+
+CONTENT: Final = "content"
+"""The column that AISBench takes the pieces from."""
+
+PLACEHOLDERS: Final = {"text": "{question}", "image": "{image}", "video": "{video}", "audio": "{audio}"}
+"""Modality → where its value goes."""
+
+
+@TEMPLATES.register_module()
+class MMPromptTemplate(Template):
+    """A dialogue template whose turns may have ``prompt_mm`` in place of ``prompt``.
+
+    ``prompt_mm`` maps a modality (``text``, ``image``, ``video``, ``audio``) to a part in OpenAI form::
+
+        prompt_mm={
+            "text": {"type": "text", "text": "{question}"},
+            "image": {"type": "image_url", "image_url": {"url": "file://{image}"}},
+        }
+
+    Each piece of the row's marked column (``<AIS_IMAGE_START>cat.png<AIS_CONTENT_TAG>``) becomes one such part, in the
+    order of the row. The column is ``content`` if it has markers, else the one that has.
+
+    Args:
+        template: a dialogue. The other columns are filled in text parts, prompts and texts. The gold is withheld, so
+            its placeholder stays as it is.
+        ice_token, sep_token: accepted, but without meaning here: in-context examples are never shown.
+
+    Raises:
+        PromptError: the template has the wrong shape.
+    """
+
+    form: Form = "dialogue"
+
+    def __init__(self, template: Mapping[str, Any], ice_token: str | None = None, sep_token: str | None = None) -> None:
+        self.template = check_dialogue(template, type(self).__name__)
+        self.ice_token = ice_token
+        self.sep_token = sep_token
+        self._warn = WarnOnce(logging.getLogger(__name__))
+        _check_media_turns([item for section in template.values() for item in section_items(section)])
+
+    def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:  # noqa: ARG002
+        """The fields without the gold."""
+        return {name: value for name, value in fields.items() if name != column}
+
+    def render(
+        self,
+        fields: Mapping[str, Any],
+        *,
+        examples: Filled = "",
+        label: Any = None,  # noqa: ARG002  # a dialogue has no labels
+        keep_sep: bool = False,  # noqa: ARG002  # there is no perplexity of media
+    ) -> PromptList:
+        """The dialogue, filled; turns with media have a list of parts as ``prompt_mm``. Examples are not shown.
+
+        Raises:
+            PromptError: no column has markers, or a piece has a modality that ``prompt_mm`` does not know.
+        """
+        if str(examples).strip():
+            self._warn("MMPromptTemplate shows no in-context examples; they are lost")
+        column = _content_column(fields)
+        pieces = list(self._pieces(str(fields[column])))
+        columns = column_marks({name: value for name, value in fields.items() if name != column})
+        return chain(
+            PromptList(_filled(item, pieces, columns) for item in section_items(self.template[name])).as_section(name)
+            for name in SECTIONS
+            if name in self.template
+        )
+
+    def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The parts of the row that are no text.
+
+        Raises:
+            PromptError: as `render`.
+        """
+        turns = [item for item in self.render(fields) if not isinstance(item, str)]
+        return [part for turn in turns for part in turn.get("prompt_mm", []) if part["type"] != "text"]
+
+    def _pieces(self, content: str) -> Iterator[tuple[str, str]]:
+        for modality, value in split_content(content):
+            if modality is not None:
+                yield modality, value
+            elif value.strip():
+                self._warn("text that no marker introduces is lost, the first one is %r", value[:80])
+
+
+def _content_column(fields: Mapping[str, Any]) -> str:
+    tagged = tagged_columns(fields)
+    if CONTENT in fields and (has_marker(fields[CONTENT]) or not tagged):
+        return CONTENT
+    if len(tagged) == 1:
+        return tagged[0]
+    found = f"the columns {', '.join(tagged)} have markers" if tagged else "no column has markers"
+    raise PromptError(
+        f"{found} such as {STARTS['image']}, but exactly one must say what the parts are (the row has "
+        f"{', '.join(fields)})",
+        mend=f"name the column {CONTENT!r}, and write e.g. <AIS_IMAGE_START>cat.png<AIS_CONTENT_TAG> in it",
+    )
+
+
+def _filled(item: Item, pieces: Sequence[tuple[str, str]], columns: Mapping[str, str]) -> Item:
+    if isinstance(item, Mapping) and "prompt_mm" in item:
+        return {**item, "prompt_mm": [_part(item, modality, value, columns) for modality, value in pieces]}
+    return with_text(item, compile_text(text_of(item), tuple(columns)).fill(columns))
+
+
+def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, str]) -> dict[str, Any]:
+    entries: Mapping[str, Any] = turn["prompt_mm"]
+    if modality not in entries:
+        raise PromptError(
+            f"the row has a piece of {modality}, but prompt_mm has only {', '.join(entries)}",
+            mend=f"add {modality!r} to prompt_mm",
+        )
+    part: dict[str, Any] = _with_value(entries[modality], PLACEHOLDERS[modality], value, columns)
+    return part
+
+
+def _with_value(entry: Any, placeholder: str, value: str, columns: Mapping[str, str]) -> Any:
+    """A copy of an entry of ``prompt_mm`` with the piece's value in it; columns are filled in text only."""
+    if isinstance(entry, Mapping):
+        return {key: _with_value(inner, placeholder, value, columns) for key, inner in entry.items()}
+    if not isinstance(entry, str):
+        return entry
+    is_text = placeholder == PLACEHOLDERS["text"]
+    if not is_text and placeholder in entry and has_scheme(value):
+        return value
+    values = {**(columns if is_text else {}), placeholder: value}
+    return compile_text(entry, tuple(values)).fill(values)
+
+
+def _check_media_turns(items: Sequence[Item]) -> None:
+    turns = [item for item in items if isinstance(item, Mapping) and "prompt_mm" in item]
+    if not turns:
+        raise PromptError(
+            "no turn has prompt_mm, so the parts would be lost", mend="use PromptTemplate for prompts without media"
+        )
+    for turn in turns:
+        if "prompt" in turn:
+            raise PromptError(f"a {turn.get('role')} turn has both prompt and prompt_mm", mend="keep one of them")
+        _check_entries(turn["prompt_mm"])
+
+
+def _check_entries(entries: Any) -> None:
+    if not isinstance(entries, Mapping) or not entries:
+        raise PromptError(f"prompt_mm must be a mapping from modality to part, not {entries!r}")
+    for modality, part in entries.items():
+        if modality not in PLACEHOLDERS:
+            raise PromptError(
+                f"prompt_mm has {modality!r}, which is no modality", mend=f"known: {', '.join(PLACEHOLDERS)}"
+            )
+        if not isinstance(part, Mapping) or not isinstance(part.get(str(part.get("type"))), str | Mapping):
+            raise PromptError(
+                f"the part {modality!r} of prompt_mm has no 'type' with a value of that name: {part!r}",
+                mend="{'type': 'image_url', 'image_url': {'url': '{image}'}}",
+            )

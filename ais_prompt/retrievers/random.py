@@ -1,0 +1,66 @@
+"""In-context examples drawn at random, for every question anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.registry import RETRIEVERS
+from ais_prompt.retrievers.base import ShotIds
+from ais_prompt.retrievers.choice import check_count, check_enough, own_rows, take
+from ais_prompt.types import Sample
+
+
+@RETRIEVERS.register_module()
+class RandomRetriever:
+    """Draws rows without replacement, the same ones in every run.
+
+    The draws are those of OpenCompass and AISBench: numpy's ``RandomState``, whose stream is frozen for good, seeded
+    once, one permutation of the train rows for each test row. The global generator is not touched.
+
+    Args:
+        ice_num: examples for each question.
+        seed: seed of the draws, 0 to 2**32 - 1.
+        ice_separator, ice_eos_token: between and after examples that are text.
+        exclude_self: never show a test row among its own examples, where the two splits share rows.
+
+    Raises:
+        ConfigError: ``ice_num`` is negative, or ``seed`` out of range.
+    """
+
+    gives_shots = True
+
+    def __init__(
+        self,
+        ice_num: int = 1,
+        seed: int = 43,
+        ice_separator: str = "\n",
+        ice_eos_token: str = "\n",
+        exclude_self: bool = False,
+    ) -> None:
+        if not 0 <= seed < 2**32:
+            raise ConfigError(f"seed cannot be {seed}", mend="choose one from 0 to 4294967295")
+        self.ice_num = check_count(ice_num, "ice_num")
+        self.seed = seed
+        self.ice_separator = ice_separator
+        self.ice_eos_token = ice_eos_token
+        self.exclude_self = exclude_self
+
+    def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
+        """A draw for every test row.
+
+        Raises:
+            ConfigError: the train split has fewer rows than ``ice_num``.
+        """
+        own = own_rows(train, test, exclude_self=self.exclude_self)
+        check_enough(self.ice_num, len(train), "ice_num", own)
+        generator = np.random.RandomState(self.seed)
+        # As choice(n, ice_num, replace=False) does it: the head of a permutation. All of it is drawn, so a row that is
+        # left out does not change the draws of the rows after it.
+        return [take(generator.permutation(len(train)), self.ice_num, rows) for rows in own]
+
+    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
+        """The draw of the first test row."""
+        return self.retrieve(train, test[:1])[0]

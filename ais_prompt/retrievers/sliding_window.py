@@ -1,0 +1,66 @@
+"""The training rows just before a question's own place: for data whose order means something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.registry import RETRIEVERS
+from ais_prompt.retrievers.base import ShotIds
+from ais_prompt.retrievers.choice import OwnRows, check_count, check_enough, own_rows, take
+from ais_prompt.types import Sample
+
+
+@RETRIEVERS.register_module()
+class SlidingWindowRetriever:
+    """Shows test row ``i`` the train rows ``i-k`` to ``i-1``; before the first train row come the last ones.
+
+    Args:
+        k: examples for each question.
+        ice_separator, ice_eos_token: between and after examples that are text.
+        ice_num: accepted because the peers' configs may have it; ``k`` alone counts.
+        exclude_self: never show a test row among its own examples, where the two splits share rows: the window then
+            reaches further back.
+
+    Raises:
+        ConfigError: ``k`` is negative.
+    """
+
+    gives_shots = True
+
+    def __init__(
+        self,
+        k: int,
+        ice_separator: str = "\n",
+        ice_eos_token: str = "\n",
+        ice_num: int = 1,  # noqa: ARG002
+        exclude_self: bool = False,
+    ) -> None:
+        self.k = check_count(k, "k")
+        self.ice_separator = ice_separator
+        self.ice_eos_token = ice_eos_token
+        self.exclude_self = exclude_self
+
+    def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
+        """The window of every test row.
+
+        Raises:
+            ConfigError: the train split has fewer rows than the window, or ends before the last test row's.
+        """
+        own = own_rows(train, test, exclude_self=self.exclude_self)
+        check_enough(self.k, len(train), "k", own)
+        if self.k and len(test) > len(train) + 1:
+            raise ConfigError(
+                f"the train split has {len(train)} rows, but the window of the last of {len(test)} test rows ends at "
+                f"train row {len(test) - 2}",
+                mend="use another retriever, or cut the test split with test_range of reader_cfg",
+            )
+        return [self._window(row, len(train), rows) for row, rows in enumerate(own)]
+
+    def _window(self, test_row: int, train_rows: int, own: OwnRows) -> ShotIds:
+        backwards = (row % train_rows for row in range(test_row - 1, test_row - 1 - train_rows, -1))
+        return take(backwards, self.k, own)[::-1]
+
+    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
+        """The window of the first test row."""
+        return self.retrieve(train, test)[0]

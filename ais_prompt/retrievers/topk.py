@@ -1,0 +1,100 @@
+"""The in-context examples whose embeddings lie nearest to the question's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.registry import RETRIEVERS
+from ais_prompt.retrievers.base import ShotIds
+from ais_prompt.retrievers.choice import OwnRows, check_count, check_enough, own_rows, take
+from ais_prompt.retrievers.encoder import Embeddings, Encoder, make_encoder
+from ais_prompt.retrievers.texts import RetrievalText
+from ais_prompt.types import Sample
+
+_ROWS_AT_ONCE = 256
+"""Test rows whose scores are held in memory together."""
+
+
+@RETRIEVERS.register_module()
+class TopkRetriever:
+    """Shows the train rows with the greatest inner product of embeddings, best first.
+
+    As in OpenCompass the embeddings are compared as the encoder gives them: an encoder that normalizes makes it the
+    cosine, one that does not lets long vectors win. Where rows are equal the first of them are chosen, and the later
+    of those is shown first: the order of the library ``faiss``, which OpenCompass asks.
+
+    Args:
+        encoder: turns texts into vectors: ``dict(type='HuggingFaceEncoder', path=...)``, or an object.
+        ice_num: examples for each question.
+        ice_separator, ice_eos_token: between and after examples that are text.
+        exclude_self: never show a test row among its own examples, where the two splits share rows.
+        input_columns, input_template: what is compared, see `RetrievalText`.
+
+    Raises:
+        ConfigError: ``ice_num`` is negative, or there is no such encoder.
+    """
+
+    gives_shots = True
+
+    def __init__(
+        self,
+        encoder: Encoder | Mapping[str, Any],
+        ice_num: int = 1,
+        ice_separator: str = "\n",
+        ice_eos_token: str = "\n",
+        exclude_self: bool = False,
+        input_columns: Sequence[str] | str = (),
+        input_template: str | None = None,
+    ) -> None:
+        self.encoder = make_encoder(encoder)
+        self.ice_num = check_count(ice_num, "ice_num")
+        self.ice_separator = ice_separator
+        self.ice_eos_token = ice_eos_token
+        self.exclude_self = exclude_self
+        self.text = RetrievalText(input_columns, input_template)
+
+    def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
+        """The nearest rows for every test row.
+
+        Raises:
+            ConfigError: the train split has fewer rows than ``ice_num``, or the encoder gave something else than one
+                vector of finite numbers for each text.
+            ModelError: the encoder cannot be loaded.
+        """
+        own = own_rows(train, test, exclude_self=self.exclude_self)
+        check_enough(self.ice_num, len(train), "ice_num", own)
+        if not (self.ice_num and test):
+            return [()] * len(test)
+        scores = _inner_products(self._embed(train), self._embed(test))
+        return [self._best(row_scores, rows) for row_scores, rows in zip(scores, own, strict=True)]
+
+    def _best(self, scores: npt.NDArray[np.float32], own: OwnRows) -> ShotIds:
+        chosen = take(np.argsort(-scores, kind="stable"), self.ice_num, own)
+        return tuple(sorted(chosen, key=lambda row: (scores[row], row), reverse=True))
+
+    def _embed(self, samples: Sequence[Sample]) -> Embeddings:
+        vectors = np.asarray(self.encoder.encode(self.text.of(samples)), dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(samples) or not np.isfinite(vectors).all():
+            raise ConfigError(
+                f"{type(self.encoder).__name__} must give one vector of finite numbers for each of {len(samples)} "
+                f"texts, not an array of shape {vectors.shape}",
+                mend="use another encoder, or keep the model in float32",
+            )
+        return vectors
+
+    def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
+        """The first train rows; nothing is embedded."""
+        self.text.of([*train[:1], *test[:1]])
+        check_enough(self.ice_num, len(train), "ice_num")
+        return tuple(range(self.ice_num))
+
+
+def _inner_products(train: Embeddings, test: Embeddings) -> Iterator[npt.NDArray[np.float32]]:
+    """For every test vector its inner products with the train vectors, shape (train rows,)."""
+    for start in range(0, len(test), _ROWS_AT_ONCE):
+        yield from test[start : start + _ROWS_AT_ONCE] @ train.T

@@ -1,0 +1,78 @@
+"""The shipped model: by itself, and behind a server that none of us wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.project import Project, read_lines
+from tests.servers import transformers_serve
+
+MODEL = Path(__file__).parents[2] / "configs" / "data" / "demo_model"
+CHAT = """dict(
+    abbr='talk', type='LocalDataset', path='data/demo/chat',
+    reader_cfg=dict(input_columns='question', output_column='answer', test_range='[:24]'),
+    infer_cfg=dict(
+        ice_template=dict(type='PromptTemplate', template=dict(round=[
+            dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')])),
+        prompt_template=dict(type='PromptTemplate', ice_token='</E>', template=dict(begin='</E>', round=[
+            dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='')])),
+        retriever=dict(type='FixKRetriever', fix_id_list=[0, 1]),
+        inferencer=dict(type='GenInferencer', max_out_len=8),
+    ),
+    eval_cfg=dict(evaluator=dict(type='Gsm8kEvaluator'), pred_postprocessor=dict(type='gsm8k_postprocess')),
+)"""
+
+
+def test_the_default_config_evaluates_the_demo_model(project: Project) -> None:
+    (project.root / "eval.py").unlink()  # the shipped configs/eval.py is meant
+    done = project.run("run", "configs/eval.py")
+    assert done.returncode == 0, done.stderr
+    rows = project.summary()
+    assert [(row["dataset"], row["model"]) for row in rows] == [
+        ("demo-addition", "demo-base"),
+        ("demo-chat-sums", "demo-base"),
+        ("demo-addition", "demo-chat"),
+        ("demo-chat-sums", "demo-chat"),
+    ]
+    assert all(row["n"] == 200 and row["failed"] == 0 for row in rows)
+    best = [row["score"] for row in rows]
+    assert all(0.8 <= score < 1 for score in best), best
+
+
+def test_a_server_and_the_model_itself_answer_alike(project: Project, tmp_path: Path) -> None:
+    with transformers_serve(MODEL, tmp_path / "serve.log") as base_url:
+        project.write_config(
+            models=f"dict(type='HuggingFaceChatModel', abbr='local', path='data/demo_model'), "
+            f"dict(type='OpenAIChatModel', abbr='served', model={str(MODEL)!r}, base_url={base_url!r}, api_key=None)",
+            datasets=CHAT,
+        )
+        done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    local, served = (read_lines(project.folder() / f"predictions/{abbr}/talk.jsonl") for abbr in ("local", "served"))
+    assert [line["prediction"] for line in local] == [line["prediction"] for line in served]
+    assert [line["origin_prompt"] for line in local] == [rendered(line["origin_prompt"]) for line in served]
+    for mine, theirs in zip(local, served, strict=True):
+        [here], [there] = mine["completions"], theirs["completions"]
+        assert here["finish_reason"] == there["finish_reason"] == "stop"
+        assert here["usage"]["prompt_tokens"] == there["usage"]["prompt_tokens"]
+
+
+def test_view_prompt_needs_no_weights(project: Project) -> None:
+    copy = project.root / "model"
+    copy.mkdir()
+    for file in MODEL.iterdir():
+        if file.suffix != ".safetensors":
+            (copy / file.name).write_bytes(file.read_bytes())
+    project.write_config(models="dict(type='HuggingFaceChatModel', abbr='local', path='./model')", datasets=CHAT)
+    [view] = json.loads(project.run("view-prompt", "eval.py", "--json").stdout)
+    assert view["prompt"].startswith("<s><|im_start|>user\n")
+    assert view["tokens"] > 10
+    assert view["shots"] == [0, 1]
+
+
+def rendered(messages: list[dict[str, Any]]) -> str:
+    """Messages as the demo model's chat template writes them, said once more in other words."""
+    turns = "".join(f"<|im_start|>{turn['role']}\n{turn['content']}<|im_end|>\n" for turn in messages)
+    return f"<s>{turns}<|im_start|>assistant\n"

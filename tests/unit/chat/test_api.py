@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from ais_prompt.chat import make_chat_format
+from ais_prompt.chat.api import ApiFormat
+from ais_prompt.chat.formats import Mode
+from ais_prompt.chat.meta_template import parse_meta_template
+from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.types import Sample, prompt_to_json
+
+META: dict[str, Any] = {
+    "round": [
+        {"role": "HUMAN", "api_role": "HUMAN"},
+        {"role": "BOT", "api_role": "BOT", "generate": True},
+    ],
+    "reserved_roles": [{"role": "SYSTEM", "api_role": "SYSTEM"}],
+}
+HUMAN, BOT = {"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}
+SYSTEM = {"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "colours"}
+SKY, SEA = (Sample(q, 0, {"q": q, "a": a}, a) for q, a in (("sky", "blue"), ("sea", "green")))
+
+
+def sent(template: Any, mode: Mode = "gen", meta: Any = META, shots: tuple[Sample, ...] = ()) -> list[tuple[str, str]]:
+    """The messages for SKY: (role, content)."""
+    ice = PromptTemplate({"round": [HUMAN, BOT]}) if shots else None
+    prompt = PromptTemplate(template, "</E>" if shots else None)
+    builder = PromptBuilder(ice, prompt, output_column="a", shots_expected=False)
+    filled = builder.generation(SKY, shots) if mode == "gen" else builder.labelled(SKY, shots, None)
+    messages = prompt_to_json(ApiFormat(parse_meta_template(meta)).render(filled, mode))
+    return [(message["role"], message["content"]) for message in messages if isinstance(message, dict)]
+
+
+def test_a_string_is_one_message_of_the_user() -> None:
+    assert sent("{q} {a}") == [("user", "sky ")]
+
+
+def test_roles_get_the_names_of_openai() -> None:
+    assert sent({"begin": [SYSTEM], "round": [HUMAN, BOT]}) == [("system", "colours"), ("user", "sky")]
+    assert sent({"begin": [SYSTEM], "round": [HUMAN, BOT]}, "ppl")[-1] == ("assistant", "blue")
+
+
+def test_roles_that_openai_does_not_know_are_passed_on() -> None:
+    meta = {"round": [{"role": "HUMAN", "api_role": "critic"}, META["round"][1]]}
+    assert sent({"round": [HUMAN, BOT]}, meta=meta) == [("critic", "sky")]
+
+
+def test_generation_ends_before_the_answer() -> None:
+    hinted = {"role": "BOT", "prompt": "It is", "begin": "A: "}
+    assert sent({"round": [HUMAN, hinted], "end": [HUMAN]}) == [("user", "sky")]
+
+
+def test_neighbours_of_one_role_are_merged() -> None:
+    meta = {**META, "reserved_roles": []}
+    assert sent({"begin": [SYSTEM], "round": [HUMAN, BOT]}, meta=meta) == [("user", "colours\nsky")]
+
+
+def test_examples_are_messages() -> None:
+    template = {"begin": [SYSTEM, "</E>"], "round": [HUMAN, BOT]}
+    assert sent(template, shots=(SEA,)) == [
+        ("system", "colours"),
+        ("user", "sea"),
+        ("assistant", "green"),
+        ("user", "sky"),
+    ]
+
+
+def test_begin_and_end_of_a_role_frame_its_text() -> None:
+    meta = {"round": [{"role": "HUMAN", "api_role": "HUMAN", "begin": "Q: ", "end": "?"}, META["round"][1]]}
+    assert sent({"round": [HUMAN, BOT]}, meta=meta) == [("user", "Q: sky?")]
+
+
+def test_a_slot_without_data_is_no_message_unless_it_has_a_default() -> None:
+    thoughts = {"role": "THOUGHTS", "api_role": "BOT"}
+    meta = {"round": [META["round"][0], thoughts, META["round"][1]]}
+    assert sent({"round": [HUMAN, BOT]}, meta=meta) == [("user", "sky")]
+    meta = {"round": [META["round"][0], {**thoughts, "prompt": "hm"}, META["round"][1]]}
+    assert sent({"round": [HUMAN, BOT]}, meta=meta) == [("user", "sky"), ("assistant", "hm")]
+
+
+def test_begin_of_the_meta_template_stays_a_message_of_its_own() -> None:
+    meta = {**META, "begin": {"role": "SYSTEM", "prompt": "be kind"}}
+    assert sent({"begin": [SYSTEM], "round": [HUMAN, BOT]}, meta=meta) == [
+        ("system", "be kind"),
+        ("system", "colours"),
+        ("user", "sky"),
+    ]
+
+
+def test_texts_outside_of_turns_are_lost_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    chat = ApiFormat(parse_meta_template(META))
+    filled = PromptTemplate({"begin": "Colours!", "round": [HUMAN, BOT]}).render({"q": "sky", "a": ""})
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert [message.content for message in chat.render(filled, "gen")] == ["sky"]
+    assert ["Colours!" in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_without_meta_template_all_texts_are_one_message() -> None:
+    assert sent({"begin": [SYSTEM], "round": [HUMAN, BOT]}, meta=None) == [("user", "colours\nsky")]
+
+
+def test_a_chat_model_knows_human_bot_and_system_by_default() -> None:
+    filled = PromptTemplate({"begin": [SYSTEM], "round": [HUMAN, BOT]}).render(SKY.fields)
+    messages = make_chat_format("messages", None, lambda: None).render(filled, "gen")
+    assert prompt_to_json(messages) == [{"role": "system", "content": "colours"}, {"role": "user", "content": "sky"}]
+
+
+@pytest.mark.parametrize(
+    ("template", "what"),
+    [
+        ({"round": [BOT]}, "says nothing"),
+        ({"begin": [{"role": "NOBODY", "prompt": "x"}], "round": [HUMAN]}, "has no role 'NOBODY'"),
+        ({"round": [SYSTEM, HUMAN]}, "'SYSTEM' is reserved"),
+    ],
+)
+def test_prompts_that_cannot_be_sent(template: Any, what: str) -> None:
+    with pytest.raises(PromptError, match=what):
+        sent(template)
+
+
+def test_a_role_needs_an_api_role() -> None:
+    with pytest.raises(PromptError, match="'HUMAN' of the meta template has no api_role"):
+        sent({"round": [HUMAN]}, meta={"round": [{"role": "HUMAN"}]})
+
+
+def test_a_text_in_the_round_of_the_meta_template_is_refused() -> None:
+    with pytest.raises(ConfigError, match="has a text in its round: '-'"):
+        sent({"round": [HUMAN]}, meta={"round": [META["round"][0], "-"]})
+
+
+def test_a_text_as_begin_can_be_looked_at_but_not_sent() -> None:
+    chat = ApiFormat(parse_meta_template({**META, "begin": "Be kind."}))
+    filled = PromptTemplate({"round": [HUMAN, BOT]}).render(SKY.fields)
+    assert chat.turns(filled, "gen")[0] == "Be kind."
+    with pytest.raises(ConfigError, match=r"'Be kind\.'"):
+        chat.render(filled, "gen")
+
+
+@pytest.mark.parametrize("begin", [5, [5], {"prompt": "x"}, [{"role": None}]])
+def test_other_kinds_of_begin_are_refused_at_once(begin: Any) -> None:
+    with pytest.raises(ConfigError, match="must be a turn with a role"):
+        ApiFormat(parse_meta_template({**META, "begin": begin}))

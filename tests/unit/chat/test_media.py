@@ -1,0 +1,90 @@
+"""Media parts through the chat formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.chat import make_chat_format
+from ais_prompt.chat.api import ApiFormat
+from ais_prompt.chat.media import LocalFilesFormat
+from ais_prompt.errors import DataError, PromptError
+from ais_prompt.prompts import PromptList
+from ais_prompt.types import Message
+from tests.media import PNG
+
+TEXT = {"type": "text", "text": "What is it?"}
+IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+
+
+def dialogue(*parts: Any, begin: Any = ()) -> PromptList:
+    turn = {"role": "HUMAN", "prompt_mm": list(parts)}
+    return PromptList(begin).as_section("begin") + PromptList([turn]).as_section("round")
+
+
+def sent(prompt: PromptList, meta: Any = None) -> Any:
+    return make_chat_format("messages", meta, lambda: None).render(prompt, "gen")
+
+
+def test_parts_become_the_content_of_a_message() -> None:
+    assert sent(dialogue(TEXT, IMAGE)) == (Message("user", (TEXT, IMAGE)),)
+
+
+def test_a_neighbour_of_the_same_role_becomes_a_text_part() -> None:
+    kind = {"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "Be kind."}
+    meta = {"round": [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BOT", "generate": True}]}
+    assert sent(dialogue(TEXT, IMAGE, begin=[kind]), meta) == (
+        Message("user", ({"type": "text", "text": "Be kind."}, TEXT, IMAGE)),
+    )
+
+
+def test_a_default_prompt_of_the_role_hides_the_parts() -> None:
+    meta = {"round": [{"role": "HUMAN", "api_role": "HUMAN", "prompt": "default"}]}
+    assert sent(dialogue(IMAGE), meta) == (Message("user", "default"),)
+
+
+def test_without_a_meta_template_media_alone_have_no_speaker() -> None:
+    bare = ApiFormat(None)
+    assert bare.turns(dialogue(TEXT, IMAGE), "gen") == (TEXT, IMAGE)
+    with pytest.raises(PromptError, match="nobody says the media"):
+        bare.render(dialogue(TEXT, IMAGE), "gen")
+
+
+def test_without_a_meta_template_texts_and_media_are_one_message() -> None:
+    prompt = dialogue(TEXT, IMAGE, begin=["Hi", {"role": "SYSTEM", "prompt": "Be kind."}, ""])
+    texts = ({"type": "text", "text": "Hi"}, {"type": "text", "text": "Be kind."})
+    assert ApiFormat(None).render(prompt, "gen") == (Message("user", (*texts, TEXT, IMAGE)),)
+
+
+@pytest.mark.parametrize("meta", [None, {"round": [{"role": "HUMAN"}]}])
+def test_a_model_that_continues_text_takes_no_media(meta: Any) -> None:
+    with pytest.raises(PromptError, match="no images"):
+        make_chat_format("text", meta, lambda: None).render(dialogue(IMAGE), "gen")
+
+
+def test_a_chat_template_takes_no_media() -> None:
+    with pytest.raises(PromptError, match="no images"):
+        make_chat_format("chat_template", None, lambda: None).render(dialogue(TEXT), "gen")
+
+
+def test_local_files_are_noted_beside_their_part(tmp_path: Path) -> None:
+    path = tmp_path / "cat.jpg"
+    path.write_bytes(PNG)
+    local = {"type": "image_url", "image_url": {"url": f"file://{path}"}}
+    assert LocalFilesFormat(ApiFormat(None)).render("x", "gen") == (Message("user", "x"),)
+    chat = LocalFilesFormat(make_chat_format("messages", None, lambda: None))
+    [message] = chat.render(dialogue(TEXT, local, IMAGE), "gen")  # type: ignore[misc]
+    text, noted, remote = message.content  # type: ignore[union-attr]
+    assert (text, remote) == (TEXT, IMAGE)
+    assert {key: value for key, value in noted.items() if key != "file"} == local  # type: ignore[union-attr]
+    assert noted["file"]["mime"] == "image/png"  # type: ignore[index, call-overload]
+
+
+def test_a_missing_file_and_an_empty_message_are_refused(tmp_path: Path) -> None:
+    chat = LocalFilesFormat(make_chat_format("messages", None, lambda: None))
+    with pytest.raises(DataError, match="cannot be read"):
+        chat.render(dialogue({"type": "image_url", "image_url": {"url": f"{tmp_path}/no.png"}}), "gen")
+    with pytest.raises(PromptError, match="no part at all"):
+        chat.render(dialogue(), "gen")

@@ -1,0 +1,153 @@
+"""Dialogues of many turns: filling, and what each request sees."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.errors import PromptError
+from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.prompts.multi_turn import MultiTurnPromptTemplate
+from ais_prompt.types import Sample
+
+ROUND = [{"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "prompt": "{answer}"}]
+FRUIT = {"question": ["Name a fruit.", "Its colour?"], "answer": ["lemon", "yellow"]}
+
+
+def template(**options: Any) -> MultiTurnPromptTemplate:
+    return MultiTurnPromptTemplate({"round": ROUND}, **options)
+
+
+def human(text: str) -> dict[str, str]:
+    return {"role": "HUMAN", "prompt": text}
+
+
+def bot(text: str) -> dict[str, str]:
+    return {"role": "BOT", "prompt": text}
+
+
+def test_the_round_is_said_once_for_each_question() -> None:
+    assert template().render(FRUIT) == [
+        human("Name a fruit."),
+        bot("lemon"),
+        human("Its colour?"),
+        bot("yellow"),
+    ]
+
+
+def test_a_request_sees_what_the_model_said() -> None:
+    dialogue = template().dialogue(FRUIT)
+    assert dialogue.request(0) == [human("Name a fruit.")]
+    assert dialogue.request(1, ["fig"]) == [human("Name a fruit."), bot("fig"), human("Its colour?")]
+
+
+def test_without_it_a_request_sees_the_gold() -> None:
+    dialogue = template().dialogue(FRUIT)
+    assert dialogue.request(1) == [human("Name a fruit."), bot("lemon"), human("Its colour?")]
+
+
+def test_an_answer_of_the_model_replaces_the_text_around_the_gold_too() -> None:
+    framed = MultiTurnPromptTemplate({"round": [human("Q: {question}"), bot("A: {answer}")]})
+    dialogue = framed.dialogue(FRUIT)
+    assert dialogue.request(1)[1] == bot("A: lemon")
+    assert dialogue.request(1, ["{answer}"])[1] == bot("{answer}")
+
+
+def test_begin_and_end_surround_every_request_as_sections_of_their_own() -> None:
+    framed = MultiTurnPromptTemplate({"begin": ["Hi", human("Be kind.")], "round": ROUND, "end": "Bye"})
+    request = framed.dialogue(FRUIT).request(0)
+    assert [name for name, _ in request.parts()] == ["begin", "round", "end"]
+    assert request == ["Hi", human("Be kind."), human("Name a fruit."), "Bye"]
+
+
+def test_other_columns_are_filled_everywhere_and_the_lists_in_the_round_only() -> None:
+    framed = MultiTurnPromptTemplate(
+        {"begin": [human("About {topic}: {question}")], "round": [human("{question} {topic}"), bot("{answer}")]}
+    )
+    filled = framed.render({"question": ["a?"], "answer": ["A"], "topic": "letters"})
+    assert filled == [human("About letters: {question}"), human("a? letters"), bot("A")]
+
+
+def test_a_text_is_one_turn() -> None:
+    assert template().render({"question": "ab", "answer": "xy"}) == [human("ab"), bot("xy")]
+
+
+def test_lists_of_different_length_lose_turns_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    uneven = {"question": ["a?", "b?", "c?"], "answer": ["A"]}
+    asked = template()
+    with caplog.at_level(logging.WARNING):
+        assert asked.render(uneven) == [human("a?"), bot("A")]
+        asked.render(uneven)
+    assert [record.getMessage() for record in caplog.records] == [
+        "turns are lost, because the columns have lists of different length (question: 3, answer: 1)"
+    ]
+
+
+def test_questions_without_gold_have_columns_of_their_own_name() -> None:
+    asked = MultiTurnPromptTemplate({"round": [human("{turns}"), bot("")]}, turn_columns=["turns"])
+    dialogue = asked.dialogue({"turns": ["one", "two"], "category": "writing"})
+    assert dialogue.request(1, ["1"]) == [human("one"), bot("1"), human("two")]
+
+
+def test_a_generation_prompt_hides_the_last_gold_only() -> None:
+    builder = PromptBuilder(None, template(), output_column="answer", mask="?")
+    filled = builder.generation(Sample("s", 0, FRUIT, FRUIT["answer"]), [])
+    assert filled == [human("Name a fruit."), bot("lemon"), human("Its colour?"), bot("?")]
+
+
+def test_an_output_column_that_is_no_list_of_turns_is_masked_everywhere() -> None:
+    asked = MultiTurnPromptTemplate({"round": [human("{turns} {rating}"), bot("")]}, turn_columns=["turns"])
+    builder = PromptBuilder(None, asked, output_column="rating")
+    assert builder.generation(Sample("s", 0, {"turns": ["a"], "rating": "10"}, "10"), []) == [human("a "), bot("")]
+
+
+def test_examples_are_not_shown_and_that_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    asked = MultiTurnPromptTemplate({"begin": ["</E>"], "round": ROUND}, ice_token="</E>")
+    builder = PromptBuilder(PromptTemplate("{question}"), asked, output_column=None)
+    shot = Sample("t", 0, {"question": "x"})
+    filled = builder.generation(Sample("s", 0, FRUIT), [shot])
+    assert filled[0] == ""
+    assert "in-context examples" in caplog.text
+
+
+def test_no_turns_is_an_empty_dialogue() -> None:
+    dialogue = template().dialogue({"question": [], "answer": []})
+    assert dialogue.answers == ()
+    assert dialogue.whole == []
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ("text", "must be a mapping"),
+        ({"begin": []}, "needs the key 'round'"),
+        ({"round": ROUND, "A": "label"}, "only begin, round and end"),
+        ({"round": [human("{question}")]}, "no turn of the round has the role 'BOT'"),
+        ({"round": [*ROUND, 7]}, "must be a string or a mapping"),
+    ],
+)
+def test_a_template_of_the_wrong_shape_is_refused(shape: Any, words: str) -> None:
+    with pytest.raises(PromptError, match=words):
+        MultiTurnPromptTemplate(shape)
+
+
+def test_a_row_without_the_columns_says_which() -> None:
+    with pytest.raises(PromptError, match=r"no 'question' for its turns \(it has q, a\)"):
+        template().render({"q": ["x"], "a": ["y"]})
+
+
+def test_it_makes_no_examples() -> None:
+    with pytest.raises(PromptError, match="makes no in-context examples"):
+        template().render_example(FRUIT)
+
+
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=4), st.text())
+def test_every_value_appears_exactly_as_it_is(turns: list[tuple[str, str]], topic: str) -> None:
+    framed = MultiTurnPromptTemplate({"begin": [human("{topic}")], "round": ROUND})
+    row = {"question": [q for q, _ in turns], "answer": [a for _, a in turns], "topic": topic}
+    said = [human(topic), *(turn for q, a in turns for turn in (human(q), bot(a)))]
+    assert framed.render(row) == said

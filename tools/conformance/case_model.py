@@ -1,0 +1,91 @@
+"""The model's side of a case: its kind and meta template as a chat format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from ais_prompt.chat import ChatFormat, Mode, make_chat_format
+from ais_prompt.chat.api import ApiFormat, ApiTurn
+from ais_prompt.chat.raw_messages import is_raw
+from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
+from ais_prompt.errors import ConfigError
+from ais_prompt.prompts import Filled
+from ais_prompt.types import prompt_to_json
+
+
+class CaseModel(Protocol):
+    """What the cases record of a model."""
+
+    def final(self, prompt: Filled, mode: Mode) -> Any:
+        """What the meta template makes of a prompt: a text, or ``{role, prompt}`` for each message."""
+
+    def openai_messages(self, prompt: Filled, mode: Mode) -> Any:
+        """The messages in OpenAI form; None for a model that is given text."""
+
+
+def make_model(config: Mapping[str, Any]) -> CaseModel:
+    """The model of a case.
+
+    Raises:
+        ConfigError: its meta template is wrong, or its kind is unknown.
+    """
+    kind, meta = config["kind"], config.get("meta_template")
+    if kind == "lm":
+        return TextModel(make_chat_format("text", meta, lambda: None))
+    if kind == "api":
+        # `make_chat_format` has a default for a chat model without meta template; the cases mean none at all.
+        return ApiModel(make_chat_format("messages", meta, lambda: None) if meta else ApiFormat(None))
+    if kind == "hf_chat":
+        chat = make_chat_format("chat_template", meta, lambda: None)
+        assert isinstance(chat, TokenizerChatFormat)
+        return HuggingFaceChatModel(chat)
+    raise ConfigError(f"no kind of model is called {kind!r}", mend="lm, api or hf_chat")
+
+
+class TextModel:
+    """A model that continues text."""
+
+    def __init__(self, chat: ChatFormat) -> None:
+        self._chat = chat
+
+    def final(self, prompt: Filled, mode: Mode) -> Any:
+        """The text."""
+        return prompt_to_json(self._chat.render(prompt, mode))
+
+    def openai_messages(self, prompt: Filled, mode: Mode) -> Any:  # noqa: ARG002
+        """Nothing: it is given text."""
+        return None
+
+
+class ApiModel:
+    """A model that is sent messages."""
+
+    def __init__(self, chat: ChatFormat) -> None:
+        self._chat = chat
+
+    def final(self, prompt: Filled, mode: Mode) -> Any:
+        """The messages by the roles of the meta template, or as they stand if they are in OpenAI form already."""
+        if not isinstance(self._chat, ApiFormat) or is_raw(prompt):
+            return prompt_to_json(self._chat.render(prompt, mode))
+        turns = self._chat.turns(prompt, mode)
+        return (
+            turns if isinstance(turns, str) else [asdict(turn) if isinstance(turn, ApiTurn) else turn for turn in turns]
+        )
+
+    def openai_messages(self, prompt: Filled, mode: Mode) -> Any:
+        """The messages as they are sent."""
+        return prompt_to_json(self._chat.render(prompt, mode))
+
+
+class HuggingFaceChatModel(ApiModel):
+    """A local chat model: messages for the chat template of its tokenizer."""
+
+    def __init__(self, chat: TokenizerChatFormat) -> None:
+        super().__init__(chat.messages)
+        self._template = chat
+
+    def openai_messages(self, prompt: Filled, mode: Mode) -> Any:
+        """The messages that the chat template is given."""
+        return prompt_to_json(self._template.conversation(prompt, mode))

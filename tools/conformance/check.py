@@ -1,0 +1,62 @@
+"""One case → passed, failed or skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from tools.conformance.cases import Case
+from tools.conformance.compare import differences, is_complete
+from tools.conformance.old_form_case import run_old_form_case
+from tools.conformance.outcome import Outcome
+from tools.conformance.prompt_case import run_prompt_case
+from tools.conformance.role_case import run_role_case
+
+RUNNERS: Final[Mapping[str, Callable[[Case], Outcome]]] = {
+    "doc": lambda case: run_role_case(case) if "role_template" in case.config else run_prompt_case(case),
+    "labelled": run_prompt_case,
+    "meta": run_prompt_case,
+    "multimodal": run_prompt_case,
+    "old-form": run_old_form_case,
+    "reader": run_prompt_case,
+    "retrieval": run_prompt_case,
+    "role-template": run_role_case,
+    "template": run_prompt_case,
+}
+WAITING: Final = ("inferencer", "multiturn", "truncation")
+"""Categories that ais_prompt has no parts for yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found of a case.
+
+    Attributes:
+        status: passed, failed or skipped.
+        details: the differences of a failed case; of a skipped one the reason, in a word.
+    """
+
+    status: Literal["passed", "failed", "skipped"]
+    details: tuple[str, ...] = ()
+
+
+def check(case: Case) -> Verdict:
+    """Run a case and compare what comes out with its target."""
+    if case.ambiguous:
+        return Verdict("skipped", ("ambiguous",))
+    if case.category in WAITING or not is_complete(case):
+        return Verdict("skipped", (case.category,))
+    if case.category not in RUNNERS:
+        known = ", ".join(sorted([*RUNNERS, *WAITING]))
+        return Verdict("failed", (f"unknown category {case.category!r} (known: {known})",))
+    try:
+        outcome = RUNNERS[case.category](case)
+    except Exception as error:  # whatever a case does, the others are to be run
+        return Verdict("failed", (f"crashed: {type(error).__name__}: {error}",))
+    found = tuple(differences(case, outcome))
+    if not found:
+        return Verdict("passed")
+    if case.any_error:
+        return Verdict("passed") if "error" in outcome else Verdict("skipped", ("nothing right is recorded",))
+    return Verdict("failed", found)

@@ -1,0 +1,103 @@
+"""What differs between the target of a case and what came out."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tools.conformance.cases import Case
+from tools.conformance.outcome import Outcome
+
+NEEDS_INFERENCER = frozenset(
+    {"predictions", "calls", "saved", "requests", "requests_messages", "max_out_lens", "score"}
+)
+"""Keys of a target that only an inferencer can answer."""
+
+NOT_COMPARED = NEEDS_INFERENCER | {"error", "error_types"}
+STAGES = {"retriever": "retrieve", "retrieval": "retrieve", "inference": "infer"}
+"""Stages that the cases know by more than one name."""
+
+
+def differences(case: Case, outcome: Outcome) -> Iterator[str]:
+    """A readable text for everything that is not as it should be; nothing if the case passes.
+
+    Values on the way to a wanted error are only compared as far as there are any: here a config that cannot work is
+    refused before the first prompt.
+    """
+    wanted_error = case.target.get("error")
+    yield from _error_differences(wanted_error, outcome.get("error"))
+    for key, wanted in case.target.items():
+        if key in NOT_COMPARED or (wanted_error and not outcome.get(key)):
+            continue
+        if key not in outcome:
+            yield f"{key}: nothing came out"
+            continue
+        wanted, got = _comparable(wanted, case), _comparable(outcome[key], case)
+        if wanted != got:
+            yield f"{key}:\n{_diff(wanted, got)}"
+
+
+def is_complete(case: Case) -> bool:
+    """Whether all of the target can be compared."""
+    return not NEEDS_INFERENCER & case.target.keys()
+
+
+def _error_differences(wanted: Any, got: Mapping[str, str] | None) -> Iterator[str]:
+    if wanted and not got:
+        yield f"no error, but one was expected: {json.dumps(wanted, ensure_ascii=False)}"
+    if got and not wanted:
+        yield f"unexpected error at stage {got['stage']}: {got['message']}"
+    if isinstance(wanted, Mapping) and got and _stage(wanted["stage"]) != _stage(got["stage"]):
+        yield f"the error comes at stage {got['stage']}, not {wanted['stage']}: {got['message']}"
+
+
+def _stage(name: str) -> str:
+    return STAGES.get(name, name)
+
+
+def _comparable(value: Any, case: Case) -> Any:
+    """The value as plain JSON, without what does not count."""
+    value = _without_markers(json.loads(json.dumps(value)), no_empty_items=case.from_document)
+    return _of_texts(value, _stripped) if case.stripped else value
+
+
+def _without_markers(value: Any, *, no_empty_items: bool) -> Any:
+    """Without the section markers of the peers; documents also leave out the empty item of an empty ``ice_token``."""
+    if isinstance(value, dict):
+        return {key: _without_markers(item, no_empty_items=no_empty_items) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    is_dialogue = any(isinstance(item, dict) for item in value)
+    return [
+        _without_markers(item, no_empty_items=no_empty_items)
+        for item in value
+        if not _is_marker(item) and not (no_empty_items and is_dialogue and item == "")
+    ]
+
+
+def _is_marker(item: Any) -> bool:
+    return isinstance(item, dict) and item.keys() == {"section", "pos"}
+
+
+def _of_texts(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_of_texts(item, change) for item in value]
+    return {key: _of_texts(item, change) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _stripped(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.split("\n")).rstrip()
+
+
+def _diff(wanted: Any, got: Any) -> str:
+    """Both as JSON lines: - is wanted, + is what came out, ? points at the characters."""
+    lines = difflib.ndiff(_json_lines(wanted), _json_lines(got))
+    return "\n".join("  " + line.rstrip("\n") for line in lines if not line.startswith(" "))
+
+
+def _json_lines(value: Any) -> list[str]:
+    return json.dumps(value, ensure_ascii=False, indent=1).split("\n")
