@@ -29,10 +29,9 @@ TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"
 # The numbers of the four options share most digits with the right answer. Learning to guess them (a little) makes the
 # model work out the answer before it meets the options, which is the harder half of choosing.
 OPTION_WEIGHT = 0.2
-# In some choices each option is marked as it is read. To mark is to check, and a choice is quick to learn on top of
-# checks: without the marks it stays a guess for thousands of steps. No evaluation asks for them.
-MARKED_SHARE = 0.4
-RIGHT_MARK, WRONG_MARK = "!", ";"
+# In some choices the question names the number to be found. To look a number up among the options is quick to learn,
+# and to choose is to look up what was worked out; without these lessons it stays a guess for thousands of steps.
+LOOK_UP_SHARE = 0.4
 # A prompt may end with or without the blank before the answer, so the blank is learned too.
 BLANK_WEIGHT = 0.1
 
@@ -82,13 +81,12 @@ def choice_document(rng: Random, shots: int) -> Document:
     """`Question: 23+45=?`, four lines of options, `Answer: A`; repeated."""
     problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
     before, after, blank = rng.choice(COMPLETION_STYLES[:2])
-    phrase = _draw_phrasing(rng)
-    marked = rng.random() < MARKED_SHARE
+    phrase = _draw_choice_phrasing(rng)
     gap = rng.choice(("", "\n"))
     pieces = []
     for problem in problems:
         gold = rng.choice(LABELS)
-        pieces += [Piece(before + phrase(problem)), *_option_pieces(problem, gold, rng, marked=marked)]
+        pieces += [Piece(before + phrase(problem)), *_option_pieces(problem, gold, rng)]
         pieces += [Piece(after), Piece(blank, BLANK_WEIGHT), Piece(f"{gold}\n", 1), Piece(gap)]
     return _completed(pieces, problems)
 
@@ -105,15 +103,14 @@ def chat_document(rng: Random, shots: int) -> Document:
 def chat_choice_document(rng: Random, shots: int) -> Document:
     """Multiple choice, asked in chat: the assistant's turn is the label alone."""
     problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
-    phrase = _draw_phrasing(rng)
-    marked = rng.random() < MARKED_SHARE
+    phrase = _draw_choice_phrasing(rng)
     before = rng.choice(("", "Q: ", "Question: "))
     opening, closing = rng.choice(CHOICE_WRAPPERS).split("{q}")
     turns = []
     for problem in problems:
         gold = rng.choice(LABELS)
-        options = _option_pieces(problem, gold, rng, marked=marked)
-        turns.append(([Piece(opening + before + phrase(problem)), *options, Piece(closing)], gold))
+        question = [Piece(opening + before + phrase(problem)), *_option_pieces(problem, gold, rng), Piece(closing)]
+        turns.append((question, gold))
     return Document((*_chat_opening(rng), *_chat_turns(turns)), problems)
 
 
@@ -154,14 +151,20 @@ def _draw_phrasing(rng: Random) -> Callable[[Problem], str]:
     return lambda problem: in_words(problem, rng)
 
 
-def _option_pieces(problem: Problem, gold: str, rng: Random, *, marked: bool) -> list[Piece]:
-    """`A. 68` and so on, one a line; `A. 68!` and `B. 58;` where the options are marked."""
-    pieces = []
-    for label, option in draw_options(problem, gold, rng).items():
-        pieces += [Piece(f"\n{label}. "), Piece(option, OPTION_WEIGHT)]
-        if marked:
-            pieces.append(Piece(RIGHT_MARK if label == gold else WRONG_MARK, 1))
-    return pieces
+def _draw_choice_phrasing(rng: Random) -> Callable[[Problem], str]:
+    """As elsewhere, or the number itself in the place of the sum."""
+    if rng.random() < LOOK_UP_SHARE:
+        return lambda problem: f"{problem.answer}=?"
+    return _draw_phrasing(rng)
+
+
+def _option_pieces(problem: Problem, gold: str, rng: Random) -> list[Piece]:
+    options = draw_options(problem, gold, rng)
+    return [
+        piece
+        for label, option in options.items()
+        for piece in (Piece(f"\n{label}. "), Piece(option, OPTION_WEIGHT))
+    ]
 
 
 def _completed(pieces: list[Piece], problems: tuple[Problem, ...]) -> Document:

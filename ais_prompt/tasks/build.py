@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -31,14 +32,21 @@ from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec
 Postprocessor = Callable[[Any], Any]
 
 
-def build_part(registry: PartRegistry, spec: PartSpec) -> Any:
+def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
     """Make the part that a spec describes.
+
+    Args:
+        registry: where its type is looked up.
+        spec: the part.
+        offered: arguments for a part that has parameters of these names, where its spec does not give them.
 
     Raises:
         AisPromptError: there is no such part, or it refuses its arguments; ``where`` is the spec's.
     """
     try:
-        return registry.get(spec.type)(**spec.args)
+        part = registry.get(spec.type)
+        wanted = offered.keys() & inspect.signature(part).parameters if offered else ()
+        return part(**{**{name: offered[name] for name in wanted}, **spec.args})
     except AisPromptError as error:
         error.where = error.where or spec.where
         raise
@@ -81,8 +89,8 @@ def read_dataset(spec: DatasetSpec) -> Dataset:
 
 
 def build_retriever(spec: DatasetSpec) -> Retriever:
-    """The retriever of a data set."""
-    retriever: Retriever = build_part(RETRIEVERS, spec.infer.retriever)
+    """The retriever of a data set; one that compares texts takes the input columns if its config names no others."""
+    retriever: Retriever = build_part(RETRIEVERS, spec.infer.retriever, input_columns=spec.reader.input_columns)
     return retriever
 
 

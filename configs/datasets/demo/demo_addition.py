@@ -7,10 +7,24 @@ datasets = [
         path='data/demo/addition',
         reader_cfg=dict(input_columns=['question'], output_column='answer'),
         infer_cfg=dict(
-            ice_template=dict(type='PromptTemplate', template='Question: {question}\nAnswer: {answer}'),
+            ice_template=dict(
+                type='PromptTemplate',
+                template=dict(
+                    round=[
+                        dict(role='HUMAN', prompt='{question}'),
+                        dict(role='BOT', prompt='{answer}'),
+                    ]
+                ),
+            ),
             prompt_template=dict(
                 type='PromptTemplate',
-                template='</E>Question: {question}\nAnswer: {answer}',
+                template=dict(
+                    begin='</E>',
+                    round=[
+                        dict(role='HUMAN', prompt='{question}'),
+                        dict(role='BOT', prompt='{answer}'),
+                    ],
+                ),
                 ice_token='</E>',
             ),
             retriever=dict(type='FixKRetriever', fix_id_list=[0, 1, 2, 3]),

@@ -12,7 +12,7 @@ from ais_prompt.chat.api import ApiFormat
 from ais_prompt.chat.media import LocalFilesFormat
 from ais_prompt.errors import DataError, PromptError
 from ais_prompt.prompts import PromptList
-from ais_prompt.types import Message
+from ais_prompt.types import Message, prompt_to_json
 from tests.media import PNG
 
 TEXT = {"type": "text", "text": "What is it?"}
@@ -75,11 +75,12 @@ def test_local_files_are_noted_beside_their_part(tmp_path: Path) -> None:
     local = {"type": "image_url", "image_url": {"url": f"file://{path}"}}
     assert LocalFilesFormat(ApiFormat(None)).render("x", "gen") == (Message("user", "x"),)
     chat = LocalFilesFormat(make_chat_format("messages", None, lambda: None))
-    [message] = chat.render(dialogue(TEXT, local, IMAGE), "gen")  # type: ignore[misc]
-    text, noted, remote = message.content  # type: ignore[union-attr]
+    message = prompt_to_json(chat.render(dialogue(TEXT, local, IMAGE), "gen"))[0]
+    assert isinstance(message, dict)
+    text, noted, remote = message["content"]
     assert (text, remote) == (TEXT, IMAGE)
-    assert {key: value for key, value in noted.items() if key != "file"} == local  # type: ignore[union-attr]
-    assert noted["file"]["mime"] == "image/png"  # type: ignore[index, call-overload]
+    assert noted.pop("file")["mime"] == "image/png"
+    assert noted == local
 
 
 def test_a_missing_file_and_an_empty_message_are_refused(tmp_path: Path) -> None:

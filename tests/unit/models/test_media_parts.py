@@ -10,13 +10,14 @@ import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.models.media_parts import embed_files
-from ais_prompt.types import Message
+from ais_prompt.types import Message, prompt_to_json
 from tests.media import PNG, wav
 
 
 def embedded(part: dict[str, Any]) -> Any:
-    [message] = embed_files((Message("user", (part,)),))
-    return message.content[0]  # type: ignore[union-attr]
+    message = prompt_to_json(embed_files((Message("user", (part,)),)))[0]
+    assert isinstance(message, dict)
+    return message["content"][0]
 
 
 @pytest.mark.parametrize("mapping", [True, False])
