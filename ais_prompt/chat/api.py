@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ais_prompt.chat.chat_section import chat_turns
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.language_model import join_texts
-from ais_prompt.chat.media import bare_parts, has_media, join_contents
+from ais_prompt.chat.media import MEDIA, bare_parts, has_media, join_contents
 from ais_prompt.chat.meta_template import MetaTemplate, Slot
 from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.rounds import Round, split_rounds
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.prompt_list import PromptList
+from ais_prompt.prompts.prompt_list import PromptList, Turn, text_of
 from ais_prompt.prompts.warn_once import WarnOnce
 from ais_prompt.types import Content, Message
 
@@ -79,6 +80,8 @@ class ApiFormat:
         """
         if isinstance(prompt, str):
             return prompt
+        if chat := chat_turns(prompt):
+            return [_chat_turn(turn, self.meta) for turn in chat]
         if self.meta is None:
             return _unframed(prompt)
         said = self._dialogue(prompt, self.meta, mode)
@@ -113,6 +116,14 @@ class ApiFormat:
                 elif item.strip():
                     self._warn("an API model gets no text outside of turns; such texts are lost, as %r", item[:80])
         return said
+
+
+def _chat_turn(turn: Turn, meta: MetaTemplate | None) -> ApiTurn:
+    """A message of a chat: only its role goes through the meta template."""
+    role = str(turn["role"])
+    slot = meta.slot(role) if meta else None
+    content = tuple(turn[MEDIA]) if MEDIA in turn else text_of(turn)
+    return ApiTurn(slot.api_role if slot and slot.api_role else role, content)
 
 
 def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ais_prompt.chat.chat_section import chat_turns, framed_chat
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import refuse_media
 from ais_prompt.chat.meta_template import MetaTemplate
@@ -48,6 +49,8 @@ class LanguageModelFormat:
         if isinstance(prompt, str):
             return prompt
         refuse_media(prompt)
+        if chat := chat_turns(prompt):
+            return framed_chat(chat, self.meta, mode)
         if self.meta is None:
             return join_texts(prompt)
         written: list[str] = [self.meta.begin]

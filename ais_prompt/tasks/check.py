@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
+from ais_prompt.inferencers import DialogueInferencer, Inferencer
+from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import (
     ENCODERS,
@@ -137,8 +139,17 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: _Faults) -> 
     chosen = faults.attempt(lambda: retriever.trial(data.train, data.test), spec.infer.retriever.where)
     if prompts and chosen is not None:
         shots = [data.train[row] for row in chosen]
-        if faults.attempt(lambda: prompts.generation(question, shots), spec.infer.where) is not None:
+        if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
             faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
+
+
+def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample, shots: list[Sample]) -> bool:
+    """True if the prompt of a question can be made; it raises otherwise."""
+    if isinstance(inferencer, DialogueInferencer):
+        prompts.dialogue(question)
+    else:
+        prompts.generation(question, shots)
+    return True
 
 
 def _first_question(data: Dataset) -> Sample:
