@@ -57,7 +57,7 @@ def _run(case: Case, outcome: Outcome) -> None:
     outcome["requests"] = _as_recorded([requests for _, requests in held], case.target.get("requests"))
     outcome["requests_messages"] = [[request["messages"] for request in requests] for _, requests in held]
     outcome["max_out_lens"] = [[request["max_out_len"] for request in requests] for _, requests in held]
-    outcome["saved"] = {str(prediction.index): _saved(prediction) for prediction in predictions}
+    outcome["saved"] = {str(prediction.index): _saved(prediction, requests) for prediction, requests in held}
     _note_failure(case, predictions, outcome)
 
 
@@ -115,13 +115,12 @@ def _as_recorded(rows: Sequence[Sequence[Mapping[str, Any]]], wanted: Any) -> li
     return [[{key: request[key] for key in forms[0]} for request in row] for row in rows]
 
 
-def _saved(prediction: Prediction) -> dict[str, Any]:
-    """A line of OpenCompass: of several requests it keeps the last message of each."""
-    saved = prediction.to_json()
-    prompts = saved["origin_prompt"]
-    if isinstance(prediction.prediction, list):
-        prompts = [prompt if isinstance(prompt, str) else prompt[-1]["content"] for prompt in prompts]
-    return {"gold": saved["gold"], "prediction": saved["prediction"], "origin_prompt": prompts}
+def _saved(prediction: Prediction, requests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A line of OpenCompass: the chat that was sent, before the meta template; of several the last message of each."""
+    chats = [request["history"] for request in requests]
+    several = isinstance(prediction.prediction, list)
+    prompts = [chat[-1]["content"] for chat in chats] if several else next(iter(chats), None)
+    return {"gold": prediction.gold, "prediction": prediction.prediction, "origin_prompt": prompts}
 
 
 def _note_failure(case: Case, predictions: Sequence[Prediction], outcome: Outcome) -> None:
