@@ -29,9 +29,6 @@ TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"
 # The numbers of the four options share most digits with the right answer. Learning to guess them (a little) makes the
 # model work out the answer before it meets the options, which is the harder half of choosing.
 OPTION_WEIGHT = 0.2
-# In some choices the question names the number to be found. To look a number up among the options is quick to learn,
-# and to choose is to look up what was worked out; without these lessons it stays a guess for thousands of steps.
-LOOK_UP_SHARE = 0.4
 # A prompt may end with or without the blank before the answer, so the blank is learned too.
 BLANK_WEIGHT = 0.1
 
@@ -81,7 +78,7 @@ def choice_document(rng: Random, shots: int) -> Document:
     """`Question: 23+45=?`, four lines of options, `Answer: A`; repeated."""
     problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
     before, after, blank = rng.choice(COMPLETION_STYLES[:2])
-    phrase = _draw_choice_phrasing(rng)
+    phrase = _draw_phrasing(rng)
     gap = rng.choice(("", "\n"))
     pieces = []
     for problem in problems:
@@ -103,7 +100,7 @@ def chat_document(rng: Random, shots: int) -> Document:
 def chat_choice_document(rng: Random, shots: int) -> Document:
     """Multiple choice, asked in chat: the assistant's turn is the label alone."""
     problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
-    phrase = _draw_choice_phrasing(rng)
+    phrase = _draw_phrasing(rng)
     before = rng.choice(("", "Q: ", "Question: "))
     opening, closing = rng.choice(CHOICE_WRAPPERS).split("{q}")
     turns = []
@@ -151,19 +148,10 @@ def _draw_phrasing(rng: Random) -> Callable[[Problem], str]:
     return lambda problem: in_words(problem, rng)
 
 
-def _draw_choice_phrasing(rng: Random) -> Callable[[Problem], str]:
-    """As elsewhere, or the number itself in the place of the sum."""
-    if rng.random() < LOOK_UP_SHARE:
-        return lambda problem: f"{problem.answer}=?"
-    return _draw_phrasing(rng)
-
-
 def _option_pieces(problem: Problem, gold: str, rng: Random) -> list[Piece]:
     options = draw_options(problem, gold, rng)
     return [
-        piece
-        for label, option in options.items()
-        for piece in (Piece(f"\n{label}. "), Piece(option, OPTION_WEIGHT))
+        piece for label, option in options.items() for piece in (Piece(f"\n{label}. "), Piece(option, OPTION_WEIGHT))
     ]
 
 
