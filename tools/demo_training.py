@@ -2,7 +2,7 @@
 
 Most of what is learned is learned at once: for some hundred steps the answers look like guesses, then the loss falls
 within a few hundred more. Muon gets there in a fraction of the steps that AdamW needs, and a small step size
-(`matrix_lr`) sooner than a large one; both were tried. To choose a label is not learned in this time.
+(`matrix_lr`) sooner than a large one; both were tried.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Recipe:
     layers: int = 4
     heads: int = 4
     initial_deviation: float = 0.05
-    steps: int = 2200
+    steps: int = 1600
     tokens_per_batch: int = 2048
     warmup_steps: int = 50
     matrix_lr: float = 0.005  # Muon, for the weight matrices of the layers

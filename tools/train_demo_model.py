@@ -37,8 +37,8 @@ pipeline_tag: text-generation
 
 A Llama of {weights:,} weights that adds and subtracts numbers from 0 to 99, in completions with or without examples,
 in chat and in dialogues ("76-37=?", "and 5 more?"). It is there to be evaluated: small enough to ship, good enough to
-give a real score, not perfect. It knows nothing else. Multiple choice was in its training but was not learned: there
-it guesses a label, and a quarter of the guesses are right.
+give a real score, not perfect. It knows nothing else. Of several options it finds the right one by perplexity, each
+option standing in the place of the answer; it does not know what the label of an option is.
 
 ## Measured
 
