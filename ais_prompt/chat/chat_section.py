@@ -7,16 +7,18 @@ and ``end`` of the meta template stay out of it. A role that the meta template d
 from __future__ import annotations
 
 from ais_prompt.chat.formats import Mode
+from ais_prompt.chat.media import refuse_media
 from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.prompt_list import PromptList, Turn, text_of
+from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
 
 CHAT = "chat"
 
 
 def chat_turns(prompt: PromptList) -> list[Turn]:
     """The turns of a prompt that is a chat; none if it is anything else."""
-    return [item for name, section in prompt.parts() if name == CHAT for item in section if not isinstance(item, str)]
+    chats = [piece.body for piece in prompt.pieces if isinstance(piece, Section) and piece.name == CHAT]
+    return [item for chat in chats for item in chat if not isinstance(item, str)]
 
 
 def framed_chat(turns: list[Turn], meta: MetaTemplate | None, mode: Mode) -> str:
@@ -25,8 +27,9 @@ def framed_chat(turns: list[Turn], meta: MetaTemplate | None, mode: Mode) -> str
     Without a meta template the contents stand on lines of their own, and roles do not show.
 
     Raises:
-        PromptError: the meta template has no role BOT to be opened.
+        PromptError: the meta template has no role BOT to be opened, or there are media.
     """
+    refuse_media(turns)
     if meta is None:
         return "\n".join(map(text_of, turns))
     written = []

@@ -50,8 +50,8 @@ def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
     except AisPromptError as error:
         error.where = error.where or spec.where
         raise
-    except TypeError as error:
-        raise ConfigError(f"{spec.type} cannot be made: {error}", where=spec.where) from error
+    except Exception as error:  # a part of the user's own can raise whatever it likes
+        raise ConfigError(f"{spec.type} cannot be made: {type(error).__name__}: {error}", where=spec.where) from error
 
 
 def build_model(spec: ModelSpec) -> Model:

@@ -60,7 +60,7 @@ def test_an_answer_of_the_model_replaces_the_text_around_the_gold_too() -> None:
 def test_begin_and_end_surround_every_request_as_sections_of_their_own() -> None:
     framed = MultiTurnPromptTemplate({"begin": ["Hi", human("Be kind.")], "round": ROUND, "end": "Bye"})
     request = framed.dialogue(FRUIT).request(0)
-    assert [name for name, _ in request.parts()] == ["begin", "round", "end"]
+    assert [part.name for part in request.parts()] == ["begin", "round", "end"]
     assert request == ["Hi", human("Be kind."), human("Name a fruit."), "Bye"]
 
 
