@@ -175,6 +175,21 @@ def test_configs_that_cannot_work_are_told_before_anything_is_asked(talk: Projec
     assert "Traceback" not in done.stderr
 
 
+def test_a_chat_with_any_roles_is_no_reason_for_a_warning(talk: Project) -> None:
+    chat = [{"role": role, "content": role} for role in ("system", "user", "tool", "assistant")]
+    talk.write_data([{"question": chat, "answer": "A"}], "talk.jsonl")
+    slots = [
+        {"role": "HUMAN", "begin": "H:", "end": "\n"},
+        {"role": "BOT", "begin": "B:", "end": "\n", "generate": True},
+    ]
+    talk.write_config(models=model(prompt_style="text", meta_template={"round": slots}), datasets=CHAT)
+    done = talk.run("check", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stdout + done.stderr
+    [view] = json.loads(talk.run("view-prompt", "eval.py", "--json").stdout)
+    assert view["prompt"] == "systemH:user\ntoolB:"
+
+
 @pytest.fixture
 def server() -> Iterator[MockServer]:
     with mock_server([{"text": f"{turn}0?", "answer": f"{turn.upper()}0"} for turn in TURNS]) as running:
