@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError
@@ -159,22 +158,13 @@ def _check_model(spec: ModelSpec, faults: _Faults) -> _ModelSide | None:
     model = faults.attempt(lambda: build_model(spec), spec.where)
     if model is None:
         return None
-    chat = faults.attempt(
-        lambda: build_chat_format(spec, model.prompt_style, lambda: _tokenizer_at_hand(spec, model)), spec.where
-    )
+    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, _no_tokenizer), spec.where)
     return _ModelSide(spec, model, chat) if chat else None
 
 
-def _tokenizer_at_hand(spec: ModelSpec, model: Model) -> Any:
-    """The tokenizer of a model whose folder is on this machine: nothing is downloaded for a check.
-
-    Raises:
-        ModelError: it is elsewhere, or cannot be loaded.
-    """
-    folder = spec.part.args.get("tokenizer_path") or spec.part.args.get("path")
-    if not isinstance(folder, str) or not Path(folder).expanduser().is_dir():
-        raise ModelError("the tokenizer is not on this machine", where=spec.where)
-    return model.tokenizer()
+def _no_tokenizer() -> NoReturn:
+    """A check loads no tokenizer: that would import torch. Roles are checked without; `view-prompt` does the rest."""
+    raise ModelError("a check loads no tokenizer")
 
 
 def _check_dataset(spec: DatasetSpec, faults: _Faults) -> _Question | None:
@@ -231,7 +221,7 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: _Faults) -> list
     desk = Desk(question.builder, side.chat, side.model)
     try:
         found = trials(task, question.inferencer, desk, question.sample, question.shots)
-    except ModelError:  # without its tokenizer the prompt cannot be made now; a run will load it, or say why not
+    except ModelError:  # without its tokenizer the prompt cannot be made whole
         return []
     except ConfigError as error:
         faults.note(error, f"{side.spec.where}.meta_template", error.where)
