@@ -39,7 +39,9 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RawPromptTemplate": "ais_prompt.prompts.raw",
     },
     "inferencers": {
+        "ChatInferencer": "ais_prompt.inferencers.chat",
         "GenInferencer": "ais_prompt.inferencers.gen",
+        "MultiTurnGenInferencer": "ais_prompt.inferencers.multi_turn",
     },
     "postprocessors": {
         "first_capital_postprocess": "ais_prompt.postprocess.choice",

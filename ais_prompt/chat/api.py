@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NoReturn
 
+from ais_prompt.chat.chat_section import chat_turns
 from ais_prompt.chat.formats import EXAMPLES_KEPT, SECTIONS_KEPT, Mode
 from ais_prompt.chat.language_model import join_texts
-from ais_prompt.chat.media import bare_parts, has_media, join_contents
+from ais_prompt.chat.media import MEDIA, bare_parts, has_media, join_contents
 from ais_prompt.chat.meta_template import MetaTemplate, Slot
 from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.rounds import Round, is_round, last_round, split_rounds
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.prompt_list import PromptList, Section
+from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
 from ais_prompt.types import Content, Message
 
 OPENAI_ROLES: Mapping[str, str] = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
@@ -83,6 +84,8 @@ class ApiFormat:
         """
         if isinstance(prompt, str):
             return prompt
+        if chat := chat_turns(prompt):
+            return [_chat_turn(turn, self.meta) for turn in chat]
         if self.meta is None:
             return _unframed(prompt)
         said = self._dialogue(prompt, mode)
@@ -140,6 +143,14 @@ class ApiFormat:
     def _meta(self) -> MetaTemplate:
         assert self.meta is not None
         return self.meta
+
+
+def _chat_turn(turn: Turn, meta: MetaTemplate | None) -> ApiTurn:
+    """A message of a chat: only its role goes through the meta template."""
+    role = str(turn["role"])
+    slot = meta.slot(role) if meta else None
+    content = tuple(turn[MEDIA]) if MEDIA in turn else text_of(turn)
+    return ApiTurn(slot.api_role if slot and slot.api_role else role, content)
 
 
 def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ais_prompt.chat.chat_section import chat_turns, framed_chat
 from ais_prompt.chat.formats import EXAMPLES_KEPT, SECTIONS_KEPT, Mode
 from ais_prompt.chat.media import refuse_media
 from ais_prompt.chat.meta_template import MetaTemplate
@@ -52,6 +53,8 @@ class LanguageModelFormat:
         """
         if isinstance(prompt, str):
             return prompt
+        if chat := chat_turns(prompt):
+            return framed_chat(chat, self.meta, mode)
         if self.meta is None:
             refuse_media(prompt)
             return join_texts(prompt)

@@ -8,6 +8,7 @@ from typing import Any
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Template
 from ais_prompt.prompts.examples import Examples
+from ais_prompt.prompts.filled_dialogue import DialogueTemplate, FilledDialogue
 from ais_prompt.types import Sample
 
 
@@ -48,6 +49,19 @@ class PromptBuilder:
     def generation(self, sample: Sample, shots: Sequence[Sample]) -> Filled:
         """The prompt to be continued by the model: the gold is hidden, a label table gives its first entry."""
         return self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots))
+
+    def dialogue(self, sample: Sample) -> FilledDialogue:
+        """The dialogue of a sample, gold answers included; examples are never shown in it.
+
+        Raises:
+            PromptError: the template makes no dialogues of many turns, or none of this sample.
+        """
+        template = self.prompt_template
+        if not isinstance(template, DialogueTemplate):
+            raise PromptError(
+                f"{type(template).__name__} makes no dialogues of many turns", mend="use MultiTurnPromptTemplate"
+            )
+        return template.dialogue(sample.fields, self.output_column)
 
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
         """The image, audio and video parts of a sample's prompt, in OpenAI form."""
@@ -98,7 +112,10 @@ class PromptBuilder:
 
 def _check_pair(ice: Template | None, prompt: Template | None, shots_expected: bool) -> None:
     if prompt is None and ice is None:
-        raise PromptError("there is neither a prompt_template nor an ice_template", mend="give at least one of them")
+        raise PromptError(
+            "there is neither a prompt_template nor an ice_template",
+            mend="add prompt_template=dict(type='PromptTemplate', template=...)",
+        )
     if prompt is None and ice is not None and ice.ice_token is None and shots_expected:
         raise PromptError(
             "ice_template serves as the prompt too, but has no ice_token: the examples would be lost",

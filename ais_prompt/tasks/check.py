@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError
-from ais_prompt.inferencers import Desk, Inferencer
+from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
@@ -201,9 +201,18 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: _Faults) -> 
         return None
     shots = [data.train[row] for row in chosen]
     before = len(faults)
-    if faults.attempt(lambda: prompts.generation(question, shots), spec.infer.where) is not None:
+    if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
         faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
     return _Question(spec, inferencer, prompts, question, shots) if len(faults) == before else None
+
+
+def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample, shots: list[Sample]) -> bool:
+    """True if the prompt of a question can be made; it raises otherwise."""
+    if isinstance(inferencer, DialogueInferencer):
+        prompts.dialogue(question)
+    else:
+        prompts.generation(question, shots)
+    return True
 
 
 def _try_prompts(side: _ModelSide, question: _Question, faults: _Faults) -> list[PromptWarning]:

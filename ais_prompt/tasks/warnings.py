@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
+from ais_prompt.chat.chat_section import CHAT
 from ais_prompt.chat.meta_template import MetaTemplate, Slot
 from ais_prompt.chat.rounds import split_rounds
 from ais_prompt.inferencers import Preview
@@ -208,6 +209,8 @@ def _silent(part: Section, meta: MetaTemplate) -> Iterator[str]:
         for example in part.body.parts():
             if example.name == "ice":
                 yield from _silent(example, meta)
+        return
+    if part.name == CHAT:  # its turns are written one by one
         return
     rounds = [piece for piece in split_rounds(part.body, meta) if not isinstance(piece, str)]
     for said in rounds:

@@ -87,6 +87,29 @@ def test_lists_of_different_length_lose_turns_and_that_is_said_once(caplog: pyte
     ]
 
 
+def test_a_dialogue_knows_the_gold_of_each_answer() -> None:
+    assert template().dialogue(FRUIT, "answer").golds == ("lemon", "yellow")
+    assert template().dialogue(FRUIT).golds is None
+    assert template().dialogue({**FRUIT, "rating": [3, 5]}, "rating").golds == (3, 5)
+    assert template().dialogue({**FRUIT, "rating": 3}, "rating").golds is None
+
+
+def test_two_answers_in_a_round_have_the_same_gold() -> None:
+    twice = MultiTurnPromptTemplate({"round": [*ROUND, human("Sure?"), bot("{answer}")]})
+    assert twice.dialogue(FRUIT, "answer").golds == ("lemon", "lemon", "yellow", "yellow")
+
+
+def test_lists_of_different_length_are_a_fault_of_the_dialogue() -> None:
+    uneven = template().dialogue({"question": ["a?", "b?"], "answer": ["A"]}, "answer")
+    assert uneven.fault == "the columns have lists of different length (question: 2, answer: 1)"
+    assert uneven.golds == ("A",)
+    assert not template().dialogue(FRUIT).fault
+
+
+def test_an_empty_cell_has_no_turns() -> None:
+    assert template().dialogue({"question": None, "answer": None}).answers == ()
+
+
 def test_questions_without_gold_have_columns_of_their_own_name() -> None:
     asked = MultiTurnPromptTemplate({"round": [human("{turns}"), bot("")]}, turn_columns=["turns"])
     dialogue = asked.dialogue({"turns": ["one", "two"], "category": "writing"})
