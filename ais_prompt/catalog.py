@@ -40,6 +40,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "inferencers": {
         "GenInferencer": "ais_prompt.inferencers.gen",
+        "PPLInferencer": "ais_prompt.inferencers.ppl",
     },
     "postprocessors": {
         "first_capital_postprocess": "ais_prompt.postprocess.choice",

@@ -23,6 +23,7 @@ class Prediction:
         prediction: the answer, before any postprocessing; None if there is none.
         gold: the value of the output column.
         completions: every answer that the prediction is made of, in order of asking.
+        labels: label → what was found about it, for a prediction that is chosen from labels; empty for others.
     """
 
     sample_id: str
@@ -31,6 +32,7 @@ class Prediction:
     prediction: Any
     gold: Any
     completions: tuple[Completion, ...]
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, in the order in which a person reads them."""
@@ -40,6 +42,7 @@ class Prediction:
             "origin_prompt": prompt_to_json(self.origin_prompt),
             "prediction": self.prediction,
             "gold": self.gold,
+            **({"labels": {label: dict(found) for label, found in self.labels.items()}} if self.labels else {}),
             "completions": [completion.to_json() for completion in self.completions],
         }
 
@@ -53,6 +56,7 @@ class Prediction:
             prediction=values["prediction"],
             gold=values["gold"],
             completions=tuple(Completion.from_json(item) for item in values["completions"]),
+            labels=values.get("labels", {}),
         )
 
     @property
