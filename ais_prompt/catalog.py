@@ -39,8 +39,11 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RawPromptTemplate": "ais_prompt.prompts.raw",
     },
     "inferencers": {
+        "CLPInferencer": "ais_prompt.inferencers.clp",
         "GenInferencer": "ais_prompt.inferencers.gen",
+        "LLInferencer": "ais_prompt.inferencers.ll",
         "PPLInferencer": "ais_prompt.inferencers.ppl",
+        "PPLOnlyInferencer": "ais_prompt.inferencers.ppl_only",
     },
     "postprocessors": {
         "first_capital_postprocess": "ais_prompt.postprocess.choice",
