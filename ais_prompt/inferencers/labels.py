@@ -35,9 +35,9 @@ def normalized(likelihood: Likelihood, normalization: Normalization) -> float:
 
 
 def lowest(values: Mapping[Label, float]) -> Label | None:
-    """The label with the lowest value, of equal ones the earliest; None if all are infinite."""
-    best = min(values, key=values.__getitem__)
-    return best if values[best] < math.inf else None
+    """The label with the lowest value, of equal ones the earliest; None if none is a finite number."""
+    finite = [label for label, value in values.items() if math.isfinite(value)]
+    return min(finite, key=values.__getitem__, default=None)
 
 
 def likeliest(

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from tools.conformance.cases import Case
 from tools.conformance.compare import differences, is_complete
+from tools.conformance.inferencer_case import run_inferencer_case
 from tools.conformance.old_form_case import run_old_form_case
 from tools.conformance.outcome import Outcome
 from tools.conformance.prompt_case import run_prompt_case
@@ -15,6 +16,7 @@ from tools.conformance.role_case import run_role_case
 
 RUNNERS: Final[Mapping[str, Callable[[Case], Outcome]]] = {
     "doc": lambda case: run_role_case(case) if "role_template" in case.config else run_prompt_case(case),
+    "inferencer": run_inferencer_case,
     "labelled": run_prompt_case,
     "meta": run_prompt_case,
     "multimodal": run_prompt_case,
@@ -24,7 +26,7 @@ RUNNERS: Final[Mapping[str, Callable[[Case], Outcome]]] = {
     "role-template": run_role_case,
     "template": run_prompt_case,
 }
-WAITING: Final = ("inferencer", "multiturn", "truncation")
+WAITING: Final = ("multiturn", "truncation")
 """Categories that ais_prompt has no parts for yet."""
 
 

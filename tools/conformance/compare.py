@@ -10,12 +10,15 @@ from typing import Any
 from tools.conformance.cases import Case
 from tools.conformance.outcome import Outcome
 
-NEEDS_INFERENCER = frozenset(
-    {"predictions", "calls", "saved", "requests", "requests_messages", "max_out_lens", "score"}
-)
-"""Keys of a target that only an inferencer can answer."""
+NO_PARTS_YET = frozenset({"requests", "requests_messages", "max_out_lens", "score"})
+"""Keys of a target that ais_prompt has no parts for yet."""
 
-NOT_COMPARED = NEEDS_INFERENCER | {"error", "error_types"}
+NOT_COMPARED = NO_PARTS_YET | {"error", "error_types"}
+PEERS_RECORD = frozenset({"in-context examples", "testing input", "BPB"})
+"""Keys of ``saved`` that only say how the peers write their files (BPB: nats, and not the bytes of what was scored)."""
+DECIMALS = 6
+"""Numbers are compared to so many places: the peers compute probabilities in float32."""
+
 STAGES = {"retriever": "retrieve", "retrieval": "retrieve", "inference": "infer"}
 """Stages that the cases know by more than one name."""
 
@@ -34,6 +37,7 @@ def differences(case: Case, outcome: Outcome) -> Iterator[str]:
         if key not in outcome:
             yield f"{key}: nothing came out"
             continue
+        wanted = _saved(wanted) if key == "saved" else wanted
         wanted, got = _comparable(wanted, case), _comparable(outcome[key], case)
         if wanted != got:
             yield f"{key}:\n{_diff(wanted, got)}"
@@ -41,7 +45,22 @@ def differences(case: Case, outcome: Outcome) -> Iterator[str]:
 
 def is_complete(case: Case) -> bool:
     """Whether all of the target can be compared."""
-    return not NEEDS_INFERENCER & case.target.keys()
+    return not NO_PARTS_YET & case.target.keys()
+
+
+def _saved(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """What the peers saved, without what is only theirs."""
+    return {row: _without_peers_record(values) for row, values in rows.items()}
+
+
+def _without_peers_record(values: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in values.items() if key not in PEERS_RECORD}
+    labels = {key: _without_peers_record(value) for key, value in kept.items() if key.startswith("label: ")}
+    if labels:
+        kept.pop("origin_prompt", None)  # of the first label, sometimes without the examples
+    if "Loglikelihood" in kept:
+        kept.pop("prompt", None)
+    return {**kept, **labels}
 
 
 def _error_differences(wanted: Any, got: Mapping[str, str] | None) -> Iterator[str]:
@@ -59,7 +78,8 @@ def _stage(name: str) -> str:
 
 def _comparable(value: Any, case: Case) -> Any:
     """The value as plain JSON, without what does not count."""
-    value = _without_markers(json.loads(json.dumps(value)), no_empty_items=case.from_document)
+    plain = json.loads(json.dumps(value), parse_float=lambda digits: round(float(digits), DECIMALS))
+    value = _without_markers(plain, no_empty_items=case.from_document)
     return _of_texts(value, _stripped) if case.stripped else value
 
 
