@@ -39,7 +39,7 @@ def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> l
 
     texts = sorted({row.tokens for row in rows})
     # The last common token belongs to the packs, so that each of them predicts the first tokens of its branches.
-    trunk = texts[0][: min(common_length(texts[0], texts[-1]) - 1, cache_tokens)]
+    trunk = texts[0][: min(max(common_length(texts[0], texts[-1]) - 1, 0), cache_tokens)]
     wishes: dict[Tokens, set[tuple[int, int]]] = {}
     for row in rows:
         wishes.setdefault(row.tokens, set()).update(row.wanted)
