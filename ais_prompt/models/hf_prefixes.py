@@ -4,9 +4,9 @@ Rows that begin alike form a tree of tokens. Its trunk, which all rows share (th
 once into a key/value cache. The branches are computed in packs: the nodes of many rows stand one after the other in a
 single row without padding, each at the position of its depth, and each sees its ancestors only::
 
-    rows    Q: 1+1=? A: 2      trunk   Q :           node      1 + 1 = ? A : 2 3   2 + ...
-            Q: 1+1=? A: 3                            position  2 3 4 5 6 7 8 9 9   2 3
-            Q: 2+2=? A: 4
+    rows    Q : 1 + 1 = ? A : 2    trunk       Q
+            Q : 1 + 1 = ? A : 3    pack        : 1 + 1 = ? A : 2 3 2 + 2 = ? A : 4
+            Q : 2 + 2 = ? A : 4    positions   1 2 3 4 5 6 7 8 9 9 2 3 4 5 6 7 8 9
 
 So the labels of a sample share their question, too, and nothing is computed twice within a pack.
 """
@@ -14,7 +14,7 @@ So the labels of a sample share their question, too, and nothing is computed twi
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +25,8 @@ PACK_TOKENS: Final = 512
 """Most tokens that one pass through the network computes, unless a single branch has more: bounds the memory."""
 
 Tokens: TypeAlias = tuple[int, ...]
+Found: TypeAlias = dict[tuple[Tokens, int, int], float]
+"""Tokens of a row, position p, token t → log-probability of t after the tokens up to p, in nats."""
 
 
 def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> list[list[float]]:
@@ -37,29 +39,23 @@ def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> l
     """
     import torch
 
-    texts = sorted({row.tokens for row in rows})
-    # The last common token belongs to the packs, so that each of them predicts the first tokens of its branches.
-    trunk = texts[0][: min(max(common_length(texts[0], texts[-1]) - 1, 0), cache_tokens)]
-    wishes: dict[Tokens, set[tuple[int, int]]] = {}
+    wanted: dict[Tokens, set[tuple[int, int]]] = {}
     for row in rows:
-        wishes.setdefault(row.tokens, set()).update(row.wanted)
-    found: dict[tuple[Tokens, int, int], float] = {}
+        wanted.setdefault(row.tokens, set()).update(row.wanted)
+    texts = sorted(wanted)
+    # The last common token belongs to the packs, so that each of them predicts the first tokens of its branches.
+    common = max(common_length(texts[0], texts[-1]) - 1, 0)
+    trunk = texts[0][: min(common, cache_tokens)]
+    # What follows a token of the trunk is the same in all rows, so it is wanted, and found, under the trunk itself.
+    wanted[trunk] = {wish for wishes in wanted.values() for wish in wishes if wish[0] < len(trunk)}
     with torch.inference_mode():
         reader = _Reader(network)
-        wanted_in_trunk = {wish for wanted in wishes.values() for wish in wanted if wish[0] < len(trunk)}
-        of_trunk = reader.read_trunk(trunk, sorted(wanted_in_trunk))
+        found = reader.read_trunk(trunk, wanted[trunk])
         for pack in _packs(texts, len(trunk)):
-            pairs = [
-                (text, position, token)
-                for text in pack.paths
-                for position, token in sorted(wishes[text])
-                if position >= len(trunk)
-            ]
-            nodes = [pack.paths[text][position - len(trunk)] for text, position, _ in pairs]
-            values = reader.read_pack(pack, nodes, [token for _, _, token in pairs])
-            found.update(zip(pairs, values, strict=True))
+            found |= reader.read_pack(pack, len(trunk), wanted)
     return [
-        [of_trunk[wish] if wish[0] < len(trunk) else found[row.tokens, *wish] for wish in row.wanted] for row in rows
+        [found[trunk if position < len(trunk) else row.tokens, position, token] for position, token in row.wanted]
+        for row in rows
     ]
 
 
@@ -112,32 +108,37 @@ class _Reader:
         self._cache: Any = None
         self._keeps_logits = "logits_to_keep" in inspect.signature(network.forward).parameters
 
-    def read_trunk(self, trunk: Tokens, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, int], float]:
-        """Fill the cache with the trunk, and find what is wanted on the way."""
+    def read_trunk(self, trunk: Tokens, wanted: Iterable[tuple[int, int]]) -> Found:
+        """Fill the cache with the trunk, block by block, and find what is wanted on the way."""
         from transformers import DynamicCache
 
-        found: dict[tuple[int, int], float] = {}
+        found: Found = {}
         if trunk:
             self._cache = DynamicCache(config=self._network.config)
         for start in range(0, len(trunk), PACK_TOKENS):
             block = trunk[start : start + PACK_TOKENS]
-            inside = [wish for wish in wanted if start <= wish[0] < start + len(block)]
-            places = [position - start for position, _ in inside]
             positions = range(start, start + len(block))
-            values = self._pass(block, positions, None, places, [token for _, token in inside])
-            found.update(zip(inside, values, strict=True))
+            inside = [(position, token) for position, token in wanted if position in positions]
+            places, tokens = [position - start for position, _ in inside], [token for _, token in inside]
+            values = self._pass(block, positions, None, places, tokens)
+            found |= {(trunk, *wish): value for wish, value in zip(inside, values, strict=True)}
         return found
 
-    def read_pack(self, pack: _Pack, places: Sequence[int], tokens: Sequence[int]) -> list[float]:
-        """Log-probabilities of tokens after nodes of a pack; the cache is left as it was."""
-        values = self._pass(pack.tokens, pack.positions, self._mask(pack), places, tokens)
+    def read_pack(self, pack: _Pack, trunk: int, wanted: Mapping[Tokens, Iterable[tuple[int, int]]]) -> Found:
+        """Find what is wanted of the rows of a pack beyond the trunk; the cache is left as it was."""
+        pairs = [
+            (text, position, token) for text in pack.paths for position, token in wanted[text] if position >= trunk
+        ]
+        nodes = [pack.paths[text][position - trunk] for text, position, _ in pairs]
+        values = self._pass(pack.tokens, pack.positions, self._mask(pack), nodes, [token for _, _, token in pairs])
         if self._cache is not None:
             self._cache.crop(-len(pack.tokens))
-        return values
+        return dict(zip(pairs, values, strict=True))
 
     def _pass(
         self, tokens: Sequence[int], positions: Sequence[int], mask: Any, places: Sequence[int], wanted: Sequence[int]
     ) -> list[float]:
+        """Log-probability of each wanted token after the token at its place, in nats."""
         import torch
 
         device = self._network.device
