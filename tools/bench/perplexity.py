@@ -34,8 +34,6 @@ DATA: Final = Path(__file__).parents[2] / "configs" / "data"
 LABELS: Final = ("A", "B", "C", "D")
 WAYS: Final = ("shared", "plain", "sample")
 BATCH_SIZES: Final = (1, 7, 32)
-CHECKED: Final = 40
-"""Samples whose values are compared with float64 and between batch sizes."""
 
 
 def requests(samples: int, shots: int = 5) -> list[Request]:
@@ -139,10 +137,10 @@ def _in_own_process(path: str, way: str, samples: int, batch_size: int, rounds: 
     return result
 
 
-def report(name: str, path: str, samples: int, batch_size: int, rounds: int) -> None:
-    """Print how the ways compare on one model."""
+def report(name: str, path: str, samples: int, batch_size: int, rounds: int, checked: int) -> None:
+    """Print how the ways compare on one model; values are compared for the first ``checked`` samples."""
     print(f"{name}: {samples} samples, {len(LABELS)} labels, 5 shots, batches of {batch_size}", flush=True)
-    checked = min(samples, CHECKED)
+    checked = min(samples, checked)
     exact = reference(path, checked)
     results = {way: _in_own_process(path, way, samples, batch_size, rounds) for way in WAYS}
     for way, result in results.items():
@@ -167,6 +165,7 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--checked", type=int, default=40, help="samples of the larger model that are compared")
     parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
@@ -174,9 +173,10 @@ def main() -> None:
         print(json.dumps(measure(path, way, *map(int, numbers))))
         return
     options = (arguments.samples, arguments.batch_size, arguments.rounds)
-    report("demo model", str(DATA / "demo_model"), *options)
+    report("demo model", str(DATA / "demo_model"), *options, checked=arguments.samples)
     with tempfile.TemporaryDirectory() as folder:
-        report("random Llama, 30 M parameters", str(save_random_llama(Path(folder))), *options)
+        path = str(save_random_llama(Path(folder)))
+        report("random Llama, 30 M parameters", path, *options, checked=arguments.checked)
 
 
 if __name__ == "__main__":
