@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.models.base import Model
@@ -25,13 +26,23 @@ from ais_prompt.types import Completion, Prediction, Prompt, ReaderSpec, Request
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Desk:
-    """What an inferencer works with: the data set's prompts, and the model's format and settings."""
+    """What an inferencer works with: the data set's prompts and questions, and the model's format and settings."""
 
     builder: PromptBuilder
     chat: ChatFormat
     model: Model
+    samples: Sequence[Sample] = ()
+
+    @cached_property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels to choose from, where the inferencer does not name them.
+
+        Raises:
+            PromptError: as `PromptBuilder.labels`.
+        """
+        return self.builder.labels(self.samples)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ Memory does not grow with the number of samples: conversations are started as th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.inferencers.dialogue import Dialogue
-from ais_prompt.models.base import AsyncModel, BatchModel, Model
-from ais_prompt.types import Completion, Failure, Request
+from ais_prompt.models.base import AsyncModel, BatchModel, Model, ScoringModel
+from ais_prompt.types import Completion, Failure, Request, Scoring
 
 WINDOW = 16
 """Conversations of a batch model that are open at a time, in batches: enough to put prompts of like length together."""
@@ -96,13 +96,24 @@ def _drive_batches(
             model.load()
             loaded = True
         for batch in _batches(window, model.batch_size):
-            completions = model.generate([request for _, request in batch])
+            completions = _ask(model, [request for _, request in batch])
             for (dialogue, request), completion in zip(batch, completions, strict=True):
                 record(request, completion)
                 dialogue.answer(request, completion)
                 if dialogue.prediction is not None:
                     finished(dialogue)
         window = [dialogue for dialogue in window if dialogue.prediction is None]
+
+
+def _ask(model: BatchModel, requests: Sequence[Request]) -> list[Completion]:
+    if not isinstance(requests[0].decoding, Scoring):
+        return model.generate(requests)
+    if not isinstance(model, ScoringModel):
+        raise ModelError(
+            f"{type(model).__name__} cannot tell how likely a text is",
+            mend="use a model that can, or an inferencer that generates",
+        )
+    return model.score(requests)
 
 
 def _admit(dialogues: Iterator[Dialogue], places: int, finished: Callable[[Dialogue], None]) -> list[Dialogue]:
@@ -117,11 +128,19 @@ def _admit(dialogues: Iterator[Dialogue], places: int, finished: Callable[[Dialo
 
 
 def _batches(window: list[Dialogue], size: int) -> Iterator[list[tuple[Dialogue, Request]]]:
-    """The open requests in batches of one decoding each, long prompts first, so that little is padded."""
+    """The open requests, batch by batch.
+
+    Texts to be scored go in a batch of the whole window, in order: what their prompts have in common is found there.
+    Prompts to be continued go in batches of one decoding each, long ones first, so that little is padded.
+    """
     waiting = [(dialogue, request) for dialogue in window for request in dialogue.open_requests()]
+    to_score = [pair for pair in waiting if isinstance(pair[1].decoding, Scoring)]
+    for start in range(0, len(to_score), size * WINDOW):
+        yield to_score[start : start + size * WINDOW]
     by_decoding: dict[str, list[tuple[Dialogue, Request]]] = {}
     for dialogue, request in waiting:
-        by_decoding.setdefault(repr(request.decoding), []).append((dialogue, request))
+        if not isinstance(request.decoding, Scoring):
+            by_decoding.setdefault(repr(request.decoding), []).append((dialogue, request))
     for group in by_decoding.values():
         group.sort(key=lambda pair: len(pair[1].prompt), reverse=True)
         for start in range(0, len(group), size):

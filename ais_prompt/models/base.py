@@ -84,6 +84,18 @@ class BatchModel(Model, Protocol):
 
 
 @runtime_checkable
+class ScoringModel(Protocol):
+    """A batch model that can also tell how likely a text is. An async model does so in `AsyncModel.complete`."""
+
+    def score(self, requests: Sequence[Request]) -> list[Completion]:
+        """The likelihood of each request, in the same order; every ``decoding`` is a `Scoring`.
+
+        There may be any number of requests: the model makes batches of them as it likes, and what their prompts have
+        in common is to be computed once. Failures are returned, not raised.
+        """
+
+
+@runtime_checkable
 class AsyncModel(Model, Protocol):
     """A model behind an API, that is asked many things at the same time.
 
@@ -101,7 +113,11 @@ class AsyncModel(Model, Protocol):
         """
 
     async def complete(self, request: Request) -> Completion:
-        """The answer to one request, retries included. Failures are returned, not raised."""
+        """The answer to one request, retries included. Failures are returned, not raised.
+
+        A request whose ``decoding`` is a `Scoring` is answered with a likelihood; a model that cannot do that returns
+        a fatal failure.
+        """
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""

@@ -12,11 +12,13 @@ from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.hf_files import fingerprint, local_folder
 from ais_prompt.models.hf_generation import generate_batch, is_sampling, without_sampling
-from ais_prompt.models.hf_library import first_line
+from ais_prompt.models.hf_halves import free_accelerator, in_halves
+from ais_prompt.models.hf_scorer import Scorer
+from ais_prompt.models.hf_scoring import Row, scoring_row
 from ais_prompt.models.hf_tokenizer import encode, load_tokenizer
 from ais_prompt.models.hf_weights import check_generation_options, load_network
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request
+from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.imports import require_installed
 
@@ -46,6 +48,8 @@ class HuggingFaceBaseModel:
         max_seq_len: most tokens of prompt and answer together; the model's ``max_position_embeddings`` if None.
         max_out_len: most tokens of an answer, where the data set does not say.
         batch_size: prompts in one batch.
+        prefix_cache_tokens: where texts are scored, most tokens of their common beginning that are kept in memory and
+            computed once; 0 computes every text on its own.
         stop_words: texts that end an answer and are not part of it, besides those of the data set.
         trust_remote_code: may code that comes with the model be run?
         seed: seed of the sampling; one in ``generation_kwargs`` wins.
@@ -70,6 +74,7 @@ class HuggingFaceBaseModel:
         stop_words: Sequence[str] = (),
         trust_remote_code: bool = False,
         seed: int | None = None,
+        prefix_cache_tokens: int = 8192,
     ) -> None:
         self.path = path
         self.tokenizer_path = tokenizer_path or path
@@ -82,8 +87,10 @@ class HuggingFaceBaseModel:
         self.stop_words = tuple(stop_words)
         self.trust_remote_code = trust_remote_code
         self.seed = seed
+        self.prefix_cache_tokens = prefix_cache_tokens
         self._tokenizer: Any = None
         self._network: Any = None
+        self._scorer: Scorer | None = None
         for name in self.generation_kwargs:
             if name in _TAKEN_OPTIONS:
                 raise ConfigError(f"generation_kwargs must not hold {name!r}", where=path, mend=_TAKEN_OPTIONS[name])
@@ -188,54 +195,63 @@ class HuggingFaceBaseModel:
         self.load()
         started = perf_counter()
         rows = [self.encode(request.prompt) for request in requests]
-        failures = [self._refusal(row, request.decoding) for row, request in zip(rows, requests, strict=True)]
+        decoding = _shared_decoding(requests)
+        failures = [self._refusal(row, decoding.max_out_len) for row in rows]
         fit = [number for number, failure in enumerate(failures) if failure is None]
-        answers = iter(self._answer([requests[number] for number in fit], [rows[number] for number in fit]))
+        answers = iter(in_halves([(requests[number], rows[number]) for number in fit], self._answer, kind="generation"))
+        outcomes = [failure or next(answers) for failure in failures]
         seconds = perf_counter() - started
         return [
-            Completion(failure=failure) if failure else replace(next(answers), seconds=seconds) for failure in failures
+            Completion(failure=outcome) if isinstance(outcome, Failure) else replace(outcome, seconds=seconds)
+            for outcome in outcomes
         ]
+
+    def score(self, requests: Sequence[Request]) -> list[Completion]:
+        """The likelihood of each text, in order; what texts have in common at their beginning is computed once.
+
+        Values in float32 do not depend on what else is scored. A text that cannot be scored has a failure in its place.
+        """
+        self.load()
+        started = perf_counter()
+        if self._scorer is None:
+            pad = self.tokenizer().pad_token_id
+            self._scorer = Scorer(self._network, pad, batch_size=self.batch_size, cache_tokens=self.prefix_cache_tokens)
+        rows = [self._scoring_row(request) for request in requests]
+        found = iter(self._scorer.log_probs([row for row in rows if isinstance(row, Row)]))
+        outcomes = [row if isinstance(row, Failure) else (row, next(found)) for row in rows]
+        seconds = perf_counter() - started
+        return [_scored(outcome, seconds) for outcome in outcomes]
 
     def close(self) -> None:
         """Free the network's memory. May be called more than once."""
         if self._network is not None:
-            self._network = None
-            _free_accelerator()
+            self._network = self._scorer = None
+            free_accelerator()
 
-    def _refusal(self, row: Sequence[int], decoding: Decoding) -> Failure | None:
-        """Why a prompt is not sent; None if it can be. Others cut such a prompt silently."""
+    def _scoring_row(self, request: Request) -> Row | Failure:
+        assert isinstance(request.prompt, str)
+        assert isinstance(request.decoding, Scoring)
+        row = scoring_row(request.prompt, request.decoding, self.tokenizer(), self.encode)
+        return row if isinstance(row, Failure) else self._refusal(row.tokens, 0 if row.is_choice else 1) or row
+
+    def _refusal(self, row: Sequence[int], more: int) -> Failure | None:
+        """Why a prompt is not sent, with ``more`` tokens after it; None if it can be. Others cut it silently."""
         if not row:
             return Failure("empty_prompt", "the prompt has no tokens")
         limit = self.max_seq_len
         if limit is None:
             limit = getattr(self._network.config.get_text_config(), "max_position_embeddings", None)
-        if limit is None or len(row) + decoding.max_out_len <= limit:
+        if limit is None or len(row) + more <= limit:
             return None
         return Failure(
             "too_long",
-            f"prompt has {len(row)} tokens, with {decoding.max_out_len} for the answer that is more than the "
-            f"{limit} of the model",
+            f"prompt has {len(row)} tokens, with {more} for the answer that is more than the {limit} of the model",
         )
 
-    def _answer(self, requests: Sequence[Request], rows: Sequence[Sequence[int]]) -> list[Completion]:
-        """Answer a batch; one that fails is asked again in halves, so that a bad row fails alone."""
-        import torch
-
-        if not requests:
-            return []
-        decoding = requests[0].decoding
-        try:
-            return generate_batch(self._network, self.tokenizer(), rows, decoding, _batch_seed(requests))
-        except torch.OutOfMemoryError as error:
-            failure = Failure("out_of_memory", first_line(error))
-        except (IndexError, RuntimeError, ValueError) as error:
-            failure = Failure("generation", first_line(error))
-        # Outside of `except`, so that the traceback no longer holds the failed batch's memory.
-        _free_accelerator()
-        if len(requests) == 1:
-            return [Completion(failure=failure)]
-        half = len(requests) // 2
-        return self._answer(requests[:half], rows[:half]) + self._answer(requests[half:], rows[half:])
+    def _answer(self, batch: Sequence[tuple[Request, list[int]]]) -> list[Completion]:
+        requests, rows = [request for request, _ in batch], [row for _, row in batch]
+        decoding = _shared_decoding(requests)
+        return generate_batch(self._network, self.tokenizer(), rows, decoding, _batch_seed(requests))
 
 
 @MODELS.register_module()
@@ -250,19 +266,25 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
     adds_special_tokens: ClassVar[bool] = False
 
 
+def _scored(outcome: Failure | tuple[Row, list[float] | Failure], seconds: float) -> Completion:
+    if isinstance(outcome, Failure):
+        return Completion(failure=outcome)
+    row, values = outcome
+    return Completion(failure=values) if isinstance(values, Failure) else row.completion(values, seconds)
+
+
+def _shared_decoding(requests: Sequence[Request]) -> Decoding:
+    decoding = requests[0].decoding
+    assert isinstance(decoding, Decoding)
+    return decoding
+
+
 def _batch_seed(requests: Sequence[Request]) -> int | None:
     """The seed of a batch. Requests are mixed in, so that repeats of a prompt in two batches draw different answers."""
-    if requests[0].decoding.seed is None:
+    if _shared_decoding(requests).seed is None:
         return None
     return int(digest([request.content() for request in requests], length=16), 16) >> 1
 
 
 def _without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in _SECRETS}
-
-
-def _free_accelerator() -> None:
-    import torch
-
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

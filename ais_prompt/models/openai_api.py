@@ -27,7 +27,7 @@ from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokens
 from ais_prompt.models.retry import Attempt, Backoff, ask_patiently, read_retry_after
 from ais_prompt.models.token_count import count_prompt_tokens
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request
+from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 MESSAGE_LENGTH: Final = 500
@@ -187,6 +187,8 @@ class OpenAIModel:
             ModelError: `open` was not called.
             PromptError: a completion model was given messages.
         """
+        if isinstance(request.decoding, Scoring):
+            return Completion(failure=Failure("cannot_score", f"{type(self).__name__} cannot score texts", fatal=True))
         body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
         return await ask_patiently(lambda: self._ask_once(body), self.backoff)
 

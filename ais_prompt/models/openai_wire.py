@@ -13,7 +13,17 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.media_parts import embed_files
-from ais_prompt.types import Completion, Failure, FinishReason, Message, Prompt, Request, Usage, prompt_to_json
+from ais_prompt.types import (
+    Completion,
+    Decoding,
+    Failure,
+    FinishReason,
+    Message,
+    Prompt,
+    Request,
+    Usage,
+    prompt_to_json,
+)
 
 MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
 
@@ -62,6 +72,7 @@ def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_fi
         DataError: a local file in the prompt cannot be read.
     """
     decoding = request.decoding
+    assert isinstance(decoding, Decoding)
     # Repeats of a prompt must draw different answers, so each has its own seed.
     seed = None if decoding.seed is None else decoding.seed + request.repeat
     options = {

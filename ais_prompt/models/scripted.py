@@ -13,8 +13,20 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.arguments import check_at_least, join_stops
 from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.scripted_likelihood import ScriptedLikelihoods
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Content, Decoding, Failure, FinishReason, Message, Prompt, Request, Usage
+from ais_prompt.types import (
+    Completion,
+    Content,
+    Decoding,
+    Failure,
+    FinishReason,
+    Message,
+    Prompt,
+    Request,
+    Scoring,
+    Usage,
+)
 
 Answer: TypeAlias = "str | Mapping[str, Any]"
 """A text, or ``dict(text=..., finish_reason=...)``, or ``dict(failure=kind, message=..., fatal=...)``."""
@@ -34,6 +46,8 @@ class ScriptedModel:
         answers: regular expression → answer. The first one found in the question is taken: in the last message of the
             user, or anywhere in a prompt that is a text. The order of requests does not matter then. Or else a list:
             the answers in order of asking, which is certain only with ``max_concurrency=1``.
+        likelihoods: regular expression → how surprising a text is to the model in which it is found, as negative
+            log-likelihood of each token in nats, or the kind of a failure; for inferencers that score texts.
         default: the answer where no expression is found, or after the end of the list.
         prompt_style: what it wants to be given, ``messages`` or ``text``.
         delay: seconds until an answer.
@@ -62,6 +76,7 @@ class ScriptedModel:
         max_out_len: int = 256,
         max_seq_len: int | None = None,
         stop_words: Sequence[str] = (),
+        likelihoods: Mapping[str, float | str] | None = None,
     ) -> None:
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
         check_at_least(0, delay=delay, fail_after=fail_after, die_after=die_after)
@@ -73,7 +88,8 @@ class ScriptedModel:
         self.max_out_len = max_out_len
         self.max_seq_len = max_seq_len
         self.stop_words = tuple(stop_words)
-        self._script = {"answers": answers, "default": default}
+        self._script = {"answers": answers, "default": default, "likelihoods": likelihoods}
+        self._likelihoods = ScriptedLikelihoods(likelihoods or {})
         self._default = _completion(default)
         self._rules: list[tuple[re.Pattern[str], Completion]] = []
         self._sequence: list[Completion] = []
@@ -109,9 +125,7 @@ class ScriptedModel:
 
     def count_tokens(self, prompt: Prompt) -> int:
         """Words of all messages."""
-        if isinstance(prompt, str):
-            return len(prompt.split())
-        return sum(len(_text(message.content).split()) for message in prompt)
+        return len(_whole_text(prompt).split())
 
     def close(self) -> None:
         """Nothing is held."""
@@ -120,8 +134,11 @@ class ScriptedModel:
         """Nothing is to be made ready."""
 
     async def complete(self, request: Request) -> Completion:
-        """The scripted answer, cut at stop texts and ``max_out_len``, or the scripted failure."""
-        scripted = self._scripted(request.prompt)
+        """The scripted answer, cut at stop texts and ``max_out_len``, the scripted likelihood, or the failure."""
+        if isinstance(request.decoding, Scoring):
+            scripted = self._likelihoods.score(_whole_text(request.prompt), request.decoding)
+        else:
+            scripted = self._scripted(request.prompt)
         await asyncio.sleep(self.delay)
         # From here on nothing waits: the caller has written down all answers before the one that dies.
         if self._answered == self.die_after:
@@ -129,7 +146,7 @@ class ScriptedModel:
         if self.fail_after is not None and self._answered >= self.fail_after:
             return _OUTAGE
         self._answered += 1
-        if scripted.failure:
+        if scripted.failure or isinstance(request.decoding, Scoring):
             return scripted
         generated = _generate(scripted, request.decoding)
         usage = Usage(self.count_tokens(request.prompt), len(generated.text.split()))
@@ -177,6 +194,10 @@ def _question(prompt: Prompt) -> str:
         return prompt
     by_user: list[Message] = [message for message in prompt if message.role == "user"]
     return _text(by_user[-1].content) if by_user else ""
+
+
+def _whole_text(prompt: Prompt) -> str:
+    return prompt if isinstance(prompt, str) else "\n".join(_text(message.content) for message in prompt)
 
 
 def _text(content: Content) -> str:

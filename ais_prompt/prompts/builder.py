@@ -67,9 +67,17 @@ class PromptBuilder:
         """The image, audio and video parts of a sample's prompt, in OpenAI form."""
         return self.prompt_template.media(self._without_gold(sample))
 
-    def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any) -> Filled:
-        """The prompt that states one label; as in the peers nothing is masked here."""
-        return self.prompt_template.render(sample.fields, examples=self.examples(shots), label=label)
+    def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any = None, *, keep_sep: bool = False) -> Filled:
+        """The prompt that states one label; as in the peers nothing is masked here.
+
+        Args:
+            sample: the question.
+            shots: its in-context examples.
+            label: which entry of a label table; None takes the first.
+            keep_sep: leave the ``sep_token`` of the question in the text; that of the examples is always deleted.
+        """
+        examples = self.examples(shots)
+        return self.prompt_template.render(sample.fields, examples=examples, label=label, keep_sep=keep_sep)
 
     def labels(self, samples: Iterable[Sample]) -> tuple[Any, ...]:
         """The labels to choose from: those of a label table, else the golds in order of first appearance.

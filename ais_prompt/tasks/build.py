@@ -120,9 +120,9 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
         raise
 
 
-def build_desk(model_spec: ModelSpec, model: Model, prompts: PromptBuilder) -> Desk:
+def build_desk(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, data: Dataset) -> Desk:
     """What the inferencer works with."""
-    return Desk(prompts, build_chat_format(model_spec, model.prompt_style, model.tokenizer), model)
+    return Desk(prompts, build_chat_format(model_spec, model.prompt_style, model.tokenizer), model, data.test)
 
 
 def build_evaluator(spec: DatasetSpec) -> Evaluator | None:

@@ -48,7 +48,7 @@ def prepare(task: TaskSpec, model: Model) -> Inference:
     except AisPromptError as error:
         error.where = error.where or task.dataset.infer.retriever.where
         raise
-    return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts))
+    return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts, data))
 
 
 def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenProgress) -> TaskFacts:

@@ -1,8 +1,8 @@
 """Frozen values that travel through the program. No I/O here, and no third-party import."""
 
-from ais_prompt.types.completion import Completion, Failure, FinishReason, Usage
+from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
 from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_from_json, prompt_to_json
-from ais_prompt.types.request import Decoding, Request
+from ais_prompt.types.request import Decoding, Request, Scoring
 from ais_prompt.types.result import STATUSES, Prediction, SampleScore, Score, Status, TaskFacts
 from ais_prompt.types.sample import Sample
 from ais_prompt.types.spec import (
@@ -26,6 +26,7 @@ __all__ = [
     "Failure",
     "FinishReason",
     "InferSpec",
+    "Likelihood",
     "Message",
     "ModelSpec",
     "PartSpec",
@@ -38,6 +39,7 @@ __all__ = [
     "Sample",
     "SampleScore",
     "Score",
+    "Scoring",
     "Status",
     "TaskFacts",
     "TaskSpec",

@@ -9,12 +9,37 @@ from typing import Any, Literal, TypeAlias
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "unknown"]
 
 
+_ONLY_IF_PRESENT = ("failure", "likelihood")
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens as counted by the tokenizer or the server; None where they were not told."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihood:
+    """How likely the scored text is.
+
+    Attributes:
+        nll: negative log-likelihood of the scored tokens, summed, in nats.
+        tokens: how many tokens were scored.
+        all_tokens: tokens of the scored text; one more if it is a whole prompt, whose first token has no likelihood.
+        bytes: length of the scored text in UTF-8.
+        choices: log-probabilities of single-token choices in nats, in order; nothing else is scored then.
+        merged: the last tokens of the prompt are others when it is continued ("a " and "b" become " b"); the changed
+            ones were scored along with the continuation.
+    """
+
+    nll: float
+    tokens: int
+    all_tokens: int
+    bytes: int
+    choices: tuple[float, ...] = ()
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +68,7 @@ class Completion:
         seconds: wall time of the last attempt; for a batch the time of the whole batch.
         attempts: how often it was asked, the successful attempt included.
         failure: why there is no answer; None when there is one.
+        likelihood: the answer to a request that scores a text; None if text was generated.
     """
 
     text: str = ""
@@ -51,18 +77,17 @@ class Completion:
     seconds: float = 0.0
     attempts: int = 1
     failure: Failure | None = None
+    likelihood: Likelihood | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; the failure is left out when there is none."""
+        """Plain JSON values; failure and likelihood are left out when there are none."""
         values = asdict(self)
-        if self.failure is None:
-            del values["failure"]
-        return values
+        return {key: value for key, value in values.items() if value is not None or key not in _ONLY_IF_PRESENT}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Completion:
         """The inverse of `to_json`."""
-        failure = values.get("failure")
+        failure, likelihood = values.get("failure"), values.get("likelihood")
         return cls(
             text=values["text"],
             finish_reason=values["finish_reason"],
@@ -70,4 +95,5 @@ class Completion:
             seconds=values["seconds"],
             attempts=values["attempts"],
             failure=Failure(**failure) if failure else None,
+            likelihood=Likelihood(**{**likelihood, "choices": tuple(likelihood["choices"])}) if likelihood else None,
         )

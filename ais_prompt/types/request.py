@@ -31,20 +31,34 @@ class Decoding:
 
 
 @dataclass(frozen=True, slots=True)
+class Scoring:
+    """How likely a text is to a model; nothing is generated.
+
+    Attributes:
+        continuation: None scores all tokens of the prompt but the first, which nothing comes before. A text scores
+            the tokens that it adds to the prompt: both are tokenised together, and those of the prompt are masked.
+        choices: single-token choices after the prompt, scored instead; then there is no continuation.
+    """
+
+    continuation: str | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One question to a model.
 
     Attributes:
         sample_id: the sample that it belongs to.
         prompt: exactly what is sent.
-        decoding: how the answer is generated.
+        decoding: how the answer is generated, or what is scored.
         turn: number of the turn in a dialogue, from 0.
         repeat: number of the repetition of the same prompt, from 0.
     """
 
     sample_id: str
     prompt: Prompt
-    decoding: Decoding
+    decoding: Decoding | Scoring
     turn: int = 0
     repeat: int = 0
 

@@ -27,6 +27,7 @@ class Prediction:
         gold: the value of the output column.
         completions: every answer that the prediction is made of, in order of asking.
         failed_turn: the turn that ended a dialogue, because it has no answer, counted from 1; None if there is none.
+        labels: label → what was found about it, for a prediction that is chosen from labels; empty for others.
     """
 
     sample_id: str
@@ -36,6 +37,7 @@ class Prediction:
     gold: Any
     completions: tuple[Completion, ...]
     failed_turn: int | None = None
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, in the order in which a person reads them."""
@@ -45,6 +47,7 @@ class Prediction:
             "origin_prompt": prompts_to_json(self.origin_prompt),
             "prediction": self.prediction,
             "gold": self.gold,
+            **({"labels": {label: dict(found) for label, found in self.labels.items()}} if self.labels else {}),
             "completions": [completion.to_json() for completion in self.completions],
         }
         return values if self.failed_turn is None else {**values, "failed_turn": self.failed_turn}
@@ -60,6 +63,7 @@ class Prediction:
             gold=values["gold"],
             completions=tuple(Completion.from_json(item) for item in values["completions"]),
             failed_turn=values.get("failed_turn"),
+            labels=values.get("labels", {}),
         )
 
     @property

@@ -11,6 +11,11 @@ from tools.conformance.cases import Case
 from tools.conformance.outcome import Outcome
 
 NOT_COMPARED = frozenset({"error", "error_types"})
+PEERS_RECORD = frozenset({"in-context examples", "testing input", "BPB"})
+"""Keys of ``saved`` that only say how the peers write their files (BPB: nats, and not the bytes of what was scored)."""
+DECIMALS = 6
+"""Numbers are compared to so many places: the peers compute probabilities in float32."""
+
 STAGES = {"retriever": "retrieve", "retrieval": "retrieve", "inference": "infer"}
 """Stages that the cases know by more than one name."""
 
@@ -31,10 +36,25 @@ def differences(case: Case, outcome: Outcome) -> Iterator[str]:
             continue
         got = outcome[key]
         if key == "saved":
-            wanted, got = _saved_lines(wanted, got)
+            wanted, got = _saved_lines(_saved(wanted), got)
         wanted, got = _comparable(wanted, case), _comparable(got, case)
         if wanted != got:
             yield f"{key}:\n{_diff(wanted, got)}"
+
+
+def _saved(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """What the peers saved, without what is only theirs."""
+    return {row: _without_peers_record(values) for row, values in rows.items()}
+
+
+def _without_peers_record(values: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in values.items() if key not in PEERS_RECORD}
+    labels = {key: _without_peers_record(value) for key, value in kept.items() if key.startswith("label: ")}
+    if labels:
+        kept.pop("origin_prompt", None)  # of the first label, sometimes without the examples
+    if "Loglikelihood" in kept:
+        kept.pop("prompt", None)
+    return {**kept, **labels}
 
 
 def _error_differences(wanted: Any, got: Mapping[str, str] | None) -> Iterator[str]:
@@ -50,7 +70,9 @@ def _saved_lines(
     wanted: Mapping[str, Mapping[str, Any]], got: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     """The lines of a result file, without the gold where OpenCompass has put its own answers in its place (FIX-31)."""
-    overwritten = {number for number, line in wanted.items() if line.get("gold") == line["prediction"]}
+    overwritten = {
+        number for number, line in wanted.items() if "gold" in line and line["gold"] == line.get("prediction")
+    }
     without_gold = [
         {
             number: {key: value for key, value in line.items() if not (key == "gold" and number in overwritten)}
@@ -67,7 +89,8 @@ def _stage(name: str) -> str:
 
 def _comparable(value: Any, case: Case) -> Any:
     """The value as plain JSON, without what does not count."""
-    value = _without_markers(json.loads(json.dumps(value)), no_empty_items=case.from_document)
+    plain = json.loads(json.dumps(value), parse_float=lambda digits: round(float(digits), DECIMALS))
+    value = _without_markers(plain, no_empty_items=case.from_document)
     return _of_texts(value, _stripped) if case.stripped else value
 
 

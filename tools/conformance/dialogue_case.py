@@ -12,7 +12,17 @@ from ais_prompt.inferencers import Desk, Dialogue, Inferencer, drive
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import Filled, PromptBuilder
 from ais_prompt.tasks.build import build_inferencer, build_prompts, build_retriever
-from ais_prompt.types import DatasetSpec, PartSpec, Prediction, Prompt, Sample, prompt_from_json, prompt_to_json
+from ais_prompt.types import (
+    DatasetSpec,
+    Decoding,
+    PartSpec,
+    Prediction,
+    Prompt,
+    Request,
+    Sample,
+    prompt_from_json,
+    prompt_to_json,
+)
 from tools.conformance.case_data import dataset_spec, read_rows
 from tools.conformance.case_model import CaseModel, make_model
 from tools.conformance.cases import Case
@@ -94,15 +104,16 @@ def _hold(
         answers[fake["fails_at_request"] - 1] = {"failure": "http_500"}
     scripted = ScriptedModel(answers, max_concurrency=1, max_out_len=MAX_OUT_LEN)
     dialogue = Dialogue(inferencer.converse(row, [], Desk(builder, recorder, scripted)), lambda _: None)
-    lengths: list[int] = []
+    asked: list[Request] = []
     drive(
         scripted,
         iter([dialogue]),
-        lambda request, _: lengths.append(request.decoding.max_out_len),
+        lambda request, _: asked.append(request),
         lambda _: None,
         has_answered=True,  # a model that fails at once is not given up here
     )
     assert dialogue.prediction is not None  # the dialogue is over
+    lengths = [request.decoding.max_out_len for request in asked if isinstance(request.decoding, Decoding)]
     requests = [{**seen, "max_out_len": length} for seen, length in zip(recorder.requests, lengths, strict=True)]
     return dialogue.prediction, requests
 

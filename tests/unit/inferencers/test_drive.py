@@ -10,7 +10,7 @@ import pytest
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import Conversation, Dialogue, drive
 from ais_prompt.models import ScriptedModel
-from ais_prompt.types import Completion, Decoding, Failure, Prediction, Request
+from ais_prompt.types import Completion, Decoding, Failure, Likelihood, Prediction, Request, Scoring
 
 DECODING = Decoding(max_out_len=8)
 
@@ -56,6 +56,27 @@ class Batches:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+class Scores(Batches):
+    """Scores a text by its length, besides."""
+
+    def __init__(self, batch_size: int) -> None:
+        super().__init__(batch_size)
+        self.scored: list[list[str]] = []
+
+    def score(self, requests: Sequence[Request]) -> list[Completion]:
+        texts = [str(request.prompt) for request in requests]
+        self.scored.append(texts)
+        return [Completion(likelihood=Likelihood(float(len(text)), 1, 1, len(text))) for text in texts]
+
+
+def labelled(number: int) -> Conversation:
+    """Scores three texts, then generates once."""
+    scores = yield [Request(str(number), f"{number} {label}", Scoring()) for label in ("a", "bb", "ccc")]
+    [completion] = yield [Request(str(number), "x", DECODING)]
+    found = [score.likelihood.nll for score in scores if score.likelihood]
+    return Prediction(str(number), number, "x", found, None, (*scores, completion))
 
 
 def conversation(number: int, turns: int = 1, text: str = "x", max_out_len: int = 8) -> Conversation:
@@ -114,6 +135,24 @@ def test_a_batch_has_one_decoding() -> None:
     work = (Dialogue(conversation(n, max_out_len=n % 2 + 1), lambda _: None) for n in range(8))
     outcome(model, work)
     assert [len(batch) for batch in model.seen] == [4, 4]
+
+
+def test_texts_are_scored_a_window_at_a_time_and_in_order() -> None:
+    model = Scores(2)
+    work = (Dialogue(labelled(number), lambda _: None) for number in range(40))
+    finished, recorded = outcome(model, work)
+    assert len(finished) == 40
+    assert len(recorded) == 160
+    assert all(prediction.prediction == sorted(prediction.prediction) for prediction in finished)
+    assert {len(texts) for texts in model.scored} <= {32, 24}
+    asked = [f"{number} {label}" for number in range(40) for label in ("a", "bb", "ccc")]
+    assert [text for texts in model.scored for text in texts] == asked
+    assert all(len(batch) <= 2 for batch in model.seen)
+
+
+def test_a_batch_model_that_cannot_score_says_so() -> None:
+    with pytest.raises(ModelError, match="Batches cannot tell how likely a text is"):
+        outcome(Batches(2), iter([Dialogue(labelled(0), lambda _: None)]))
 
 
 def test_conversations_are_started_as_they_are_needed() -> None:

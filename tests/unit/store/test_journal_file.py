@@ -12,7 +12,7 @@ import pytest
 
 from ais_prompt.errors import StoreError
 from ais_prompt.store.journal import Journal, request_key
-from ais_prompt.types import Completion, Decoding, Failure, Message, Request, Usage
+from ais_prompt.types import Completion, Decoding, Failure, Likelihood, Message, Request, Usage
 
 REQUEST = Request("a1b2", "1+1=", Decoding(max_out_len=8), turn=1, repeat=2)
 COMPLETION = Completion("2\n\u2028«é»\ud800", "stop", Usage(4, 1), seconds=0.25, attempts=2)
@@ -58,6 +58,15 @@ def test_an_answer_comes_back_at_once_and_after_opening_again(tmp_path: Path) ->
         assert (journal.get("key"), journal.get("other"), len(journal)) == (COMPLETION, None, 1)
     with Journal.open(path) as journal:
         assert (journal.get("key"), len(journal)) == (COMPLETION, 1)
+
+
+def test_a_likelihood_comes_back_to_the_last_digit(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    scored = replace(COMPLETION, likelihood=Likelihood(0.1 + 0.2, 3, 4, 17, (-1 / 3, float("-inf")), merged=True))
+    with Journal.open(path) as journal:
+        journal.append("key", REQUEST, scored)
+    with Journal.open(path) as journal:
+        assert journal.get("key") == scored
 
 
 def test_a_failure_is_on_record_but_no_answer(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""Conditional probability: which of a few single tokens comes after the prompt?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ais_prompt.errors import DataError
+from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.registry import INFERENCERS
+from ais_prompt.types import Prediction, Request, Sample, Scoring
+
+CHOICES_COLUMN = "choices"
+
+
+@INFERENCERS.register_module()
+class CLPInferencer:
+    """Gives the probability of each choice as the next token of the generation prompt.
+
+    The probabilities of the choices are made to sum to 1. The prediction is their list, in order of the choices;
+    ``labels`` of the prediction names them.
+
+    Args:
+        choices: texts of one token each; None takes the column ``choices`` of the first question for all questions,
+            as OpenCompass does.
+        gen_field_replace_token: what stands in the prompt in place of the gold.
+    """
+
+    def __init__(self, choices: Sequence[str] | None = None, gen_field_replace_token: str = "") -> None:
+        self.choices = None if choices is None else tuple(choices)
+        self.mask = gen_field_replace_token
+
+    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+        """Ask once for all choices."""
+        choices = self.choices or _choices_of(desk.samples[0])
+        prompt = desk.chat.render(desk.builder.generation(sample, shots), "gen")
+        [completion] = yield [Request(sample.id, prompt, Scoring(choices=choices))]
+        log_probs = completion.likelihood.choices if completion.likelihood else ()
+        probabilities = _softmax(log_probs)
+        found = zip(choices, log_probs, probabilities, strict=False)
+        return Prediction(
+            sample_id=sample.id,
+            index=sample.index,
+            origin_prompt=prompt,
+            prediction=probabilities or None,
+            gold=sample.gold,
+            completions=(completion,),
+            labels={choice: {"logprob": log_prob, "probability": p} for choice, log_prob, p in found},
+        )
+
+    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+        """The one prompt."""
+        filled = desk.builder.generation(sample, shots)
+        return [Preview("", filled, desk.chat.render(filled, "gen"))]
+
+
+def _choices_of(sample: Sample) -> tuple[str, ...]:
+    choices = sample.fields.get(CHOICES_COLUMN)
+    if not isinstance(choices, list | tuple) or not choices:
+        raise DataError(
+            f"the first question has no list of choices in a column {CHOICES_COLUMN!r}",
+            mend="add the column, or name them: choices=['A', 'B']",
+        )
+    return tuple(map(str, choices))
+
+
+def _softmax(log_probs: Sequence[float]) -> list[float]:
+    top = max(log_probs, default=0.0)
+    if math.isinf(top):  # no choice has any probability
+        return []
+    weights = [math.exp(value - top) for value in log_probs]
+    return [weight / math.fsum(weights) for weight in weights]

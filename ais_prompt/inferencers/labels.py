@@ -1,0 +1,141 @@
+"""What inferencers that choose between labels by likelihood have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.inferencers.base import Desk, Preview
+from ais_prompt.prompts import Filled
+from ais_prompt.types import Completion, Likelihood, Prediction, Prompt, Request, Sample, Scoring, prompt_to_json
+
+Label = TypeVar("Label")
+Normalization: TypeAlias = Literal["scored_tokens", "all_tokens", "bytes", "none"]
+"""What divides the negative log-likelihood of a text before texts are compared:
+
+- ``scored_tokens``: the tokens that have a likelihood; nats per token;
+- ``all_tokens``: the first token of a prompt too, which has none. OpenCompass divides so;
+- ``bytes``: the length of the text in UTF-8; nats per byte;
+- ``none``: nothing; nats.
+"""
+
+
+def normalized(likelihood: Likelihood, normalization: Normalization) -> float:
+    """The negative log-likelihood in nats per unit of the normalization; lower is likelier."""
+    divisors = {
+        "scored_tokens": likelihood.tokens,
+        "all_tokens": likelihood.all_tokens,
+        "bytes": likelihood.bytes,
+        "none": 1,
+    }
+    return likelihood.nll / divisors[normalization]
+
+
+def lowest(values: Mapping[Label, float]) -> Label | None:
+    """The label with the lowest value, of equal ones the earliest; None if none is a finite number."""
+    finite = [label for label, value in values.items() if math.isfinite(value)]
+    return min(finite, key=values.__getitem__, default=None)
+
+
+def likeliest(
+    sample: Sample,
+    asked: Mapping[Any, Sequence[Request]],
+    completions: Sequence[Completion],
+    value_of: Callable[[Sequence[Likelihood]], float],
+) -> Prediction:
+    """The prediction for a sample: the label with the lowest value.
+
+    Args:
+        sample: the question.
+        asked: label → what was asked about it; the first request scores the text that states the label.
+        completions: the answers to all of that, in order. If one failed, there is no prediction.
+        value_of: the likelihoods of one label → the value by which labels are compared.
+    """
+    answers = iter(completions)
+    values: dict[Any, float] = {}
+    findings: dict[str, dict[str, Any]] = {}
+    for label, requests in asked.items():
+        likelihoods = [answer.likelihood for answer in islice(answers, len(requests)) if answer.likelihood is not None]
+        if len(likelihoods) == len(requests):
+            values[label] = value_of(likelihoods)
+            findings[str(label)] = _finding(requests[0], values[label], likelihoods[0])
+    first = next(iter(asked.values()))[0]
+    return Prediction(
+        sample_id=sample.id,
+        index=sample.index,
+        origin_prompt=_scored_text(first),
+        prediction=lowest(values) if len(values) == len(asked) else None,
+        gold=sample.gold,
+        completions=tuple(completions),
+        labels=findings,
+    )
+
+
+def label_prompts(labels: Sequence[Any], sample: Sample, shots: Sequence[Sample], desk: Desk) -> dict[Any, Filled]:
+    """The prompt that states each label, all with the same shots.
+
+    Raises:
+        PromptError: the template has no entry for a label.
+    """
+    return {label: desk.builder.labelled(sample, shots, label) for label in labels}
+
+
+def previews(filled: Mapping[Any, Filled], desk: Desk) -> list[Preview]:
+    """The prompts of all labels, for people to look at."""
+    return [Preview(f"label {label}", prompt, desk.chat.render(prompt, "ppl")) for label, prompt in filled.items()]
+
+
+def _scored_text(request: Request) -> Prompt:
+    """The prompt and what it is continued with."""
+    if isinstance(request.prompt, str) and isinstance(request.decoding, Scoring):
+        return request.prompt + (request.decoding.continuation or "")
+    return request.prompt
+
+
+def _finding(request: Request, value: float, likelihood: Likelihood) -> dict[str, Any]:
+    """What a line of predictions says about one label.
+
+    Returns:
+        ``prompt`` as it was scored; ``ppl``, the value by which labels are compared, in nats per token unless the
+        normalization is another; ``nll`` in nats; ``tokens`` that were scored; ``bpb``, bits per byte of the scored
+        text.
+    """
+    return {
+        "prompt": prompt_to_json(_scored_text(request)),
+        "ppl": value,
+        "nll": likelihood.nll,
+        "tokens": likelihood.tokens,
+        "bpb": likelihood.nll / math.log(2) / likelihood.bytes,
+    }
+
+
+def check_named(labels: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    """The labels that a config names; None if it names none.
+
+    Raises:
+        ConfigError: there is none in the list, or one twice.
+    """
+    if labels is None:
+        return None
+    if not labels or len(set(map(str, labels))) < len(labels):
+        raise ConfigError(f"labels must be different and at least one, not {list(labels)!r}", mend="labels=['A', 'B']")
+    return tuple(labels)
+
+
+def labels_of(named: Sequence[Any] | None, desk: Desk) -> Sequence[Any]:
+    """The labels to choose from: those that the config names, else those of the data set.
+
+    Raises:
+        PromptError: nothing says which labels there are, or one is empty.
+    """
+    labels = desk.labels if named is None else named
+    for label in labels:
+        if label is None or not str(label).strip():
+            raise PromptError(
+                f"there is an empty label among {', '.join(map(repr, labels))}",
+                mend="name the labels: labels=['A', 'B'], or complete the gold answers",
+            )
+    return labels

@@ -1,0 +1,55 @@
+"""Log-likelihood: one continuation after the prompt of every label, and where it is likeliest wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ais_prompt.errors import DataError
+from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.inferencers.labels import check_named, label_prompts, labels_of, likeliest, previews
+from ais_prompt.registry import INFERENCERS
+from ais_prompt.types import Request, Sample, Scoring
+
+
+@INFERENCERS.register_module()
+class LLInferencer:
+    """Chooses the label after whose prompt the row's continuation is likeliest; of equal ones the earlier label.
+
+    Compared are log-likelihoods summed over the tokens of the continuation. The labels are found as in `PPLInferencer`.
+
+    Args:
+        labels: the labels, if the data set's own are not meant.
+        continuation_column: the column with the continuation, exactly as it follows the prompt.
+
+    Raises:
+        ConfigError: the labels are none, or one is there twice.
+    """
+
+    mask = ""
+
+    def __init__(self, labels: Sequence[Any] | None = None, continuation_column: str = "cont") -> None:
+        self.labels = check_named(labels)
+        self.continuation_column = continuation_column
+
+    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+        """Ask how likely the continuation is after every label's prompt."""
+        scoring = Scoring(self._continuation(sample))
+        prompts = label_prompts(labels_of(self.labels, desk), sample, shots, desk)
+        asked = {
+            label: [Request(sample.id, desk.chat.render(filled, "ppl"), scoring)] for label, filled in prompts.items()
+        }
+        completions = yield [request for requests in asked.values() for request in requests]
+        return likeliest(sample, asked, completions, lambda likelihoods: likelihoods[0].nll)
+
+    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+        """The prompt of every label, before the continuation."""
+        return previews(label_prompts(labels_of(self.labels, desk), sample, shots, desk), desk)
+
+    def _continuation(self, sample: Sample) -> str:
+        if self.continuation_column not in sample.fields:
+            raise DataError(
+                f"there is no column {self.continuation_column!r} with what follows the prompt",
+                mend="name the column: continuation_column='...'",
+            )
+        return str(sample.fields[self.continuation_column])

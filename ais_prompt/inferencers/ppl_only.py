@@ -1,0 +1,43 @@
+"""The perplexity of a text, compared with nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.inferencers.labels import Normalization, normalized
+from ais_prompt.registry import INFERENCERS
+from ais_prompt.types import Prediction, Request, Sample, Scoring
+
+
+@INFERENCERS.register_module()
+class PPLOnlyInferencer:
+    """Gives the perplexity of the generation prompt: by default the mean negative log-likelihood in nats per token.
+
+    Args:
+        normalization: what divides the sum over the tokens; see `Normalization`.
+        gen_field_replace_token: what stands in the text in place of the gold, if there is an output column.
+    """
+
+    def __init__(self, normalization: Normalization = "scored_tokens", gen_field_replace_token: str = "") -> None:
+        self.normalization: Normalization = normalization
+        self.mask = gen_field_replace_token
+
+    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+        """Ask once."""
+        prompt = desk.chat.render(desk.builder.generation(sample, shots), "gen")
+        [completion] = yield [Request(sample.id, prompt, Scoring())]
+        likelihood = completion.likelihood
+        return Prediction(
+            sample_id=sample.id,
+            index=sample.index,
+            origin_prompt=prompt,
+            prediction=None if likelihood is None else normalized(likelihood, self.normalization),
+            gold=sample.gold,
+            completions=(completion,),
+        )
+
+    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+        """The one prompt."""
+        filled = desk.builder.generation(sample, shots)
+        return [Preview("", filled, desk.chat.render(filled, "gen"))]

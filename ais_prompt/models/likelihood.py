@@ -1,0 +1,18 @@
+"""What every model that scores texts says in the same words."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from ais_prompt.types import Completion, Failure, Likelihood, Usage
+
+NO_TOKENS: Final = Completion(failure=Failure("no_tokens", "there is no token whose likelihood could be computed"))
+"""The answer to an empty text, and to a prompt of one token."""
+
+
+def scored(likelihood: Likelihood, usage: Usage, seconds: float = 0.0) -> Completion:
+    """A likelihood as the answer of a model; one that is not a number is a failure."""
+    if any(math.isnan(value) for value in (likelihood.nll, *likelihood.choices)):
+        return Completion(failure=Failure("not_a_number", "the model computed NaN instead of a likelihood"))
+    return Completion(finish_reason="stop", usage=usage, seconds=seconds, likelihood=likelihood)

@@ -1,0 +1,265 @@
+"""Inferencers that choose by likelihood, asked through a scripted model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from ais_prompt.chat import make_chat_format
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
+from ais_prompt.inferencers import Desk, Dialogue, Inferencer, drive
+from ais_prompt.inferencers.clp import CLPInferencer
+from ais_prompt.inferencers.ll import LLInferencer
+from ais_prompt.inferencers.ppl import PPLInferencer
+from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
+from ais_prompt.models import ScriptedModel
+from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.types import Completion, Prediction, Sample
+
+TABLE = {"A": "</E>{stem} {A}", "B": "</E>{stem} {B}"}
+ROW = {"stem": "Io is a", "A": "moon", "B": "star", "key": "A"}
+SHOT = {"stem": "Sun is a", "A": "star", "B": "planet", "key": "A"}
+
+
+def sample(index: int = 0, **changes: Any) -> Sample:
+    fields = {**ROW, **changes}
+    return Sample(str(index), index, fields, fields["key"])
+
+
+def desk(
+    template: Any, likelihoods: Mapping[str, Any], samples: Sequence[Sample], ice: Any = None, **options: Any
+) -> Desk:
+    options = {"ice_token": "</E>" if "</E>" in str(template) else None, **options}
+    builder = PromptBuilder(
+        PromptTemplate(ice, sep_token=options.get("sep_token")) if ice else None,
+        PromptTemplate(template, **options),
+        output_column="key",
+    )
+    model = ScriptedModel(prompt_style="text", likelihoods=likelihoods)
+    return Desk(builder, make_chat_format("text", None, lambda: None), model, samples)
+
+
+def run(inferencer: Inferencer, at: Desk, shots: Sequence[Sample] = ()) -> list[Prediction]:
+    """The predictions of all samples of the desk, in order."""
+    dialogues = [Dialogue(inferencer.converse(sample, shots, at), lambda _: None) for sample in at.samples]
+    drive(at.model, iter(dialogues), lambda *_: None, lambda _: None)
+    return [dialogue.prediction for dialogue in dialogues if dialogue.prediction]
+
+
+def one(inferencer: Inferencer, template: Any, likelihoods: Mapping[str, Any], **options: Any) -> Prediction:
+    [prediction] = run(inferencer, desk(template, likelihoods, [sample()], **options))
+    return prediction
+
+
+# Perplexity
+
+
+def test_the_lowest_perplexity_wins() -> None:
+    prediction = one(PPLInferencer(), TABLE, {"moon": 1.5, "star": 2.0})
+    assert prediction.prediction == "A"
+    assert one(PPLInferencer(), TABLE, {"moon": 2.5, "star": 2.0}).prediction == "B"
+    assert prediction.gold == "A"
+    assert prediction.origin_prompt == "\nIo is a moon"
+
+
+def test_a_tie_goes_to_the_earlier_label() -> None:
+    assert one(PPLInferencer(), TABLE, {"": 2.0}).prediction == "A"
+    assert one(PPLInferencer(labels=["B", "A"]), TABLE, {"": 2.0}).prediction == "B"
+
+
+def test_a_line_says_how_likely_each_label_is() -> None:
+    found = one(PPLInferencer(), {"A": "{stem} {A}", "B": "{stem} {B}"}, {"moon": 1.5, "star": 2.0}).labels
+    assert list(found) == ["A", "B"]
+    assert found["B"] == {
+        "prompt": "Io is a star",
+        "ppl": 2.0,
+        "nll": 6.0,
+        "tokens": 3,
+        "bpb": pytest.approx(6.0 / math.log(2) / 12),
+    }
+
+
+@pytest.mark.parametrize(
+    ("normalization", "value"),
+    [("scored_tokens", 2.0), ("all_tokens", 1.5), ("bytes", 0.5), ("none", 6.0)],
+)
+def test_what_the_sum_is_divided_by(normalization: Any, value: float) -> None:
+    prediction = one(PPLInferencer(normalization=normalization), {"B": "{stem} {B}"}, {"star": 2.0})
+    assert prediction.labels["B"]["ppl"] == value
+    assert prediction.labels["B"]["nll"] == 6.0
+
+
+def test_labels_of_different_length_can_be_chosen_differently() -> None:
+    template, likelihoods = {"A": "a moon", "B": "a star a star"}, {"moon": 2.5, "star": 2.0}
+    chosen = {
+        normalization: one(PPLInferencer(normalization=normalization), template, likelihoods).prediction
+        for normalization in ("scored_tokens", "all_tokens", "none")
+    }
+    assert chosen == {"scored_tokens": "B", "all_tokens": "A", "none": "A"}
+
+
+def test_without_a_table_the_labels_are_the_golds_in_order_of_appearance() -> None:
+    samples = [sample(0, key="no"), sample(1, key="yes"), sample(2, key="no")]
+    predictions = run(PPLInferencer(), desk("{stem} {A}", {"": 1.0}, samples))
+    assert [list(prediction.labels) for prediction in predictions] == [["no", "yes"]] * 3
+    assert {prediction.prediction for prediction in predictions} == {"no"}
+
+
+def test_all_labels_have_the_same_shots() -> None:
+    shots = [Sample("s", 0, SHOT, "A")]
+    at = desk(TABLE, {"": 1.0}, [sample()], ice={"A": "{stem} {A}", "B": "{stem} {B}"})
+    [prediction] = run(PPLInferencer(), at, shots)
+    assert [found["prompt"] for found in prediction.labels.values()] == [
+        "Sun is a star\nIo is a moon",
+        "Sun is a star\nIo is a star",
+    ]
+    assert [preview.prompt for preview in PPLInferencer().preview(sample(), shots, at)] == [
+        found["prompt"] for found in prediction.labels.values()
+    ]
+
+
+@pytest.mark.parametrize("kind", ["too_long", "not_a_number"])
+def test_a_label_that_cannot_be_scored_fails_its_sample_only(kind: str) -> None:
+    at = desk(TABLE, {"Vega is a star": kind, "": 1.0}, [sample(), sample(1, stem="Vega is a")])
+    fine, failed = run(PPLInferencer(), at)
+    assert not fine.failed
+    assert failed.failed
+    assert failed.prediction is None
+    assert list(failed.labels) == ["A"]
+
+
+def test_nan_is_a_failure_and_infinity_is_never_chosen() -> None:
+    at = desk(TABLE, {"star": math.nan, "": 1.0}, [sample(), sample(1, B="sun")])
+    broken, fine = run(PPLInferencer(), at)
+    assert [c.failure.kind for c in broken.completions if c.failure] == ["not_a_number"]
+    assert fine.prediction == "A"
+    assert one(PPLInferencer(), TABLE, {"moon": math.inf, "star": 9.0}).prediction == "B"
+    nothing = one(PPLInferencer(), TABLE, {"": math.inf})
+    assert nothing.prediction is None
+    assert not nothing.failed
+
+
+def test_a_prediction_with_labels_comes_back_from_its_line() -> None:
+    prediction = one(PPLInferencer(), TABLE, {"moon": 1.5, "star": 2.0})
+    assert Prediction.from_json(prediction.to_json()) == prediction
+    plain = Prediction("s", 0, "x", "y", None, (Completion("y", "stop"),))
+    assert "labels" not in plain.to_json()
+    assert "likelihood" not in plain.to_json()["completions"][0]
+
+
+# Normalised by how much the context helps
+
+MARKED = {"A": "</E>{stem}<S> {A}", "B": "</E>{stem}<S> {B}"}
+
+
+def test_the_context_is_compared_with_a_fixed_text() -> None:
+    likelihoods = {"a moon": 5.0, "a star": 4.0, "Answer: moon": 1.0, "Answer: star": 3.0}
+    prediction = one(PPLInferencer(normalizing_str="Answer:"), MARKED, likelihoods, sep_token="<S>")
+    assert {label: found["ppl"] for label, found in prediction.labels.items()} == {"A": 4.0, "B": 1.0}
+    assert prediction.prediction == "B"
+    assert prediction.labels["A"]["tokens"] == 1
+
+
+def test_the_mark_of_an_example_does_not_count() -> None:
+    ice = {"A": "{stem}<S> {A}", "B": "{stem}<S> {B}"}
+    at = desk(MARKED, {"": 1.0}, [sample()], ice=ice, sep_token="<S>")
+    requests = next(PPLInferencer(normalizing_str="Answer:").converse(sample(), [Sample("s", 0, SHOT, "A")], at))
+    assert [request.prompt for request in requests[:2]] == ["Sun is a star\nIo is a", "Answer:"]
+
+
+@pytest.mark.parametrize("template", [TABLE, {"A": {"round": [{"role": "HUMAN", "prompt": "x"}]}}])
+def test_a_template_without_mark_cannot_be_normalised(template: Any) -> None:
+    with pytest.raises(PromptError, match="normalizing_str needs"):
+        one(PPLInferencer(normalizing_str="Answer:"), template, {"": 1.0})
+
+
+def test_an_empty_answer_is_a_failure_of_its_sample() -> None:
+    at = desk(MARKED, {"": 1.0}, [sample(), sample(1, B="")], sep_token="<S>")
+    _, failed = run(PPLInferencer(normalizing_str="Answer:"), at)
+    assert {c.failure.kind for c in failed.completions if c.failure} == {"no_tokens"}
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("labels", [[], ["A", "A"], ["1", 1]])
+def test_labels_must_be_different_and_not_none(labels: list[Any]) -> None:
+    with pytest.raises(ConfigError, match="labels must be different"):
+        PPLInferencer(labels=labels)
+
+
+@pytest.mark.parametrize("gold", ["", " ", None])
+def test_an_empty_label_is_refused(gold: Any) -> None:
+    at = desk("{stem}", {"": 1.0}, [sample(), sample(1, key=gold)])
+    with pytest.raises(PromptError, match="empty label"):
+        run(PPLInferencer(), at)
+
+
+def test_a_model_that_cannot_score_ends_the_task() -> None:
+    with pytest.raises(ModelError, match="cannot_score"):
+        one(PPLInferencer(), TABLE, {})
+
+
+# Log-likelihood
+
+
+def test_the_highest_log_likelihood_of_the_continuation_wins() -> None:
+    at = desk({"A": "{stem} {A}", "B": "{stem} {B}"}, {"moon so": 3.0, "star so": 2.0}, [sample(cont=" so it is")])
+    [prediction] = run(LLInferencer(), at)
+    assert prediction.prediction == "B"
+    assert prediction.labels["B"]["nll"] == 6.0
+    assert prediction.labels["B"]["prompt"] == "Io is a star so it is"
+
+
+def test_the_continuation_must_be_there() -> None:
+    with pytest.raises(DataError, match="no column 'cont'"):
+        one(LLInferencer(), TABLE, {"": 1.0})
+    assert one(LLInferencer(continuation_column="B"), TABLE, {"": 1.0}).prediction == "A"
+
+
+# Choices of one token
+
+
+def test_the_probabilities_of_the_choices_sum_to_one() -> None:
+    at = desk("{stem} {key}", {"A$": 1.0, "B$": 3.0}, [sample(choices=["A", "B"])])
+    [prediction] = run(CLPInferencer(), at)
+    assert prediction.prediction == pytest.approx([1 / (1 + math.exp(-2)), 1 / (1 + math.exp(2))])
+    assert prediction.origin_prompt == "Io is a "
+    assert [found["logprob"] for found in prediction.labels.values()] == [-1.0, -3.0]
+    assert len(prediction.completions) == 1
+
+
+def test_the_choices_of_the_first_question_count_unless_they_are_named() -> None:
+    samples = [sample(choices=["A", "B"]), sample(1, choices=["C"])]
+    at = desk("{stem} {key}", {"": 1.0}, samples)
+    assert [list(p.labels) for p in run(CLPInferencer(), at)] == [["A", "B"]] * 2
+    assert [list(p.labels) for p in run(CLPInferencer(choices=["x"]), at)] == [["x"]] * 2
+
+
+def test_choices_must_be_somewhere() -> None:
+    with pytest.raises(DataError, match="choices"):
+        one(CLPInferencer(), "{stem}", {"": 1.0})
+
+
+# Perplexity of a text
+
+
+def test_the_perplexity_of_a_text_needs_no_gold() -> None:
+    prediction = one(PPLOnlyInferencer(), "{stem} {A}", {"moon": 1.5})
+    assert prediction.prediction == 1.5
+    assert one(PPLOnlyInferencer(normalization="none"), "{stem} {A}", {"moon": 1.5}).prediction == 4.5
+
+
+def test_a_text_of_one_token_is_a_failure() -> None:
+    at = desk("{stem}", {"": 1.0}, [sample(), sample(1, stem="Io")])
+    fine, failed = run(PPLOnlyInferencer(), at)
+    assert (fine.failed, failed.failed, failed.prediction) == (False, True, None)
+
+
+def test_errors_are_those_that_a_user_can_read() -> None:
+    for inferencer in (PPLInferencer(labels=["C"]), LLInferencer(labels=["C"], continuation_column="B")):
+        with pytest.raises(AisPromptError, match="no entry for 'C'"):
+            one(inferencer, TABLE, {"": 1.0})
