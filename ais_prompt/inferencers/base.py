@@ -14,26 +14,42 @@ are all conversations.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import Filled, PromptBuilder, Template
-from ais_prompt.types import Completion, Prediction, Prompt, ReaderSpec, Request, Sample
+from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpec, Request, Sample
 
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 
 
 @dataclass(frozen=True)
 class Desk:
-    """What an inferencer works with: the data set's prompts and questions, and the model's format and settings."""
+    """What an inferencer works with: the data set's prompts and questions, and the model's format and settings.
+
+    Attributes:
+        builder: the data set's side of the prompt.
+        chat: the model's side of the prompt.
+        model: who is asked.
+        samples: all questions.
+        eos_token_id: a further token that ends an answer, from the model's meta template; None if it has none.
+    """
 
     builder: PromptBuilder
     chat: ChatFormat
     model: Model
     samples: Sequence[Sample] = ()
+    eos_token_id: int | None = None
+
+    def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
+        """How the model will generate, with the data set's ``max_out_len`` and ``stop`` put in."""
+        decoding = self.model.decoding(max_out_len, stop)
+        if self.eos_token_id is None:
+            return decoding
+        return replace(decoding, extra={"eos_token_id": self.eos_token_id, **decoding.extra})
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:

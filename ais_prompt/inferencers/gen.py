@@ -32,7 +32,7 @@ class GenInferencer:
     def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
         """Ask once."""
         prompt = desk.chat.render(desk.builder.generation(sample, shots), "gen")
-        decoding = desk.model.decoding(self.max_out_len, self.stopping_criteria)
+        decoding = desk.decoding(self.max_out_len, self.stopping_criteria)
         completions = yield [Request(sample.id, prompt, decoding)]
         return Prediction(
             sample_id=sample.id,

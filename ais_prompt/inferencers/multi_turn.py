@@ -67,7 +67,7 @@ class MultiTurnGenInferencer:
         for turn in self._turns(dialogue):
             said = [completion.text for completion in completions] if self.infer_mode == "every" else []
             prompts.append(desk.chat.render(dialogue.request(turn, said), "gen"))
-            decoding = desk.model.decoding(self._length(turn), self.stopping_criteria)
+            decoding = desk.decoding(self._length(turn), self.stopping_criteria)
             completions += yield [Request(sample.id, prompts[-1], decoding, turn)]
             if completions[-1].failure:
                 return self._prediction(sample, dialogue, prompts, completions, failed_turn=turn + 1)

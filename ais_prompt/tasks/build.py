@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -122,7 +122,15 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
 
 def build_desk(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, data: Dataset) -> Desk:
     """What the inferencer works with."""
-    return Desk(prompts, build_chat_format(model_spec, model.prompt_style, model.tokenizer), model, data.test)
+    chat = build_chat_format(model_spec, model.prompt_style, model.tokenizer)
+    return Desk(prompts, chat, model, data.test, _end_token(model_spec, model))
+
+
+def _end_token(spec: ModelSpec, model: Model) -> int | None:
+    """``eos_token_id`` of a meta template. Servers know tokens of their own only."""
+    if not isinstance(spec.meta_template, Mapping) or model.prompt_style == "messages":
+        return None
+    return spec.meta_template.get("eos_token_id")
 
 
 def build_evaluator(spec: DatasetSpec) -> Evaluator | None:

@@ -1,0 +1,49 @@
+"""Generation: one prompt a sample."""
+
+from __future__ import annotations
+
+import pytest
+
+from ais_prompt.chat import make_chat_format
+from ais_prompt.inferencers import Desk, GenInferencer
+from ais_prompt.models import ScriptedModel
+from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.types import Completion, Decoding, Failure, Sample
+
+SAMPLE = Sample("s", 3, {"question": "1+1=?", "answer": "2"}, "2")
+
+
+def desk(eos_token_id: int | None = None) -> Desk:
+    builder = PromptBuilder(None, PromptTemplate("{question} {answer}"), output_column="answer", mask="_")
+    model = ScriptedModel(prompt_style="text", max_out_len=7, stop_words=["END"])
+    return Desk(builder, make_chat_format("text", None, lambda: None), model, (), eos_token_id)
+
+
+def test_one_request_with_the_settings_of_both_sides() -> None:
+    [request] = next(GenInferencer(stopping_criteria=["\n"]).converse(SAMPLE, [], desk()))
+    assert (request.sample_id, request.prompt) == ("s", "1+1=? _")
+    assert isinstance(request.decoding, Decoding)
+    assert request.decoding.max_out_len == 7
+    assert set(request.decoding.stop) == {"END", "\n"}
+    [longer] = next(GenInferencer(max_out_len=99).converse(SAMPLE, [], desk()))
+    assert isinstance(longer.decoding, Decoding)
+    assert longer.decoding.max_out_len == 99
+
+
+def test_the_end_token_of_the_meta_template_reaches_the_model() -> None:
+    [request] = next(GenInferencer().converse(SAMPLE, [], desk(eos_token_id=5)))
+    assert isinstance(request.decoding, Decoding)
+    assert request.decoding.extra["eos_token_id"] == 5
+
+
+@pytest.mark.parametrize(
+    ("completion", "text"), [(Completion("2", "stop"), "2"), (Completion(failure=Failure("timeout", "none")), None)]
+)
+def test_the_prediction_is_the_text_or_nothing(completion: Completion, text: str | None) -> None:
+    conversation = GenInferencer().converse(SAMPLE, [], desk())
+    next(conversation)
+    with pytest.raises(StopIteration) as stop:
+        conversation.send([completion])
+    prediction = stop.value.value
+    assert (prediction.prediction, prediction.gold, prediction.index) == (text, "2", 3)
+    assert prediction.failed is (text is None)
