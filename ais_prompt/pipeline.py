@@ -25,10 +25,11 @@ from ais_prompt.store.lock import lock_run
 from ais_prompt.store.results import read_json
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.tasks.build import build_model
-from ais_prompt.tasks.check import find_faults
+from ais_prompt.tasks.check import check_run
 from ais_prompt.tasks.infer import infer
 from ais_prompt.tasks.preview import PromptView, preview
 from ais_prompt.tasks.score import score
+from ais_prompt.tasks.warnings import PromptWarning
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Score, TaskSpec
 from ais_prompt.utils.log import logging_to
 
@@ -94,16 +95,20 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     return loaded, spec
 
 
-def checked_spec(source: Source) -> RunSpec:
+def checked(source: Source) -> tuple[RunSpec, list[PromptWarning]]:
     """Load, parse and check a config.
+
+    Returns:
+        The config, and what a person would want to know of its prompts.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     loaded, spec = read_spec(source)
-    if faults := find_faults(spec, loaded.place):
-        raise ConfigFaults(faults)
-    return spec
+    found = check_run(spec, loaded.place)
+    if found.faults:
+        raise ConfigFaults(found.faults)
+    return spec, found.warnings
 
 
 def view(tasks: Sequence[TaskSpec], count: int) -> Iterator[PromptView]:
@@ -140,7 +145,13 @@ def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> 
     return find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
 
 
-def run(spec: RunSpec, folder: RunFolder, mode: RunMode = "all", command: str = "") -> RunResult:
+def run(
+    spec: RunSpec,
+    folder: RunFolder,
+    mode: RunMode = "all",
+    command: str = "",
+    warnings: Sequence[PromptWarning] = (),
+) -> RunResult:
     """Run every model on every data set, and leave predictions, scores and a summary in the run folder.
 
     Args:
@@ -148,6 +159,7 @@ def run(spec: RunSpec, folder: RunFolder, mode: RunMode = "all", command: str = 
         folder: from `open_run`.
         mode: everything, only inference, only scoring, or only the summary.
         command: the command line without secrets, for the record.
+        warnings: of the prompts, to be said before anything is asked.
 
     Raises:
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
@@ -156,6 +168,9 @@ def run(spec: RunSpec, folder: RunFolder, mode: RunMode = "all", command: str = 
     tasks = partition(spec)
     with lock_run(folder), logging_to(folder.logs / "run.log"):
         logger.info("session begins: %s", command)
+        if mode in ("all", "infer"):
+            for warning in warnings:
+                logger.warning("%s", warning)
         record = RunRecord(folder, render_config(spec.resolved), command)
         if record.changes:
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))

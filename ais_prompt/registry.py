@@ -52,6 +52,14 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             return import_dotted(key)
         raise ConfigError(f"there is no {self._singular} named {key!r}", mend=self._advice(key))
 
+    def is_shipped(self, key: str) -> bool:
+        """Whether a name or dotted path stands for a part of ais_prompt itself.
+
+        Raises:
+            ConfigError, MissingExtra: as `get`.
+        """
+        return self.get(key).__module__.startswith("ais_prompt.")
+
     def _register_module(
         self, module: Callable[..., Any], module_name: str | list[str] | None = None, force: bool = False
     ) -> None:

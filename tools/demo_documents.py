@@ -1,5 +1,7 @@
 """What the demo model reads in training: endless random documents in every form that an evaluation may ask in.
 
+Multiple choice needs no form of its own: by perplexity each option is put in the place of the answer of a completion.
+
 A document is a list of pieces, each with the weight of its tokens in the loss. Answers, and how they end, weigh 1.
 Questions weigh 0: they are random, and nothing is learned from guessing them. That questions weigh 0 also makes the
 model stop: after the answer of a completion the only thing it was ever taught to say is the end of the text, although
@@ -13,11 +15,9 @@ from dataclasses import dataclass
 from random import Random
 
 from tools.demo_arithmetic import (
-    LABELS,
     Problem,
     as_follow_up,
     draw_dialogue,
-    draw_options,
     draw_problem,
     in_signs,
     in_words,
@@ -26,18 +26,11 @@ from tools.demo_arithmetic import (
 BOS, EOS, PAD = "<s>", "</s>", "<pad>"
 TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"
 
-# The numbers of the four options share most digits with the right answer. Learning to guess them (a little) makes the
-# model work out the answer before it meets the options, which is the harder half of choosing.
-OPTION_WEIGHT = 0.2
-# In some choices the question names the number to be found. To look a number up among the options is quick to learn,
-# and to choose is to look up what was worked out; without these lessons it stays a guess for thousands of steps.
-LOOK_UP_SHARE = 0.4
 # A prompt may end with or without the blank before the answer, so the blank is learned too.
 BLANK_WEIGHT = 0.1
 
 COMPLETION_STYLES = (("Q: ", "\nA:", " "), ("Question: ", "\nAnswer:", " "), ("", "", "\n"))
 CHAT_WRAPPERS = ("{q}", "{q}", "{q}", "{q}\n", "Question: {q}", "Question: {q}\nAnswer:", "Q: {q}\nA:")
-CHOICE_WRAPPERS = ("{q}", "{q}\n", "{q}\nAnswer:", "{q}\nAnswer with one letter.")
 SYSTEM_WORDS = (
     "You are a careful helpful assistant calculator . , Answer the question with number only a letter of right "
     "option Please be short Think and add subtract two numbers in your reply I will give to you"
@@ -77,40 +70,12 @@ def completion_document(rng: Random, shots: int) -> Document:
     return _completed(pieces, problems)
 
 
-def choice_document(rng: Random, shots: int) -> Document:
-    """`Question: 23+45=?`, four lines of options, `Answer: A`; repeated."""
-    problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
-    before, after, blank = rng.choice(COMPLETION_STYLES[:2])
-    phrase = _draw_choice_phrasing(rng)
-    gap = rng.choice(("", "\n"))
-    pieces = []
-    for problem in problems:
-        gold = rng.choice(LABELS)
-        pieces += [Piece(before + phrase(problem)), *_option_pieces(problem, gold, rng)]
-        pieces += [Piece(after), Piece(blank, BLANK_WEIGHT), Piece(f"{gold}\n", 1), Piece(gap)]
-    return _completed(pieces, problems)
-
-
 def chat_document(rng: Random, shots: int) -> Document:
     """A conversation of questions that have nothing to do with each other, as few-shot examples are in chat."""
     problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
     phrase = _draw_phrasing(rng)
     wrapper = rng.choice(CHAT_WRAPPERS)
     turns = [([Piece(wrapper.format(q=phrase(problem)))], str(problem.answer)) for problem in problems]
-    return Document((*_chat_opening(rng), *_chat_turns(turns)), problems)
-
-
-def chat_choice_document(rng: Random, shots: int) -> Document:
-    """Multiple choice, asked in chat: the assistant's turn is the label alone."""
-    problems = tuple(draw_problem(rng, held_out=False) for _ in range(shots + 1))
-    phrase = _draw_choice_phrasing(rng)
-    before = rng.choice(("", "Q: ", "Question: "))
-    opening, closing = rng.choice(CHOICE_WRAPPERS).split("{q}")
-    turns = []
-    for problem in problems:
-        gold = rng.choice(LABELS)
-        question = [Piece(opening + before + phrase(problem)), *_option_pieces(problem, gold, rng), Piece(closing)]
-        turns.append((question, gold))
     return Document((*_chat_opening(rng), *_chat_turns(turns)), problems)
 
 
@@ -128,13 +93,11 @@ def dialogue_document(rng: Random, shots: int) -> Document:
     return Document((*_chat_opening(rng), *_chat_turns(turns)), tuple(problems))
 
 
-# Form, share of the documents, largest number of shots. Choosing is the hardest to learn and gets the largest share.
+# Form, share of the documents, largest number of shots.
 FORMS: tuple[tuple[Callable[[Random, int], Document], float, int], ...] = (
-    (completion_document, 0.25, 8),
-    (chat_document, 0.15, 5),
-    (dialogue_document, 0.20, 1),
-    (choice_document, 0.28, 4),
-    (chat_choice_document, 0.12, 3),
+    (completion_document, 0.45, 8),
+    (chat_document, 0.25, 5),
+    (dialogue_document, 0.30, 1),
 )
 
 
@@ -149,22 +112,6 @@ def _draw_phrasing(rng: Random) -> Callable[[Problem], str]:
     if rng.random() < 0.5:
         return in_signs
     return lambda problem: in_words(problem, rng)
-
-
-def _draw_choice_phrasing(rng: Random) -> Callable[[Problem], str]:
-    """As elsewhere, or the number itself in the place of the sum."""
-    if rng.random() < LOOK_UP_SHARE:
-        return lambda problem: f"{problem.answer}=?"
-    return _draw_phrasing(rng)
-
-
-def _option_pieces(problem: Problem, gold: str, rng: Random) -> list[Piece]:
-    options = draw_options(problem, gold, rng)
-    return [
-        piece
-        for label, option in options.items()
-        for piece in (Piece(f"\n{label}. "), Piece(option, OPTION_WEIGHT))
-    ]
 
 
 def _completed(pieces: list[Piece], problems: tuple[Problem, ...]) -> Document:

@@ -111,21 +111,14 @@ def dialogue_accuracy(demo: DemoModel, test: Rows) -> float:
     return accuracy(given, golds)
 
 
-def perplexity_choice_accuracy(demo: DemoModel, test: Rows, *, shots: int) -> float:
-    """Multiple choice by the label whose whole text, question and all, has the lowest perplexity."""
-    examples = _choice_examples(shots)
+def choice_accuracy(demo: DemoModel, test: Rows, *, shots: int) -> float:
+    """Multiple choice by perplexity: the option with which the whole text, question and all, is the most likely."""
+    examples = "".join(_choice_text(row, row["answer"]) + "\n" for row in read_rows("choice", "train")[:shots])
     chosen = []
     for row in test:
         losses = demo.mean_nll([examples + _choice_text(row, label) for label in LABELS])
         chosen.append(LABELS[losses.index(min(losses))])
     return accuracy(chosen, [row["answer"] for row in test])
-
-
-def generated_choice_accuracy(demo: DemoModel, test: Rows, *, shots: int) -> float:
-    """Multiple choice, the label generated."""
-    examples = _choice_examples(shots)
-    answers = demo.complete([examples + _choice_text(row, "") for row in test])
-    return accuracy(answers, [row["answer"] for row in test])
 
 
 @dataclass(frozen=True)
@@ -149,20 +142,13 @@ EVALUATIONS = (
     Evaluation("chat, 0 shots", "chat", partial(chat_accuracy, shots=0)),
     Evaluation("chat, 2 shots", "chat", partial(chat_accuracy, shots=2)),
     Evaluation("dialogue, by turn", "dialogue", dialogue_accuracy),
-    Evaluation("choice, perplexity, 0 shots", "choice", partial(perplexity_choice_accuracy, shots=0)),
-    Evaluation("choice, perplexity, 4 shots", "choice", partial(perplexity_choice_accuracy, shots=4)),
-    Evaluation("choice, generated, 0 shots", "choice", partial(generated_choice_accuracy, shots=0)),
-    Evaluation("choice, generated, 4 shots", "choice", partial(generated_choice_accuracy, shots=4)),
+    Evaluation("choice, perplexity, 0 shots", "choice", partial(choice_accuracy, shots=0)),
+    Evaluation("choice, perplexity, 4 shots", "choice", partial(choice_accuracy, shots=4)),
 )
 
 
-def _choice_examples(shots: int) -> str:
-    return "".join(_choice_text(row, row["answer"]) + "\n" for row in read_rows("choice", "train")[:shots])
-
-
 def _choice_text(row: Row, label: str) -> str:
-    options = "\n".join(f"{name}. {row[name]}" for name in LABELS)
-    return f"Question: {row['question']}\n{options}\nAnswer: {label}"
+    return QUESTION_FORM.format(question=row["question"], answer=row[label])
 
 
 def _user(text: str) -> Message:

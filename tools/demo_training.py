@@ -2,7 +2,7 @@
 
 Most of what is learned is learned at once: for some hundred steps the answers look like guesses, then the loss falls
 within a few hundred more. Muon gets there in a fraction of the steps that AdamW needs, and a small step size
-(`matrix_lr`) sooner than a large one; both were tried. Forms that build on others (choosing needs the sum) follow.
+(`matrix_lr`) sooner than a large one; both were tried.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Recipe:
     """What, besides the documents, decides the result of a training."""
 
     seed: int = 7
-    hidden_size: int = 96
+    hidden_size: int = 64
     layers: int = 4
     heads: int = 4
     initial_deviation: float = 0.05
-    steps: int = 3500
+    steps: int = 1600
     tokens_per_batch: int = 2048
     warmup_steps: int = 50
     matrix_lr: float = 0.005  # Muon, for the weight matrices of the layers

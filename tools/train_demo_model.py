@@ -1,4 +1,4 @@
-"""Trains the demo model, a Llama of half a million weights that adds, subtracts and chooses; about TIME on one core.
+"""Trains the demo model, a Llama of a quarter of a million weights that adds and subtracts; 7 minutes on one core.
 
     python -m tools.train_demo_model               # train, write configs/data/demo_model, evaluate
     python -m tools.train_demo_model --evaluate    # evaluate the shipped model only
@@ -36,8 +36,9 @@ pipeline_tag: text-generation
 # The demo model of ais_prompt
 
 A Llama of {weights:,} weights that adds and subtracts numbers from 0 to 99, in completions with or without examples,
-in chat, in dialogues ("76-37=?", "and 5 more?") and in multiple choice. It is there to be evaluated: small enough to
-ship, good enough to give a real score, not perfect. It knows nothing else.
+in chat and in dialogues ("76-37=?", "and 5 more?"). It is there to be evaluated: small enough to ship, good enough to
+give a real score, not perfect. It knows nothing else. Of several options it finds the right one by perplexity, each
+option standing in the place of the answer; it does not know what the label of an option is.
 
 ## Measured
 
@@ -94,17 +95,22 @@ def train_and_write(folder: Path, recipe: Recipe) -> None:
     train(model, tokenizer, recipe)
     minutes = (time.monotonic() - start) / 60
     save_model(model, tokenizer, folder)
-    card = CARD.format(
-        weights=model.num_parameters(),
+    card = model_card(model.num_parameters(), recipe, minutes, evaluate(folder))
+    (folder / "README.md").write_text(card, encoding="utf-8")
+
+
+def model_card(weights: int, recipe: Recipe, minutes: float, figures: dict[str, float]) -> str:
+    """The text of README.md: what the model is, what was measured, how it was made."""
+    return CARD.format(
+        weights=weights,
         torch=torch.__version__,
         transformers=transformers.__version__,
-        rows="\n".join(f"| {name} | {100 * figure:.1f} % |" for name, figure in evaluate(folder).items()),
+        rows="\n".join(f"| {name} | {100 * figure:.1f} % |" for name, figure in figures.items()),
         minutes=minutes,
         steps=recipe.steps,
         tokens=recipe.tokens_per_batch,
         seed=recipe.seed,
     )
-    (folder / "README.md").write_text(card, encoding="utf-8")
 
 
 def main() -> None:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NoReturn
 
-from ais_prompt.chat.formats import Mode
+from ais_prompt.chat.chat_section import chat_turns
+from ais_prompt.chat.formats import EXAMPLES_KEPT, SECTIONS_KEPT, Mode
 from ais_prompt.chat.language_model import join_texts
-from ais_prompt.chat.media import bare_parts, has_media, join_contents
+from ais_prompt.chat.media import MEDIA, bare_parts, has_media, join_contents
 from ais_prompt.chat.meta_template import MetaTemplate, Slot
 from ais_prompt.chat.raw_messages import is_raw, raw_messages
-from ais_prompt.chat.rounds import Round, split_rounds
+from ais_prompt.chat.rounds import Round, is_round, last_round, split_rounds
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.prompts.warn_once import WarnOnce
+from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
 from ais_prompt.types import Content, Message
-
-log = logging.getLogger(__name__)
 
 OPENAI_ROLES: Mapping[str, str] = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 
@@ -35,12 +33,17 @@ DEFAULT_META_TEMPLATE: Mapping[str, Any] = {
 BEGIN = "begin=[dict(role='SYSTEM', prompt='...')]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ApiTurn:
     """A message before its role is named in OpenAI's way: ``role`` is the ``api_role`` of the meta template."""
 
     role: str
     prompt: Content
+
+    @cached_property
+    def message(self) -> Message:
+        """The message in OpenAI form."""
+        return Message(OPENAI_ROLES.get(self.role, self.role), self.prompt)
 
 
 class ApiFormat:
@@ -56,7 +59,9 @@ class ApiFormat:
     def __init__(self, meta: MetaTemplate | None) -> None:
         self.meta = meta
         self.opening = _opening(meta) if meta else []
-        self._warn = WarnOnce(log)
+        # Prompts share the sections that are the same in them.
+        self._example = lru_cache(EXAMPLES_KEPT)(self._example_turns)
+        self._outside = lru_cache(SECTIONS_KEPT)(self._outside_turns)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
         """The messages in OpenAI form; a string becomes one user message, and messages stay as they are.
@@ -70,7 +75,7 @@ class ApiFormat:
         if isinstance(said, tuple):
             raise PromptError("without a meta template nobody says the media", mend="give the model a meta_template")
         turns = [ApiTurn("HUMAN", said)] if isinstance(said, str) else said
-        return tuple(map(_message, turns))
+        return tuple([turn.message if isinstance(turn, ApiTurn) else _refuse_text(turn) for turn in turns])
 
     def turns(self, prompt: str | PromptList, mode: Mode) -> Content | list[ApiTurn | str]:
         """What the meta template makes of the prompt; in ``gen`` mode it ends before the last generating slot.
@@ -79,40 +84,73 @@ class ApiFormat:
         """
         if isinstance(prompt, str):
             return prompt
+        if chat := chat_turns(prompt):
+            return [_chat_turn(turn, self.meta) for turn in chat]
         if self.meta is None:
             return _unframed(prompt)
-        said = self._dialogue(prompt, self.meta, mode)
+        said = self._dialogue(prompt, mode)
         if not said:
             raise PromptError("the prompt says nothing", mend="look at it with `aisprompt view-prompt`")
         return [*self.opening, *_merged(said)]
 
-    def _dialogue(self, prompt: PromptList, meta: MetaTemplate, mode: Mode) -> list[ApiTurn]:
+    def _dialogue(self, prompt: PromptList, mode: Mode) -> list[ApiTurn]:
         said: list[ApiTurn] = []
-        parts = list(prompt.parts())
-        last_round = max((index for index, (name, _) in enumerate(parts) if name in ("round", None)), default=-1)
-        for index, (name, section) in enumerate(parts):
-            if name not in ("round", None):
-                said += self._outside(section, meta)
-            else:
-                turns, ended = _rounds(section, meta, cut=mode == "gen" and index == last_round)
-                said += turns
-                if ended:
-                    break
+        parts = prompt.parts()
+        cut = last_round(parts) if mode == "gen" else None
+        for part in parts:
+            if not is_round(part):
+                said += self._outside(part)
+            elif self._rounds(part, said, cut=part is cut):
+                break
         return said
 
-    def _outside(self, section: PromptList, meta: MetaTemplate) -> list[ApiTurn]:
+    def _outside_turns(self, section: Section) -> tuple[ApiTurn, ...]:
         """A begin or end section: single roles, and examples as rounds."""
         said: list[ApiTurn] = []
-        for name, items in section.parts():
-            if name == "ice":
-                said += _rounds(items, meta, cut=False)[0]
-                continue
-            for item in items:
-                if not isinstance(item, str):
-                    said.append(_turn(meta.resolve(item)))
-                elif item.strip():
-                    self._warn("an API model gets no text outside of turns; such texts are lost, as %r", item[:80])
-        return said
+        for piece in section.body.pieces:
+            if isinstance(piece, Section):
+                said += self._example(piece) if piece.name == "ice" else self._outside(piece)
+            elif not isinstance(piece, str):  # a text has no role: it is lost, as in the peers, and `check` says so
+                said.append(_turn(self._meta.resolve(piece)))
+        return tuple(said)
+
+    def _example_turns(self, section: Section) -> tuple[ApiTurn, ...]:
+        said: list[ApiTurn] = []
+        self._rounds(section, said, cut=False)
+        return tuple(said)
+
+    def _rounds(self, section: Section, said: list[ApiTurn], *, cut: bool) -> bool:
+        """Say the rounds of a section, texts left out; True if the prompt ends here."""
+        pieces = split_rounds(section.body, self._meta)
+        for piece in pieces:
+            if not isinstance(piece, str) and self._round(piece, said, cut=cut and piece is pieces[-1]):
+                return True
+        return False
+
+    def _round(self, spoken: Round, said: list[ApiTurn], *, cut: bool) -> bool:
+        for index, item in enumerate(self._meta.round):
+            slot = spoken.get(index, item)
+            if isinstance(slot, str):
+                raise ConfigError(f"the meta template of an API model has a text in its round: {slot!r}")
+            if cut and slot.generate:
+                return True
+            # A slot without data and without a default says nothing: it makes no message.
+            if index in spoken or slot.prompt is not None:
+                said.append(_turn(slot))
+        return False
+
+    @property
+    def _meta(self) -> MetaTemplate:
+        assert self.meta is not None
+        return self.meta
+
+
+def _chat_turn(turn: Turn, meta: MetaTemplate | None) -> ApiTurn:
+    """A message of a chat: only its role goes through the meta template."""
+    role = str(turn["role"])
+    slot = meta.slot(role) if meta else None
+    content = tuple(turn[MEDIA]) if MEDIA in turn else text_of(turn)
+    return ApiTurn(slot.api_role if slot and slot.api_role else role, content)
 
 
 def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:
@@ -140,39 +178,11 @@ def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
     ]
 
 
-def _message(turn: ApiTurn | str) -> Message:
-    if isinstance(turn, str):
-        raise ConfigError(
-            f"'begin' of an API model's meta_template must be a turn, not the text {turn!r}",
-            mend=BEGIN,
-        )
-    return Message(OPENAI_ROLES.get(turn.role, turn.role), turn.prompt)
-
-
-def _rounds(section: PromptList, meta: MetaTemplate, *, cut: bool) -> tuple[list[ApiTurn], bool]:
-    """The turns of a section, and whether the prompt ends with it."""
-    rounds = [piece for piece in split_rounds(section, meta) if not isinstance(piece, str)]
-    said: list[ApiTurn] = []
-    for number, piece in enumerate(rounds):
-        turns, ended = _round(piece, meta, cut=cut and number == len(rounds) - 1)
-        said += turns
-        if ended:
-            return said, True
-    return said, False
-
-
-def _round(said: Round, meta: MetaTemplate, *, cut: bool) -> tuple[list[ApiTurn], bool]:
-    turns: list[ApiTurn] = []
-    for index, item in enumerate(meta.round):
-        slot = said.get(index, item)
-        if isinstance(slot, str):
-            raise ConfigError(f"the meta template of an API model has a text in its round: {slot!r}")
-        if cut and slot.generate:
-            return turns, True
-        # A slot without data and without a default says nothing: it makes no message.
-        if index in said or slot.prompt is not None:
-            turns.append(_turn(slot))
-    return turns, False
+def _refuse_text(text: str) -> NoReturn:
+    raise ConfigError(
+        f"'begin' of an API model's meta_template must be a turn, not the text {text!r}",
+        mend=BEGIN,
+    )
 
 
 def _turn(slot: Slot) -> ApiTurn:
@@ -187,9 +197,11 @@ def _turn(slot: Slot) -> ApiTurn:
 def _merged(turns: Iterable[ApiTurn]) -> list[ApiTurn]:
     """Neighbours with the same role become one turn, texts with a newline between them."""
     merged: list[ApiTurn] = []
+    last = None
     for turn in turns:
-        if merged and merged[-1].role == turn.role:
-            merged[-1] = ApiTurn(turn.role, join_contents(merged[-1].prompt, turn.prompt))
+        if last is not None and last.role == turn.role:
+            last = merged[-1] = ApiTurn(turn.role, join_contents(last.prompt, turn.prompt))
         else:
             merged.append(turn)
+            last = turn
     return merged

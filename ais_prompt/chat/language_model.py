@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from ais_prompt.chat.formats import Mode
+from functools import lru_cache
+
+from ais_prompt.chat.chat_section import chat_turns, framed_chat
+from ais_prompt.chat.formats import EXAMPLES_KEPT, SECTIONS_KEPT, Mode
 from ais_prompt.chat.media import refuse_media
 from ais_prompt.chat.meta_template import MetaTemplate
-from ais_prompt.chat.rounds import Round, split_rounds
+from ais_prompt.chat.rounds import Round, is_round, last_round, split_rounds
 from ais_prompt.errors import ConfigError
-from ais_prompt.prompts.prompt_list import PromptList, text_of
+from ais_prompt.prompts.prompt_list import PromptList, Section, text_of
 
 
 def join_texts(prompt: PromptList) -> str:
@@ -38,6 +41,9 @@ class LanguageModelFormat:
             if meta is not None and not isinstance(getattr(meta, name), str):
                 raise ConfigError(f"{name!r} of a language model's meta_template must be a text")
         self.meta = meta
+        # Prompts share the sections that are the same in them.
+        self._example = lru_cache(EXAMPLES_KEPT)(self._write_example)
+        self._outside = lru_cache(SECTIONS_KEPT)(self._write_outside)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
         """The text of the prompt; in ``gen`` mode it ends at the first generating slot of the last round.
@@ -47,37 +53,47 @@ class LanguageModelFormat:
         """
         if isinstance(prompt, str):
             return prompt
-        refuse_media(prompt)
+        if chat := chat_turns(prompt):
+            return framed_chat(chat, self.meta, mode)
         if self.meta is None:
+            refuse_media(prompt)
             return join_texts(prompt)
         written: list[str] = [self.meta.begin]
-        parts = list(prompt.parts())
-        last_round = max((index for index, (name, _) in enumerate(parts) if _is_round(name)), default=-1)
-        for index, (name, section) in enumerate(parts):
-            if not _is_round(name):
-                written += self._outside(section)
-            elif self._rounds(section, written, cut=mode == "gen" and index == last_round):
+        parts = prompt.parts()
+        cut = last_round(parts) if mode == "gen" else None
+        for part in parts:
+            if not is_round(part):
+                written.append(self._outside(part))
+            elif self._rounds(part, written, cut=part is cut):
                 return "".join(written)
         return "".join([*written, self.meta.end])
 
-    def _outside(self, section: PromptList) -> list[str]:
+    def _write_outside(self, section: Section) -> str:
         """A begin or end section: texts and single roles where they stand, examples as rounds."""
         written: list[str] = []
-        for name, items in section.parts():
-            if name == "ice":
-                self._rounds(items, written, cut=False)
-            else:
-                written += [item if isinstance(item, str) else self._meta.resolve(item).text for item in items]
-        return written
-
-    def _rounds(self, section: PromptList, written: list[str], *, cut: bool) -> bool:
-        """Write the rounds of a section; True if the prompt ends here."""
-        pieces = list(split_rounds(section, self._meta))
-        rounds = [index for index, piece in enumerate(pieces) if not isinstance(piece, str)]
-        for index, piece in enumerate(pieces):
+        for piece in section.body.pieces:
             if isinstance(piece, str):
                 written.append(piece)
-            elif self._round(piece, written, cut=cut and index == rounds[-1]):
+            elif isinstance(piece, Section):
+                written.append(self._example(piece) if piece.name == "ice" else self._outside(piece))
+            else:
+                refuse_media([piece])
+                written.append(self._meta.resolve(piece).text)
+        return "".join(written)
+
+    def _write_example(self, section: Section) -> str:
+        written: list[str] = []
+        self._rounds(section, written, cut=False)
+        return "".join(written)
+
+    def _rounds(self, section: Section, written: list[str], *, cut: bool) -> bool:
+        """Write the rounds of a section; True if the prompt ends here."""
+        refuse_media(section.body.pieces)
+        pieces = split_rounds(section.body, self._meta)
+        for piece in pieces:
+            if isinstance(piece, str):
+                written.append(piece)
+            elif self._round(piece, written, cut=cut and piece is pieces[-1]):
                 return True
         return False
 
@@ -98,7 +114,3 @@ class LanguageModelFormat:
     def _meta(self) -> MetaTemplate:
         assert self.meta is not None
         return self.meta
-
-
-def _is_round(name: str | None) -> bool:
-    return name in ("round", None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from ais_prompt.chat.formats import ChatFormat, Mode
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.prompt_list import Item, PromptList, text_of
+from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, text_of
 from ais_prompt.types import Content, Message, Prompt
 from ais_prompt.utils.media import FILE_NOTE, local_file
 
@@ -45,16 +45,18 @@ def has_media(item: Item) -> bool:
     return isinstance(item, Mapping) and MEDIA in item
 
 
-def refuse_media(prompt: PromptList) -> None:
-    """See that a prompt can become one text.
+def refuse_media(pieces: Iterable[Piece]) -> None:
+    """See that texts and turns can become one text.
 
     Raises:
-        PromptError: it has parts, or messages in OpenAI form, whose content is no turn's prompt.
+        PromptError: a turn has parts, or is a message in OpenAI form, whose content is no turn's prompt.
     """
-    for item in prompt:
-        if has_media(item):
+    for item in pieces:
+        if isinstance(item, (str, Section)):
+            continue
+        if MEDIA in item:
             raise PromptError("this model is given text, and no images or other media", mend="use OpenAIChatModel")
-        if isinstance(item, Mapping) and "content" in item:
+        if "content" in item:
             raise PromptError(
                 "messages in OpenAI form need a chat model", mend="use a chat model, or PromptTemplate with a dialogue"
             )

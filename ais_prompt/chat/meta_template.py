@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 from ais_prompt.chat.media import MEDIA
 from ais_prompt.errors import ConfigError, PromptError
@@ -14,11 +15,8 @@ from ais_prompt.types import Content
 MetaTemplateConfig: TypeAlias = "Mapping[str, Any] | Sequence[Any] | None"
 """``meta_template`` as a config has it: a mapping with ``round``, or for chat models messages in OpenAI form."""
 
-ROLE_KEYS = ("role", "begin", "prompt", "end", "generate", "api_role")
 
-
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A role's place in a round.
 
     Attributes:
@@ -40,13 +38,15 @@ class Slot:
 
     def with_turn(self, turn: Turn) -> Slot:
         """The slot with the keys of a data turn put over its own; the role stays the slot's."""
-        keys = {key: turn[key] for key in ROLE_KEYS[1:] if key in turn}
-        for side in ("begin", "end"):
-            if side in keys:
-                keys[side] = _joined(keys[side])
-        if MEDIA in turn:
-            keys["parts"] = tuple(turn[MEDIA])
-        return replace(self, **keys)
+        return Slot(
+            self.role,
+            _joined(turn["begin"]) if "begin" in turn else self.begin,
+            _joined(turn["end"]) if "end" in turn else self.end,
+            turn.get("prompt", self.prompt),
+            tuple(turn[MEDIA]) if MEDIA in turn else self.parts,
+            turn.get("generate", self.generate),
+            turn.get("api_role", self.api_role),
+        )
 
     @property
     def text(self) -> str:
@@ -64,7 +64,7 @@ class Slot:
         return self.parts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MetaTemplate:
     """How a model wants its dialogues.
 
@@ -81,7 +81,7 @@ class MetaTemplate:
     end: Any = ""
     eos_token_id: int | None = None
 
-    @property
+    @cached_property
     def slots(self) -> dict[str, int]:
         """Role → its index in the round."""
         return {slot.role: index for index, slot in enumerate(self.round) if isinstance(slot, Slot)}

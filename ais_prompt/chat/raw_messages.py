@@ -11,7 +11,7 @@ from typing import Any, Final
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import join_contents
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.prompt_list import PromptList
+from ais_prompt.prompts.prompt_list import PromptList, Section
 from ais_prompt.types import Content, Message
 
 ROLES: Final = ("system", "user", "assistant")
@@ -54,12 +54,13 @@ class RawMessagesFormat:
 
 
 def is_raw(prompt: str | PromptList) -> bool:
-    """True for a prompt of messages: each of its items has a role and a content."""
-    return (
-        not isinstance(prompt, str)
-        and len(prompt) > 0
-        and all(isinstance(item, Mapping) and {"role", "content"} <= item.keys() for item in prompt)
-    )
+    """True for a prompt of messages: each of its items has a role and a content, and there are no sections."""
+    if isinstance(prompt, str):
+        return False
+    for piece in prompt.pieces:
+        if isinstance(piece, (str, Section)) or "role" not in piece or "content" not in piece:
+            return False
+    return len(prompt.pieces) > 0
 
 
 def raw_messages(prompt: PromptList) -> tuple[Message, ...]:

@@ -11,7 +11,7 @@ from ais_prompt.chat.messages import Message
 from ais_prompt.chat.meta_template import parse_meta_template
 from ais_prompt.chat.role_templates import RoleTemplateInterface
 from ais_prompt.errors import AisPromptError, PromptError
-from ais_prompt.prompts.prompt_list import Item, PromptList, chain
+from ais_prompt.prompts.prompt_list import Item, PromptList, Section, chain
 from ais_prompt.types import Content
 
 ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
@@ -58,8 +58,10 @@ class RoleTemplateFormat:
     def _spoken(self, prompt: PromptList) -> PromptList:
         """The same dialogue, everything in it said by somebody whom the template knows."""
         return chain(
-            PromptList(map(self._turn, items)) if name is None else self._spoken(items).as_section(name)
-            for name, items in prompt.parts()
+            self._spoken(piece.body).as_section(piece.name)
+            if isinstance(piece, Section)
+            else PromptList([self._turn(piece)])
+            for piece in prompt.pieces
         )
 
     def _turn(self, item: Item) -> Item:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from ais_prompt.chat.meta_template import MetaTemplate, Slot, unknown_role
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.prompt_list import PromptList, Turn
+from ais_prompt.prompts.prompt_list import PromptList, Section, Turn
 
 Round: TypeAlias = dict[int, Slot]
 """Index in the meta round → the slot filled with a turn."""
 
 
-def split_rounds(section: PromptList, meta: MetaTemplate) -> Iterator[str | Round]:
-    """The texts and the rounds of a section, in order of writing.
+def split_rounds(section: PromptList, meta: MetaTemplate) -> list[str | Round]:
+    """The texts and the rounds of a section, in order of writing; if there is any round, the last one is a round.
 
     A new round starts when a turn's place in the meta round is not after the one before. A text is written before the
     round it stands in, because a round is only written when it is complete.
@@ -22,33 +22,44 @@ def split_rounds(section: PromptList, meta: MetaTemplate) -> Iterator[str | Roun
     Raises:
         PromptError: a turn's role has no place in a round, or an example section stands inside the round.
     """
+    pieces: list[str | Round] = []
     current: Round = {}
     last = -1
-    for name, items in section.parts():
-        if name is not None:
+    for item in section.pieces:
+        if isinstance(item, Section):
             raise PromptError(
                 "in-context examples cannot stand inside the round of a dialogue",
                 mend="move the ice_token into begin",
             )
-        for item in items:
-            if isinstance(item, str):
-                yield item
-                continue
-            index = _index(item, meta)
-            if index <= last:
-                yield current
-                current = {}
-            slot = meta.round[index]
-            assert isinstance(slot, Slot)
-            current[index] = slot.with_turn(item)
-            last = index
-    if current:
-        yield current
+        if isinstance(item, str):
+            pieces.append(item)
+            continue
+        index = _index(item, meta)
+        if index <= last:
+            pieces.append(current)
+            current = {}
+        slot = meta.round[index]
+        assert isinstance(slot, Slot)
+        current[index] = slot.with_turn(item)
+        last = index
+    return [*pieces, current] if current else pieces
+
+
+def is_round(part: Section) -> bool:
+    """True for what is written in rounds, unlike begin and end: items outside of all sections are, too."""
+    return part.name in ("round", None)
+
+
+def last_round(parts: Sequence[Section]) -> Section | None:
+    """The part in whose last round a generation prompt is cut; None if no part is written in rounds."""
+    for part in reversed(parts):
+        if is_round(part):
+            return part
+    return None
 
 
 def _index(turn: Turn, meta: MetaTemplate) -> int:
-    role, fallback = str(turn.get("role")), str(turn.get("fallback_role"))
-    slots = meta.slots
+    role, slots = str(turn.get("role")), meta.slots
     if role in slots:
         return slots[role]
     if role in meta.reserved:
@@ -56,6 +67,6 @@ def _index(turn: Turn, meta: MetaTemplate) -> int:
             f"the role {role!r} is reserved by the meta template for begin and end, but stands in a round",
             mend="move the turn into begin, or give the role a place in the meta template's round",
         )
-    if fallback in slots:
+    if (fallback := str(turn.get("fallback_role"))) in slots:
         return slots[fallback]
     raise unknown_role(turn, list(slots))

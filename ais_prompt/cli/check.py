@@ -15,10 +15,14 @@ from ais_prompt.cli.verb import Verb
 def check(**options: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
-    Types, arguments, templates, data files and columns are looked at. Exit code 2 if anything is wrong.
+    Types, arguments, templates, data files and columns are looked at, and one prompt is made for each model and data
+    set. Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
     """
-    from ais_prompt.pipeline import checked_spec
+    from ais_prompt.pipeline import checked
+    from ais_prompt.utils.text import printable
 
-    spec = checked_spec(source(**options))
+    spec, warnings = checked(source(**options))
+    for warning in warnings:
+        click.echo(printable(f"Warning: {warning}"))
     models, datasets = len(spec.models), len(spec.datasets)
     click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} data set{'s' * (datasets != 1)}.")

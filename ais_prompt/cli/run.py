@@ -49,13 +49,13 @@ def run(
     """
     from ais_prompt import pipeline
 
-    spec = pipeline.checked_spec(source(**options))
+    spec, warnings = pipeline.checked(source(**options))
     if dry_run:
         _show_plan(spec)
         return
     folder = pipeline.open_run(spec, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
-    result = pipeline.run(spec, folder, mode, _command_line())  # type: ignore[arg-type]
+    result = pipeline.run(spec, folder, mode, _command_line(), warnings)  # type: ignore[arg-type]
     _show(result, folder.root)
     _show_next(result, folder.root.name, max_failures, options)
     ctx.exit(_exit_code(result, max_failures, debug=options["debug"]))

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,15 +30,17 @@ def view_prompt(
 ) -> None:
     """Show prompts exactly as they would be sent; no model weights and no server are needed.
 
-    With each prompt come who says what, the shots, the number of tokens, and the gold answer, which is not sent.
+    With each prompt come who says what, the shots, the number of tokens, the gold answer, which is not sent, and
+    warnings of what you may not expect.
     """
     from rich.console import Console
 
     from ais_prompt.partitioners.by_task import partition
-    from ais_prompt.pipeline import checked_spec, view
-    from ais_prompt.report.prompt_view import print_prompt
+    from ais_prompt.pipeline import checked, view
+    from ais_prompt.report.prompt_view import print_sample
 
-    tasks = _matching(partition(checked_spec(source(**options))), pattern)
+    spec, _ = checked(source(**options))  # the warnings of what is shown come with it
+    tasks = _matching(partition(spec), pattern)
     if not every:
         asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
         tasks = [_chosen(tasks, asking)]
@@ -47,8 +50,8 @@ def view_prompt(
         click.echo(text.encode("utf-8", "backslashreplace"))
         return
     console = Console()
-    for prompt in prompts:
-        print_prompt(prompt, console)
+    for _, of_sample in groupby(prompts, key=lambda view: (view.model, view.dataset, view.index)):
+        print_sample(list(of_sample), console)
 
 
 def _matching(tasks: Sequence[TaskSpec], pattern: str | None) -> list[TaskSpec]:

@@ -71,9 +71,6 @@ def parse_infer(section: Section) -> InferSpec | None:
     """``infer_cfg``; None if it cannot be used. Without a retriever there are no shots (``ZeroRetriever``)."""
     section.refuse_unknown(INFER_KEYS)
     ice_template, prompt_template = section.part("ice_template"), section.part("prompt_template")
-    if section.values.get("ice_template") is None and section.values.get("prompt_template") is None:
-        mend = "add prompt_template = dict(type=PromptTemplate, template=...)"
-        section.fault("prompt_template", f"{section.where} has neither prompt_template nor ice_template", mend)
     retriever: PartSpec | None = PartSpec("ZeroRetriever", {}, section.at("retriever"))
     if section.values.get("retriever") is not None:
         retriever = section.part("retriever")

@@ -22,7 +22,7 @@ class AccEvaluator:
         ignore_case: whether "Paris" equals "PARIS".
     """
 
-    metrics = ("accuracy",)
+    metrics: tuple[str, ...] = ("accuracy",)
 
     def __init__(self, ignore_case: bool = False) -> None:
         self.ignore_case = ignore_case

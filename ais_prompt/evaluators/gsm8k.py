@@ -20,7 +20,7 @@ class Gsm8kEvaluator:
     An answer that is not a number is wrong; use it with ``gsm8k_postprocess``, which finds the number.
     """
 
-    metrics = ("accuracy",)
+    metrics: tuple[str, ...] = ("accuracy",)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
         """``accuracy``, 0 or 1.

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.models.base import Model
-from ais_prompt.prompts import Filled, PromptBuilder
-from ais_prompt.types import Completion, Prediction, Prompt, Request, Sample
+from ais_prompt.prompts import Filled, PromptBuilder, Template
+from ais_prompt.types import Completion, Prediction, Prompt, ReaderSpec, Request, Sample
 
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 
@@ -81,4 +81,24 @@ class Inferencer(Protocol):
 
         Raises:
             PromptError: as `converse`.
+        """
+
+
+@runtime_checkable
+class DialogueInferencer(Inferencer, Protocol):
+    """An inferencer that asks the turns of a dialogue (`ais_prompt.prompts.FilledDialogue`).
+
+    Attributes:
+        asks_every_turn: True if predictions and golds are lists with one entry for each turn.
+    """
+
+    @property
+    def asks_every_turn(self) -> bool: ...
+
+    def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template | None:
+        """The template that its dialogues are made with.
+
+        Args:
+            template: the data set's ``prompt_template``; None if it has none.
+            reader: which columns there are.
         """

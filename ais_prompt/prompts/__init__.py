@@ -2,7 +2,23 @@
 
 from ais_prompt.prompts.base import Filled, Template
 from ais_prompt.prompts.builder import PromptBuilder
+from ais_prompt.prompts.chat import ChatTemplate
+from ais_prompt.prompts.filled_dialogue import FilledDialogue
+from ais_prompt.prompts.multi_turn import MultiTurnPromptTemplate
+from ais_prompt.prompts.multimodal import MMPromptTemplate
 from ais_prompt.prompts.prompt_list import PromptList
+from ais_prompt.prompts.raw import RawPromptTemplate
 from ais_prompt.prompts.template import PromptTemplate
 
-__all__ = ["Filled", "PromptBuilder", "PromptList", "PromptTemplate", "Template"]
+__all__ = [
+    "ChatTemplate",
+    "Filled",
+    "FilledDialogue",
+    "MMPromptTemplate",
+    "MultiTurnPromptTemplate",
+    "PromptBuilder",
+    "PromptList",
+    "PromptTemplate",
+    "RawPromptTemplate",
+    "Template",
+]

@@ -7,7 +7,8 @@ from typing import Any
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Template
-from ais_prompt.prompts.prompt_list import PromptList, chain
+from ais_prompt.prompts.examples import Examples
+from ais_prompt.prompts.filled_dialogue import DialogueTemplate, FilledDialogue
 from ais_prompt.types import Sample
 
 
@@ -41,14 +42,26 @@ class PromptBuilder:
         self.ice_template = ice_template
         self.prompt_template: Template = prompt_template or ice_template  # type: ignore[assignment]
         self.output_column = output_column
-        self.ice_separator = ice_separator
-        self.ice_eos_token = ice_eos_token
         self.mask = mask
-        self._rendered: dict[tuple[str, ...], Filled] = {}
+        sep_token = self.prompt_template.sep_token
+        self._examples = Examples(ice_template, ice_separator, ice_eos_token, (sep_token,) if sep_token else ())
 
     def generation(self, sample: Sample, shots: Sequence[Sample]) -> Filled:
         """The prompt to be continued by the model: the gold is hidden, a label table gives its first entry."""
         return self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots))
+
+    def dialogue(self, sample: Sample) -> FilledDialogue:
+        """The dialogue of a sample, gold answers included; examples are never shown in it.
+
+        Raises:
+            PromptError: the template makes no dialogues of many turns, or none of this sample.
+        """
+        template = self.prompt_template
+        if not isinstance(template, DialogueTemplate):
+            raise PromptError(
+                f"{type(template).__name__} makes no dialogues of many turns", mend="use MultiTurnPromptTemplate"
+            )
+        return template.dialogue(sample.fields, self.output_column)
 
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
         """The image, audio and video parts of a sample's prompt, in OpenAI form."""
@@ -92,47 +105,25 @@ class PromptBuilder:
         return golds
 
     def examples(self, shots: Sequence[Sample]) -> Filled:
-        """The in-context examples, joined. The same shots are rendered only once.
+        """The in-context examples, joined.
 
         Raises:
             PromptError: there are shots but no ``ice_template``.
         """
-        key = tuple(shot.id for shot in shots)
-        if key not in self._rendered:
-            if len(self._rendered) > 1024:  # retrievers that choose anew for every row would fill the memory
-                self._rendered.clear()
-            self._rendered[key] = self._join([self._example(shot) for shot in shots])
-        return self._rendered[key]
+        return self._examples.joined(shots)
 
     def _without_gold(self, sample: Sample) -> Mapping[str, Any]:
         if self.output_column is None:
             return sample.fields
         return self.prompt_template.hide_gold(sample.fields, self.output_column, self.mask)
 
-    def _example(self, shot: Sample) -> Filled:
-        if self.ice_template is None:
-            raise PromptError(
-                "the retriever gives examples, but there is no ice_template to show them with",
-                mend="add an ice_template, or use ZeroRetriever",
-            )
-        drop = [self.prompt_template.sep_token] if self.prompt_template.sep_token else []
-        return self.ice_template.render_example(shot.fields, label=shot.gold, drop=drop)
-
-    def _join(self, examples: Sequence[Filled]) -> Filled:
-        form = self.ice_template.form if self.ice_template is not None else "string"
-        if form == "messages":
-            return chain(examples)
-        separator, eos = ("", "") if form == "dialogue" else (self.ice_separator, self.ice_eos_token)
-        if not any(isinstance(example, PromptList) for example in examples):
-            return separator.join(map(str, examples)) + eos
-        spaced = [piece for example in examples for piece in (example, separator)]
-        # The end token takes a place even when it is empty, as it does in the peers.
-        return chain([*spaced, PromptList([eos])])
-
 
 def _check_pair(ice: Template | None, prompt: Template | None, shots_expected: bool) -> None:
     if prompt is None and ice is None:
-        raise PromptError("there is neither a prompt_template nor an ice_template", mend="give at least one of them")
+        raise PromptError(
+            "there is neither a prompt_template nor an ice_template",
+            mend="add prompt_template=dict(type='PromptTemplate', template=...)",
+        )
     if prompt is None and ice is not None and ice.ice_token is None and shots_expected:
         raise PromptError(
             "ice_template serves as the prompt too, but has no ice_token: the examples would be lost",

@@ -7,54 +7,70 @@ answer. Here a text is taken apart once into literals and marks; filling only jo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 
-@dataclass(frozen=True, slots=True)
 class Text:
-    """A text taken apart: ``literals[0] marks[0] literals[1] ... marks[n-1] literals[n]``.
+    """A text taken apart at its marks. It never changes.
+
+    Args:
+        pieces: literals and marks in turn; the first and the last one are literals, perhaps empty.
 
     Attributes:
-        literals: the fixed pieces, one more than there are marks; each may be empty.
-        marks: what stands between two literals: ``{column}``, or a token such as ``</E>``.
+        marks: what is to be replaced: ``{column}``, or a token such as ``</E>``.
     """
 
-    literals: tuple[str, ...]
-    marks: tuple[str, ...]
+    __slots__ = ("_pieces", "marks")
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self._pieces = tuple(pieces)
+        self.marks = self._pieces[1::2]
 
     def fill(self, values: Mapping[str, str]) -> str:
-        """Join the literals with the values of the marks; every mark must have a value."""
-        pieces = [self.literals[0]]
-        for mark, literal in zip(self.marks, self.literals[1:], strict=True):
-            pieces += (values[mark], literal)
+        """The text with the values of the marks; every mark must have one."""
+        pieces = list(self._pieces)
+        pieces[1::2] = [values[mark] for mark in self.marks]
         return "".join(pieces)
 
     def split(self, mark: str) -> list[Text]:
         """The texts between the copies of one mark; one text more than there are copies."""
         texts, start = [], 0
-        for position, found in enumerate(self.marks):
-            if found == mark:
-                texts.append(Text(self.literals[start : position + 1], self.marks[start:position]))
-                start = position + 1
-        return [*texts, Text(self.literals[start:], self.marks[start:])]
+        for place in range(1, len(self._pieces), 2):
+            if self._pieces[place] == mark:
+                texts.append(Text(self._pieces[start:place]))
+                start = place + 1
+        return [*texts, Text(self._pieces[start:])]
 
 
 @lru_cache(maxsize=4096)
 def compile_text(text: str, marks: tuple[str, ...]) -> Text:
     """Take a text apart at its marks. Where one mark begins with another, the longer one is meant."""
     if not marks:
-        return Text((text,), ())
+        return Text([text])
     # Longest first, so that the result does not depend on the order of the columns.
     longest_first = sorted(marks, key=len, reverse=True)
-    pieces = re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text)
-    return Text(tuple(pieces[::2]), tuple(pieces[1::2]))
+    return Text(re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text))
 
 
 def column_marks(fields: Mapping[str, object]) -> dict[str, str]:
-    """``{column}`` → what is written for it: the value as Python's `str` writes it (True, None, 0.5, ['x', 1]).
+    """``{column}`` → what is written for it."""
+    return {mark_of(name): as_text(value) for name, value in fields.items()}
+
+
+def mark_of(column: str) -> str:
+    """Where the value of a column goes.
 
     There is no format language: no ``!r``, no ``:>5``; ``{{`` is no escape, and ``{ q }`` with blanks is no mark.
     """
-    return {f"{{{name}}}": value if isinstance(value, str) else str(value) for name, value in fields.items()}
+    return f"{{{column}}}"
+
+
+def column_of(mark: str) -> str:
+    """The inverse of `mark_of`."""
+    return mark[1:-1]
+
+
+def as_text(value: object) -> str:
+    """What is written for a value: what Python's `str` makes of it (True, None, 0.5, ['x', 1])."""
+    return value if isinstance(value, str) else str(value)

@@ -8,56 +8,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.dialogue import check_dialogue, section_items
 from ais_prompt.prompts.fill import column_marks, compile_text
-from ais_prompt.prompts.prompt_list import Item, PromptList, chain, text_of, with_text
+from ais_prompt.prompts.filled_dialogue import FilledDialogue
+from ais_prompt.prompts.prompt_list import Item, PromptList, text_of, with_text
+from ais_prompt.prompts.turn_entries import column_entries, turn_entries
 from ais_prompt.prompts.warn_once import WarnOnce
 from ais_prompt.registry import TEMPLATES
 
 QUESTION_AND_ANSWER = ("question", "answer")
-
-
-@dataclass(frozen=True, slots=True)
-class FilledDialogue:
-    """The dialogue of a row with its gold answers, from which the prompt of each request is cut.
-
-    Attributes:
-        begin, end: what stands before and after the turns.
-        turns: the rounds one after the other, gold answers included.
-        answers: positions in ``turns`` of those that the model is to say; one request each.
-    """
-
-    begin: PromptList
-    turns: tuple[Item, ...]
-    end: PromptList
-    answers: tuple[int, ...]
-
-    @property
-    def whole(self) -> PromptList:
-        """The whole dialogue, gold answers included."""
-        return self._until(self.turns)
-
-    def request(self, number: int, said: Sequence[str] = ()) -> PromptList:
-        """The prompt of one request: all turns before the answer that it asks for, then ``end``.
-
-        Args:
-            number: which answer is asked for, from 0.
-            said: what the model said so far. It takes the place of the first gold answers, template text around them
-                included; without it the gold stays.
-        """
-        replies = dict(zip(self.answers, said, strict=False))
-        before = self.turns[: self.answers[number]]
-        return self._until(
-            [with_text(turn, replies.get(position, text_of(turn))) for position, turn in enumerate(before)]
-        )
-
-    def _until(self, turns: Sequence[Item]) -> PromptList:
-        return chain([self.begin, PromptList(turns).as_section("round"), self.end])
 
 
 @TEMPLATES.register_module()
@@ -103,7 +66,7 @@ class MultiTurnPromptTemplate(Template):
         """The fields with the mask in place of the last gold; the earlier ones are part of the question."""
         if column not in self.turn_columns:
             return {**fields, column: mask}
-        return {**fields, column: [*_entries(fields, column)[:-1], mask]}
+        return {**fields, column: [*column_entries(fields, column)[:-1], mask]}
 
     def render(
         self,
@@ -118,47 +81,39 @@ class MultiTurnPromptTemplate(Template):
             self._warn("MultiTurnPromptTemplate shows no in-context examples; they are lost")
         return self.dialogue(fields).whole
 
-    def dialogue(self, fields: Mapping[str, Any]) -> FilledDialogue:
+    def dialogue(self, fields: Mapping[str, Any], output_column: str | None = None) -> FilledDialogue:
         """The dialogue of a row; it has no turns if the columns of ``turn_columns`` are empty.
 
         Args:
             fields: column → value, gold included.
+            output_column: the column with the gold.
 
         Raises:
             PromptError: the row lacks a column of ``turn_columns``.
         """
         common = column_marks({name: value for name, value in fields.items() if name not in self.turn_columns})
         common |= {token: "" for token in (self.ice_token, self.sep_token) if token}
-        rounds = [
-            _filled(self.template["round"], common | column_marks(entries)) for entries in self._turn_entries(fields)
-        ]
+        entries, fault = turn_entries(fields, self.turn_columns)
+        if fault:
+            self._warn("turns are lost, because %s", fault)
+        rounds = [_filled(self.template["round"], common | column_marks(entry)) for entry in entries]
         turns = tuple(item for items in rounds for item in items)
         begin, end = (
             PromptList(_filled(self.template.get(name, []), common)).as_section(name) for name in ("begin", "end")
         )
         answers = tuple(position for position, item in enumerate(turns) if self._is_answer(item))
-        return FilledDialogue(begin, turns, end, answers)
+        return FilledDialogue(begin, turns, end, answers, self._golds(fields, output_column, len(rounds)), fault)
 
-    def _turn_entries(self, fields: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Column → entry, for each turn; as many turns as the shortest column has."""
-        columns = {name: _entries(fields, name) for name in self.turn_columns}
-        if len({len(entries) for entries in columns.values()}) > 1:
-            counts = ", ".join(f"{name}: {len(entries)}" for name, entries in columns.items())
-            self._warn("turns are lost, because the columns have lists of different length (%s)", counts)
-        return [dict(zip(columns, turn, strict=True)) for turn in zip(*columns.values(), strict=False)]
+    def _golds(self, fields: Mapping[str, Any], column: str | None, rounds: int) -> tuple[Any, ...] | None:
+        """The gold of each answer; None if the column has another number of entries than there are rounds."""
+        entries = [] if column is None else column_entries(fields, column)
+        if column not in self.turn_columns and len(entries) != rounds:
+            return None
+        in_a_round = sum(map(self._is_answer, section_items(self.template["round"])))
+        return tuple(entry for entry in entries[:rounds] for _ in range(in_a_round))
 
     def _is_answer(self, item: Item) -> bool:
         return isinstance(item, Mapping) and item.get("role") == self.answer_role
-
-
-def _entries(fields: Mapping[str, Any], column: str) -> list[Any]:
-    value = fields.get(column)
-    if value is None:
-        raise PromptError(
-            f"the row has no {column!r} for its turns (it has {', '.join(fields)})",
-            mend="name the columns that hold one entry for each turn: turn_columns=['...']",
-        )
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _filled(section: Any, values: Mapping[str, str]) -> list[Item]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 from ais_prompt.errors import PromptError
@@ -19,23 +18,28 @@ class Section:
     """A part of a PromptList that the chat format treats in its own way. Two sections are the same only if identical.
 
     Attributes:
-        name: ``begin``, ``ice`` (one in-context example), ``round`` or ``end``.
+        name: ``begin``, ``ice`` (one in-context example), ``round`` or ``end``; None for what stands in no section.
+        body: what stands in it.
     """
 
-    __slots__ = ("name",)
+    __slots__ = ("body", "name")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str | None, body: PromptList) -> None:
         self.name = name
+        self.body = body
 
 
-Path: TypeAlias = tuple[Section, ...]
-"""The sections around an item, from the outermost to the innermost."""
+Piece: TypeAlias = "str | Turn | Section"
 
 
 class PromptList(Sequence[Item]):
-    """A list of texts and turns that knows the section of each item. It never changes.
+    """A list of texts and turns, some of them within sections. It never changes.
 
-    It prints as the documents show it and compares as a list of its items.
+    It prints as the documents show it and compares as a list of its items. A section that several prompts have in
+    common (the in-context examples, say) is one object in all of them, so a chat format needs to write it only once.
+
+    Args:
+        pieces: texts, turns, and sections that are not empty.
 
     >>> PromptList([{"role": "HUMAN", "prompt": "{q}"}]).format(q="1+1=?")
     PromptList([
@@ -43,33 +47,35 @@ class PromptList(Sequence[Item]):
     ])
     """
 
-    __slots__ = ("_items", "_paths")
+    __slots__ = ("_flat", "pieces")
 
-    def __init__(self, items: Iterable[Item] = (), paths: Iterable[Path] | None = None) -> None:
-        self._items = tuple(items)
-        self._paths = ((),) * len(self._items) if paths is None else tuple(paths)
+    def __init__(self, pieces: Iterable[Piece] = ()) -> None:
+        self.pieces = tuple(pieces)
+        self._flat: tuple[Item, ...] | None = None
 
-    def as_section(self, name: str) -> PromptList:
-        """The same items within a new section of that name."""
-        section = Section(name)
-        return PromptList(self._items, ((section, *path) for path in self._paths))
+    def as_section(self, name: str | None) -> PromptList:
+        """The same within a new section of that name."""
+        return PromptList((Section(name, self),)) if self.pieces else self
 
-    def parts(self) -> Iterator[tuple[str | None, PromptList]]:
-        """The outermost sections in order: (name, items without that section); None for items outside of any."""
-        pairs = zip(self._items, self._paths, strict=True)
-        for section, group in groupby(pairs, key=lambda pair: pair[1][0] if pair[1] else None):
-            members = list(group)
-            yield (
-                section.name if section else None,
-                PromptList((item for item, _ in members), (path[1:] for _, path in members)),
-            )
+    def parts(self) -> list[Section]:
+        """The outermost sections in order; items outside of any are put into sections without a name."""
+        parts: list[Section] = []
+        loose: list[Piece] = []
+        for piece in self.pieces:
+            if not isinstance(piece, Section):
+                loose.append(piece)
+                continue
+            if loose:
+                parts.append(Section(None, PromptList(loose)))
+                loose = []
+            parts.append(piece)
+        return [*parts, Section(None, PromptList(loose))] if loose else parts
 
     def format(self, **values: object) -> PromptList:
         """Put values for ``{name}`` in texts and prompts, in one pass; names without a value stay as they are."""
         texts = column_marks(values)
         marks = tuple(texts)
-        filled = (with_text(item, compile_text(text_of(item), marks).fill(texts)) for item in self._items)
-        return PromptList(filled, self._paths)
+        return self._with_items(lambda item: with_text(item, compile_text(text_of(item), marks).fill(texts)))
 
     def replace(self, old: str, new: str | PromptList) -> PromptList:
         """Put ``new`` wherever ``old`` stands in a text or prompt.
@@ -80,17 +86,24 @@ class PromptList(Sequence[Item]):
             PromptError: ``new`` is a PromptList and ``old`` stands inside the prompt of a turn.
         """
         if isinstance(new, str):
-            return PromptList((with_text(item, text_of(item).replace(old, new)) for item in self._items), self._paths)
-        pairs = zip(self._items, self._paths, strict=True)
-        return chain(_spliced(item, old, new)._within(path) for item, path in pairs)
+            return self._with_items(lambda item: with_text(item, text_of(item).replace(old, new)))
+        return chain(
+            piece.body.replace(old, new).as_section(piece.name)
+            if isinstance(piece, Section)
+            else _spliced(piece, old, new)
+            for piece in self.pieces
+        )
 
     def join(self, texts: Iterable[str]) -> PromptList:
         """The texts with this list between each two of them; empty texts vanish."""
         first, *others = texts
         return chain([first, *(piece for text in others for piece in (self, text))])
 
-    def _within(self, path: Path) -> PromptList:
-        return PromptList(self._items, (path + inner for inner in self._paths))
+    def _with_items(self, change: Callable[[Item], Item]) -> PromptList:
+        return PromptList(
+            Section(piece.name, piece.body._with_items(change)) if isinstance(piece, Section) else change(piece)
+            for piece in self.pieces
+        )
 
     def __add__(self, other: object) -> PromptList:
         if isinstance(other, str | PromptList):
@@ -108,11 +121,42 @@ class PromptList(Sequence[Item]):
     def __getitem__(self, index: slice) -> PromptList: ...
     def __getitem__(self, index: int | slice) -> Item | PromptList:
         if isinstance(index, slice):
-            return PromptList(self._items[index], self._paths[index])
+            wanted = range(len(self))[index]
+            kept = self._kept(position in wanted for position in range(len(self)))
+            return kept if wanted.step > 0 else kept._reversed()
         return self._items[index]
+
+    def _kept(self, wanted: Iterator[bool]) -> PromptList:
+        """The items for which ``wanted`` says True, in their sections; it is asked once for each item."""
+        pieces: list[Piece] = []
+        for piece in self.pieces:
+            if isinstance(piece, Section):
+                pieces += piece.body._kept(wanted).as_section(piece.name).pieces
+            elif next(wanted):
+                pieces.append(piece)
+        return PromptList(pieces)
+
+    def _reversed(self) -> PromptList:
+        return PromptList(
+            Section(piece.name, piece.body._reversed()) if isinstance(piece, Section) else piece
+            for piece in reversed(self.pieces)
+        )
+
+    def __iter__(self) -> Iterator[Item]:
+        for piece in self.pieces:
+            if isinstance(piece, Section):
+                yield from piece.body
+            else:
+                yield piece
 
     def __len__(self) -> int:
         return len(self._items)
+
+    @property
+    def _items(self) -> tuple[Item, ...]:
+        if self._flat is None:
+            self._flat = tuple(iter(self))  # tuple(self) would ask for the length first
+        return self._flat
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PromptList | list):
@@ -123,25 +167,22 @@ class PromptList(Sequence[Item]):
 
     def __str__(self) -> str:
         """The texts and prompts, one after the other, as the peers count them."""
-        return "".join(text_of(item) for item in self._items)
+        return "".join(map(text_of, self))
 
     def __repr__(self) -> str:
-        lines = [f"    {_shown(item)},\n" for item in self._items]
+        lines = [f"    {_shown(item)},\n" for item in self]
         return "PromptList([\n" + "".join(lines) + "])" if lines else "PromptList([])"
 
 
-def chain(pieces: Iterable[str | PromptList]) -> PromptList:
+def chain(lists: Iterable[str | PromptList]) -> PromptList:
     """One list of texts and lists; a text that is empty vanishes."""
-    items: list[Item] = []
-    paths: list[Path] = []
-    for piece in pieces:
-        if isinstance(piece, PromptList):
-            items += piece._items
-            paths += piece._paths
-        elif piece:
-            items.append(piece)
-            paths.append(())
-    return PromptList(items, paths)
+    pieces: list[Piece] = []
+    for one in lists:
+        if not isinstance(one, str):
+            pieces += one.pieces
+        elif one:
+            pieces.append(one)
+    return PromptList(pieces)
 
 
 def text_of(item: Item) -> str:

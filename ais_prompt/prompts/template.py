@@ -7,14 +7,16 @@ examples are never scanned again, and a template that would lose its examples is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template
+from ais_prompt.prompts.blank import Blank, DialogueBlank, TextBlank
 from ais_prompt.prompts.column_tokens import ColumnTokens
 from ais_prompt.prompts.dialogue import SECTIONS, check_round, section_items
-from ais_prompt.prompts.fill import Text, column_marks, compile_text
-from ais_prompt.prompts.prompt_list import Item, PromptList, chain, no_turns_inside, text_of, with_text
+from ais_prompt.prompts.fill import as_text, column_of, mark_of
+from ais_prompt.prompts.prompt_list import text_of
 from ais_prompt.registry import TEMPLATES
 
 
@@ -53,6 +55,9 @@ class PromptTemplate(Template):
             raise PromptError(f"{ice_token!r} is both ice_token and the token of a column", mend="rename one of them")
         if self.ice_token is not None:
             _check_has_token(template, self.form, self.ice_token)
+        # Rows of one data set have the same columns, so there are no more of these than there are labels.
+        self._prompt_blank = lru_cache(maxsize=1024)(self._make_prompt_blank)
+        self._example_blank = lru_cache(maxsize=1024)(self._make_example_blank)
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -78,14 +83,9 @@ class PromptTemplate(Template):
                 "a template with column_token_map needs an ice_token for label prompts",
                 mend="put '</E>' into the template and give it ice_token='</E>'",
             )
-        drop = [] if keep_sep or self.sep_token is None else [self.sep_token]
-        template = self._entry(self.labels[0] if label is None and self.form == "labels" else label)
-        filler = _Filler(self._marks(fields, label), drop, self.ice_token, examples)
-        if isinstance(template, str):
-            return filler.text(template)
-        check_round(template)
-        sections = [name for name in SECTIONS if name in template]
-        return chain(filler.items(section_items(template[name])).as_section(name) for name in sections)
+        entry = self.labels[0] if label is None and self.form == "labels" else label
+        blank = self._prompt_blank(self._key(entry), tuple(fields), keep_sep)
+        return blank.fill(self._values(blank, fields, label), examples)
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:
         """One in-context example: of a dialogue only ``round`` counts, and the tokens vanish.
@@ -98,82 +98,60 @@ class PromptTemplate(Template):
         Raises:
             PromptError: there is no such label.
         """
-        template = self._entry(label)
-        own = [token for token in (self.ice_token, self.sep_token) if token is not None]
-        filler = _Filler(self._marks(fields, label), [*own, *drop])
-        if isinstance(template, str):
-            return filler.text(template)
-        check_round(template)
-        return filler.items(section_items(template["round"])).as_section("ice")
+        blank = self._example_blank(self._key(label), tuple(fields), tuple(drop))
+        return blank.fill(self._values(blank, fields, label), "")
 
-    def _marks(self, fields: Mapping[str, Any], label: Any) -> dict[str, str]:
-        return self.column_tokens.marks(fields, label) if self.column_tokens else column_marks(fields)
+    def _values(self, blank: Blank, fields: Mapping[str, Any], label: Any) -> Mapping[str, str]:
+        if self.column_tokens:
+            return self.column_tokens.marks(fields, label)
+        return {mark: as_text(fields[column_of(mark)]) for mark in blank.marks}
 
-    def _entry(self, label: Any) -> str | Mapping[str, Any]:
-        """The string or dialogue that is meant; a label only matters to a label table."""
-        if isinstance(self.template, str) or self.form != "labels":
-            return self.template
+    def _make_prompt_blank(self, key: Any, columns: tuple[str, ...], keep_sep: bool) -> Blank:
+        drop = [] if keep_sep or self.sep_token is None else [self.sep_token]
+        entry = self._entry(key)
+        if isinstance(entry, str):
+            return TextBlank(entry, self._marks(columns), drop, self.ice_token)
+        check_round(entry)
+        sections = {name: entry[name] for name in SECTIONS if name in entry}
+        return DialogueBlank(sections, self._marks(columns), drop, self.ice_token)
+
+    def _make_example_blank(self, key: Any, columns: tuple[str, ...], drop: tuple[str, ...]) -> Blank:
+        tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
+        entry = self._entry(key)
+        if isinstance(entry, str):
+            return TextBlank(entry, self._marks(columns), tokens, None)
+        check_round(entry)
+        return DialogueBlank({"ice": entry["round"]}, self._marks(columns), tokens, None)
+
+    def _marks(self, columns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(self.column_tokens.token_of.values() if self.column_tokens else map(mark_of, columns))
+
+    def _key(self, label: Any) -> Any:
+        """Which entry of a label table is meant; a label only matters to a label table."""
+        if self.form != "labels":
+            return None
         try:
-            entry: Any = self.template[label]
-        except (KeyError, TypeError):
+            known = label in self.template
+        except TypeError:  # no list can be a label
+            known = False
+        if not known:
             raise PromptError(
                 f"the label table has no entry for {label!r} (it has {', '.join(map(repr, self.labels))})",
                 mend="add the label to the template; an integer 1 does not find the key '1'",
-            ) from None
+            )
+        return label
+
+    def _entry(self, key: Any) -> str | Mapping[str, Any]:
+        """The string or dialogue that is meant."""
+        if isinstance(self.template, str) or self.form != "labels":
+            return self.template
+        entry: Any = self.template[key]
         if isinstance(entry, str) or (isinstance(entry, Mapping) and set(entry) <= set(SECTIONS)):
             return entry
         raise PromptError(
-            f"the template of label {label!r} is neither a string nor a dialogue of only begin, round and end",
+            f"the template of label {key!r} is neither a string nor a dialogue of only begin, round and end",
             mend="template={'A': 'text'} or {'A': dict(round=[...])}",
         )
-
-
-class _Filler:
-    """Fills the texts of one template.
-
-    Args:
-        values: mark → what is written for it.
-        drop: tokens that are deleted before anything is filled.
-        ice_token, examples: the examples and their place.
-    """
-
-    def __init__(
-        self, values: Mapping[str, str], drop: Sequence[str], ice_token: str | None = None, examples: Filled = ""
-    ) -> None:
-        self.ice_token = ice_token
-        self.examples = examples
-        self._drop = drop
-        self._values = dict(values)
-        if ice_token is not None:
-            self._values[ice_token] = examples if isinstance(examples, str) else ""
-        self._marks = tuple(self._values)
-
-    def text(self, text: str) -> str:
-        """A string template, filled."""
-        compiled = self._compile(text)
-        if isinstance(self.examples, PromptList) and self.ice_token in compiled.marks:
-            raise PromptError(
-                "examples made of turns cannot stand in a string template",
-                mend="write both templates as strings, or both as dialogues",
-            )
-        return compiled.fill(self._values)
-
-    def items(self, items: Sequence[Item]) -> PromptList:
-        """The items of a section, filled."""
-        return chain(self._item(item) for item in items)
-
-    def _item(self, item: Item) -> PromptList:
-        compiled = self._compile(text_of(item))
-        if isinstance(self.examples, str) or self.ice_token is None or self.ice_token not in compiled.marks:
-            return PromptList([with_text(item, compiled.fill(self._values))])
-        if not isinstance(item, str):
-            raise no_turns_inside(item, self.ice_token)
-        return self.examples.join(piece.fill(self._values) for piece in compiled.split(self.ice_token))
-
-    def _compile(self, text: str) -> Text:
-        for token in self._drop:
-            text = text.replace(token, "")
-        return compile_text(text, self._marks)
 
 
 def _form(template: Any) -> Form:

@@ -65,10 +65,8 @@ def _array(name: str, values: list[Any], numbers: list[int], place: Place) -> pa
             return str(error).rpartition(": ")[2]
         return None
 
-    # Told the type, Arrow need not look for the types of pandas, which it would import for that: half a second.
-    known = pa.string() if all(isinstance(value, str) for value in values) else None
     try:
-        array = pa.array(values, type=known)
+        array = pa.array(values)
     except (pa.ArrowException, OverflowError, UnicodeError):
         row = bisect_left(range(len(values)), True, key=lambda row: fault(row + 1) is not None)
         raise DataError(

@@ -2,44 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, Final
 
-from rich.console import Console
+from rich import box
+from rich.cells import chop_cells
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.rule import Rule
+from rich.table import Table
 from rich.text import Text
 
-from ais_prompt.prompts import Filled
+from ais_prompt.prompts import PromptList
+from ais_prompt.prompts.prompt_list import Section
 from ais_prompt.tasks.preview import PromptView
-from ais_prompt.types import Prompt
-from ais_prompt.types.prompt import Content
+from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.text import printable
 
-END = "⟨end⟩"
+END: Final = "⟨end⟩"
 """Printed right behind the last character, so that blanks and newlines at the end can be seen."""
 
+STYLES: Final = {
+    "HUMAN": "cyan",
+    "user": "cyan",
+    "BOT": "green",
+    "assistant": "green",
+    "SYSTEM": "magenta",
+    "system": "magenta",
+}
+"""Role → colour of what it says; other roles are `OTHER_STYLE`."""
 
-def print_prompt(view: PromptView, console: Console) -> None:
-    """Print one prompt. Long lines are left to the terminal, so that nothing is added to the text."""
-    console.print(Rule(Text(printable(f"{view.model}/{view.dataset}"), style="bold"), align="left"))
-    console.print(Text(_origin(view), style="dim"), soft_wrap=True)
-    if isinstance(view.prompt, str) and not isinstance(view.filled, str):
-        _print_title("Who says what", console)
-        _print_turns(view.filled, console)
-        _print_title(f"As sent: one text{_length(view)}", console)
+OTHER_STYLE: Final = "blue"
+
+NARROWEST: Final = 36
+"""Cells of the terminal that a prompt needs to stand beside another."""
+
+
+def print_sample(views: Sequence[PromptView], console: Console) -> None:
+    """Print the prompts of one sample: side by side if there are several and a terminal is wide enough.
+
+    Otherwise long lines are left to the terminal, so that nothing is added to the text.
+    """
+    first = views[0]
+    console.print(Rule(Text(printable(f"{first.model}/{first.dataset}"), style="bold"), align="left"))
+    console.print(Text(f"row {first.index}, sample {first.sample_id} · {_shots(first)}", style="dim"), soft_wrap=True)
+    if len(views) > 1 and console.is_terminal and console.width >= NARROWEST * len(views):
+        console.print(_side_by_side(views))
     else:
-        form = "one text" if isinstance(view.prompt, str) else "messages"
-        _print_title(f"As sent: {form}{_length(view)}", console)
-    _print_sent(view.prompt, console)
-    if view.gold is not None:
-        _print_title("Gold, not sent", console)
-        _print_text(str(view.gold), console)
+        for view in views:
+            if view.title:
+                console.print(Rule(Text(printable(view.title)), align="left", style="dim"))
+            _print_lines(_prompt(view), console)
+    if first.gold is not None:
+        _print_lines((_title("Gold, not sent"), _whole(str(first.gold))), console)
+    for warning in dict.fromkeys(warning for view in views for warning in view.warnings):
+        console.print(Text(printable(f"Warning: {warning}"), style="yellow"), soft_wrap=not console.is_terminal)
     console.print()
 
 
-def _origin(view: PromptView) -> str:
-    parts = (f"row {view.index}, sample {view.sample_id}", view.title, _shots(view))
-    return " · ".join(part for part in parts if part)
+def _side_by_side(views: Sequence[PromptView]) -> Table:
+    table = Table(box=box.MINIMAL, show_edge=False, expand=True, header_style="bold")
+    for view in views:
+        table.add_column(Text(printable(view.title)), ratio=1)
+    table.add_row(*(Group(*map(_Folded, _prompt(view))) for view in views))
+    return table
+
+
+class _Folded:
+    """A text broken where the column ends, as a terminal does it: no blank is lost, and Chinese fills its lines."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.text.split("\n", allow_blank=True):
+            line.expand_tabs()
+            chunks = chop_cells(line.plain, options.max_width)
+            yield from line.divide(list(accumulate(map(len, chunks)))[:-1])
+
+
+def _print_lines(lines: Iterator[Text] | Sequence[Text], console: Console) -> None:
+    for line in lines:
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def _prompt(view: PromptView) -> Iterator[Text]:
+    """Who says what, if the prompt does not tell by itself, and what is sent."""
+    length = "" if view.tokens is None else f", {view.tokens} token{'s' * (view.tokens != 1)}"
+    if not isinstance(view.prompt, str):
+        yield _title(f"As sent: messages{length}")
+        for message in view.prompt:
+            yield from _turn(message.role, message.content)
+        return
+    if isinstance(view.filled, PromptList):
+        yield _title("Who says what")
+        yield from _dialogue(view.filled)
+    yield _title(f"As sent: one text{length}")
+    yield _whole(view.prompt)
+
+
+def _dialogue(filled: PromptList) -> Iterator[Text]:
+    for piece in filled.pieces:
+        if isinstance(piece, Section):
+            if piece.name == "ice":
+                yield Text("example", style="dim")
+            yield from _dialogue(piece.body)
+        elif isinstance(piece, str):
+            if piece:
+                yield from _turn("text", piece)
+        else:
+            yield from _turn(str(piece.get("role", "")), piece.get("content", piece.get("prompt", "")))
+
+
+def _turn(role: str, said: Any) -> Iterator[Text]:
+    """A text in the colour of its role, or the parts of a message, each on lines of its own."""
+    style = STYLES.get(role, OTHER_STYLE)
+    label = Text.assemble((f"[{printable(role)}] ", f"bold {style}"))
+    if isinstance(said, str):
+        yield label + _whole(said, style)
+        return
+    yield label
+    for part in said:
+        yield Text("  ") + _part(part, style)
+
+
+def _part(part: Mapping[str, Any], style: str) -> Text:
+    if described := describe_part(part):
+        return Text(f"⟨{printable(described)}⟩", style=f"bold {style}")
+    return _whole(part["text"] if isinstance(part.get("text"), str) else str(part), style)
+
+
+def _whole(text: str, style: str = "") -> Text:
+    return Text.assemble((printable(text), style), (END, "dim"))
+
+
+def _title(title: str) -> Text:
+    return Text(title, style="bold underline")
 
 
 def _shots(view: PromptView) -> str:
@@ -47,36 +145,3 @@ def _shots(view: PromptView) -> str:
         return "no shots"
     plural = "s" if len(view.shots) > 1 else ""
     return f"{len(view.shots)} shot{plural}: train row{plural} {', '.join(map(str, view.shots))}"
-
-
-def _length(view: PromptView) -> str:
-    return "" if view.tokens is None else f", {view.tokens} tokens"
-
-
-def _print_turns(filled: Filled, console: Console) -> None:
-    for item in filled:
-        if isinstance(item, Mapping):
-            _print_turn(str(item.get("role", "")), item.get("prompt", ""), console)
-        elif item:
-            _print_turn("text", item, console)
-
-
-def _print_sent(prompt: Prompt, console: Console) -> None:
-    if isinstance(prompt, str):
-        _print_text(prompt, console)
-        return
-    for message in prompt:
-        _print_turn(message.role, message.content, console)
-
-
-def _print_turn(role: str, content: Content | Any, console: Console) -> None:
-    console.print(Text(f"[{printable(role)}] ", style="cyan"), end="")
-    _print_text(content if isinstance(content, str) else str(content), console)
-
-
-def _print_text(text: str, console: Console) -> None:
-    console.print(Text(printable(text)) + Text(END, style="dim"), soft_wrap=True, highlight=False)
-
-
-def _print_title(title: str, console: Console) -> None:
-    console.print(Text(title, style="bold"))

@@ -12,7 +12,7 @@ from ais_prompt.chat import ChatFormat, make_chat_format
 from ais_prompt.chat.media import LocalFilesFormat
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.inferencers import Desk, Inferencer
+from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
@@ -50,8 +50,8 @@ def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
     except AisPromptError as error:
         error.where = error.where or spec.where
         raise
-    except TypeError as error:
-        raise ConfigError(f"{spec.type} cannot be made: {error}", where=spec.where) from error
+    except Exception as error:  # a part of the user's own can raise whatever it likes
+        raise ConfigError(f"{spec.type} cannot be made: {type(error).__name__}: {error}", where=spec.where) from error
 
 
 def build_model(spec: ModelSpec) -> Model:
@@ -104,6 +104,8 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
     """The data set's side of the prompt."""
     ice, prompt = (_template(part) for part in (spec.infer.ice_template, spec.infer.prompt_template))
     try:
+        if isinstance(inferencer, DialogueInferencer):
+            prompt = inferencer.dialogue_template(prompt, spec.reader)
         return PromptBuilder(
             ice,
             prompt,

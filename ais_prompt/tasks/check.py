@@ -1,11 +1,19 @@
-"""All faults of a config at once, before any work: every type resolved, every argument bound, every data set read."""
+"""All faults of a config at once, before any work: every type resolved, every argument bound, every data set read.
+
+Then one prompt is made for each model and data set, which also shows what a person would want to know of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, TypeVar
 
-from ais_prompt.errors import AisPromptError, ConfigError, DataError
+from ais_prompt.chat import ChatFormat
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError
+from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
+from ais_prompt.models.base import Model
+from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import (
     ENCODERS,
@@ -19,26 +27,65 @@ from ais_prompt.registry import (
     PartRegistry,
 )
 from ais_prompt.tasks.bind import argument_faults
-from ais_prompt.tasks.build import build_chat_format, build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.tasks.build import (
+    build_chat_format,
+    build_inferencer,
+    build_model,
+    build_prompts,
+    build_retriever,
+    read_dataset,
+)
 from ais_prompt.tasks.media import check_media
-from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, RunSpec, Sample
+from ais_prompt.tasks.trial import trials
+from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
+from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, RunSpec, Sample, TaskSpec
 
 T = TypeVar("T")
 
 
-def find_faults(spec: RunSpec, place: Callable[[str], str]) -> list[AisPromptError]:
-    """Every fault of a config, in its own order. No model is made, nothing heavy is loaded, nothing is asked.
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found in a config.
+
+    Attributes:
+        faults: what is wrong, in the order of the config.
+        warnings: what a person would want to know of the prompts, each only once.
+    """
+
+    faults: list[AisPromptError]
+    warnings: list[PromptWarning]
+
+
+def check_run(spec: RunSpec, place: Callable[[str], str]) -> Findings:
+    """Look for every fault of a config. No weights are loaded, nothing is downloaded, nobody is asked.
 
     Args:
         spec: the config.
         place: from a config path to the words that tell the user where that is.
     """
     faults = _Faults(place)
-    for model in spec.models:
-        _check_model(model, faults)
-    for dataset in spec.datasets:
-        _check_dataset(dataset, faults)
-    return faults
+    models = [side for model in spec.models if (side := _check_model(model, faults))]
+    questions = [question for dataset in spec.datasets if (question := _check_dataset(dataset, faults))]
+    found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
+    return Findings(faults, [replace(warning, where=place(warning.where)) for warning in dict.fromkeys(found)])
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelSide:
+    spec: ModelSpec
+    model: Model
+    chat: ChatFormat
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The first question of a data set, and what its prompt is made of."""
+
+    spec: DatasetSpec
+    inferencer: Inferencer
+    builder: PromptBuilder
+    sample: Sample
+    shots: list[Sample]
 
 
 class _Faults(list[AisPromptError]):
@@ -54,7 +101,7 @@ class _Faults(list[AisPromptError]):
             return action()
         except AisPromptError as error:
             inside = error.where.startswith(where)
-            self._note(error, error.where if inside else where, "" if inside else error.where)
+            self.note(error, error.where if inside else where, "" if inside else error.where)
             return None
 
     def check_part(
@@ -79,7 +126,7 @@ class _Faults(list[AisPromptError]):
         part = self.attempt(lambda: registry.get(spec.type), f"{spec.where}.type")
         if part is not None:
             for fault in argument_faults(part, spec.args, spec.where, given=given):
-                self._note(fault, fault.where)
+                self.note(fault, fault.where)
         for name, inner in (nested or {}).items():
             if isinstance(config := spec.args.get(name), Mapping):
                 self._check_nested(inner, config, f"{spec.where}.{name}")
@@ -88,23 +135,39 @@ class _Faults(list[AisPromptError]):
     def _check_nested(self, registry: PartRegistry, config: Mapping[str, Any], where: str) -> None:
         if not isinstance(kind := config.get("type"), str):
             mend = f"type='...', one of {', '.join(registry.names())}"
-            self._note(ConfigError(f"{where.rpartition('.')[2]!r} needs a 'type'", mend=mend), where)
+            self.note(ConfigError(f"{where.rpartition('.')[2]!r} needs a 'type'", mend=mend), where)
         else:
             self.check_part(registry, PartSpec(kind, {k: v for k, v in config.items() if k != "type"}, where))
 
-    def _note(self, fault: AisPromptError, config_path: str, elsewhere: str = "") -> None:
+    def note(self, fault: AisPromptError, config_path: str, elsewhere: str = "") -> None:
+        """One fault more.
+
+        Args:
+            fault: what is wrong.
+            config_path: where in the config.
+            elsewhere: where in the data.
+        """
         fault.where = " · ".join(place for place in (self._place(config_path), elsewhere) if place)
         self.append(fault)
 
 
-def _check_model(spec: ModelSpec, faults: _Faults) -> None:
-    if faults.check_part(MODELS, spec.part):
-        own_style = getattr(MODELS.get(spec.part.type), "prompt_style", "messages")
-        style = spec.part.args.get("prompt_style", own_style)
-        faults.attempt(lambda: build_chat_format(spec, style, lambda: None), spec.where)
+def _check_model(spec: ModelSpec, faults: _Faults) -> _ModelSide | None:
+    # The shipped models cost nothing to make; one of the user's own may load its weights at once.
+    if not faults.check_part(MODELS, spec.part) or not MODELS.is_shipped(spec.part.type):
+        return None
+    model = faults.attempt(lambda: build_model(spec), spec.where)
+    if model is None:
+        return None
+    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, _no_tokenizer), spec.where)
+    return _ModelSide(spec, model, chat) if chat else None
 
 
-def _check_dataset(spec: DatasetSpec, faults: _Faults) -> None:
+def _no_tokenizer() -> NoReturn:
+    """A check loads no tokenizer: that would import torch. Roles are checked without; `view-prompt` does the rest."""
+    raise ModelError("a check loads no tokenizer")
+
+
+def _check_dataset(spec: DatasetSpec, faults: _Faults) -> _Question | None:
     readable = faults.check_part(READERS, spec.source)
     askable = all(
         [
@@ -118,27 +181,55 @@ def _check_dataset(spec: DatasetSpec, faults: _Faults) -> None:
     faults.check_part(POSTPROCESSORS, spec.eval.pred_postprocessor, given=1)
     faults.check_part(POSTPROCESSORS, spec.eval.dataset_postprocessor, given=1)
     data = faults.attempt(lambda: read_dataset(spec), spec.reader.where) if readable else None
-    if askable:
-        _check_prompts(spec, data, faults)
+    return _check_prompts(spec, data, faults) if askable else None
 
 
-def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: _Faults) -> None:
+def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: _Faults) -> _Question | None:
     """Whether templates, retriever and data go together, tried on the first question; media of all."""
     retriever = faults.attempt(lambda: build_retriever(spec), spec.infer.retriever.where)
     inferencer = faults.attempt(lambda: build_inferencer(spec), spec.infer.inferencer.where)
     if retriever is None or inferencer is None:
-        return
+        return None
     prompts = faults.attempt(lambda: build_prompts(spec, retriever, inferencer), spec.infer.where)
     if data is None:
-        return
+        return None
     question = faults.attempt(lambda: _first_question(data), spec.reader.where)
     if question is None:
-        return
+        return None
     chosen = faults.attempt(lambda: retriever.trial(data.train, data.test), spec.infer.retriever.where)
-    if prompts and chosen is not None:
-        shots = [data.train[row] for row in chosen]
-        if faults.attempt(lambda: prompts.generation(question, shots), spec.infer.where) is not None:
-            faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
+    if prompts is None or chosen is None:
+        return None
+    shots = [data.train[row] for row in chosen]
+    before = len(faults)
+    if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
+        faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
+    return _Question(spec, inferencer, prompts, question, shots) if len(faults) == before else None
+
+
+def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample, shots: list[Sample]) -> bool:
+    """True if the prompt of a question can be made; it raises otherwise."""
+    if isinstance(inferencer, DialogueInferencer):
+        prompts.dialogue(question)
+    else:
+        prompts.generation(question, shots)
+    return True
+
+
+def _try_prompts(side: _ModelSide, question: _Question, faults: _Faults) -> list[PromptWarning]:
+    """The warnings of the prompts of a question; a fault more if the model cannot be given them."""
+    task = TaskSpec(side.spec, question.spec)
+    desk = Desk(question.builder, side.chat, side.model)
+    try:
+        found = trials(task, question.inferencer, desk, question.sample, question.shots)
+    except ModelError:  # without its tokenizer the prompt cannot be made whole
+        return []
+    except ConfigError as error:
+        faults.note(error, f"{side.spec.where}.meta_template", error.where)
+        return []
+    except AisPromptError as error:
+        faults.note(error, question.spec.infer.where, error.where or f"for the model {side.spec.abbr}")
+        return []
+    return [warning for trial in found for warning in prompt_warnings(trial)]
 
 
 def _first_question(data: Dataset) -> Sample:

@@ -106,7 +106,12 @@ def _dialogues(work: Inference, memory: _Memory) -> Iterator[Dialogue]:
 
 def _known(work: Inference, memory: _Memory) -> int:
     """How many samples the journal answers completely."""
-    return sum(dialogue.prediction is not None for dialogue in _dialogues(work, memory))
+    return sum(_is_known(dialogue) for dialogue in _dialogues(work, memory))
+
+
+def _is_known(dialogue: Dialogue) -> bool:
+    """Whether it was answered before, and nothing has to be done for it. What cannot be asked never was answered."""
+    return dialogue.recalled and dialogue.prediction is not None and not dialogue.prediction.failed
 
 
 def _reuse_note(task: TaskSpec, known: int, total: int, written: int) -> str:
@@ -126,5 +131,5 @@ class _Tally:
     def finished(self, over: Dialogue) -> None:
         failed = over.prediction is not None and over.prediction.failed
         self.failed += failed
-        if not over.recalled:
+        if not _is_known(over):
             self._progress.advance(failed=failed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ais_prompt.errors import ModelError
@@ -11,6 +11,8 @@ from ais_prompt.models.base import Model
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
 from ais_prompt.tasks.infer import prepare
+from ais_prompt.tasks.trial import trials
+from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
 from ais_prompt.types import Prompt, TaskSpec, prompt_to_json
 
 
@@ -27,6 +29,7 @@ class PromptView:
         shots: row numbers of the in-context examples in the train split.
         gold: what the answer will be compared with; it is not sent.
         tokens: length of the prompt; None if no tokenizer is known or it could not be loaded.
+        warnings: what a person would want to know of it.
     """
 
     model: str
@@ -39,6 +42,7 @@ class PromptView:
     shots: ShotIds
     gold: Any
     tokens: int | None
+    warnings: tuple[PromptWarning, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -53,6 +57,7 @@ class PromptView:
             "shots": list(self.shots),
             "gold": self.gold,
             "tokens": self.tokens,
+            "warnings": [asdict(warning) for warning in self.warnings],
         }
 
 
@@ -64,18 +69,19 @@ def preview(task: TaskSpec, model: Model, count: int) -> Iterator[PromptView]:
     """
     work = prepare(task, model)
     for sample in work.data.test[:count]:
-        for seen in work.inferencer.preview(sample, work.shots(sample), work.desk):
+        for trial in trials(task, work.inferencer, work.desk, sample, work.shots(sample)):
             yield PromptView(
                 model=task.model.abbr,
                 dataset=task.dataset.abbr,
                 sample_id=sample.id,
                 index=sample.index,
-                title=seen.title,
-                filled=seen.filled,
-                prompt=seen.prompt,
+                title=trial.seen.title,
+                filled=trial.seen.filled,
+                prompt=trial.seen.prompt,
                 shots=work.shot_ids[sample.index],
                 gold=sample.gold,
-                tokens=_tokens(model, seen.prompt),
+                tokens=_tokens(model, trial.seen.prompt),
+                warnings=tuple(prompt_warnings(trial)),
             )
 
 

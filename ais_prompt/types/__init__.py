@@ -1,7 +1,7 @@
 """Frozen values that travel through the program. No I/O here, and no third-party import."""
 
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
-from ais_prompt.types.prompt import Content, Message, Prompt, prompt_from_json, prompt_to_json
+from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_from_json, prompt_to_json
 from ais_prompt.types.request import Decoding, Request, Scoring
 from ais_prompt.types.result import STATUSES, Prediction, SampleScore, Score, Status, TaskFacts
 from ais_prompt.types.sample import Sample
@@ -32,6 +32,7 @@ __all__ = [
     "PartSpec",
     "Prediction",
     "Prompt",
+    "Prompts",
     "ReaderSpec",
     "Request",
     "RunSpec",

@@ -26,12 +26,15 @@ class Message:
 Prompt: TypeAlias = "str | tuple[Message, ...]"
 """A prompt as it is sent: one text, or messages."""
 
+Prompts: TypeAlias = "Prompt | tuple[Prompt, ...]"
+"""One prompt, or those of a dialogue in order of sending."""
+
 
 def prompt_to_json(prompt: Prompt) -> str | list[dict[str, Any]]:
     """The prompt as plain JSON values: a string, or a list of ``{role, content}``."""
     if isinstance(prompt, str):
         return prompt
-    return [{"role": message.role, "content": _content_to_json(message.content)} for message in prompt]
+    return [_message_to_json(message) for message in prompt]
 
 
 def prompt_from_json(value: str | Sequence[Mapping[str, Any]]) -> Prompt:
@@ -39,6 +42,26 @@ def prompt_from_json(value: str | Sequence[Mapping[str, Any]]) -> Prompt:
     if isinstance(value, str):
         return value
     return tuple(Message(item["role"], _content_from_json(item["content"])) for item in value)
+
+
+def prompts_to_json(prompts: Prompts) -> str | list[Any]:
+    """One prompt as `prompt_to_json` writes it; several as a list of these."""
+    if isinstance(prompts, str):
+        return prompts
+    return [_message_to_json(item) if isinstance(item, Message) else prompt_to_json(item) for item in prompts]
+
+
+def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
+    """The inverse of `prompts_to_json`."""
+    if isinstance(value, str):
+        return value
+    if all(isinstance(item, Mapping) for item in value):
+        return prompt_from_json(value)
+    return tuple(prompt_from_json(item) for item in value)
+
+
+def _message_to_json(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "content": _content_to_json(message.content)}
 
 
 def _content_to_json(content: Content) -> str | list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ais_prompt.types.completion import Completion
-from ais_prompt.types.prompt import Prompt, prompt_from_json, prompt_to_json
+from ais_prompt.types.prompt import Prompts, prompts_from_json, prompts_to_json
 
 Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
 STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
@@ -17,34 +17,40 @@ STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
 class Prediction:
     """One line of ``predictions/<model>/<dataset>.jsonl``.
 
+    A dialogue of which each turn is asked has lists: one prompt and one completion for each request, one answer and one
+    gold for each turn.
+
     Attributes:
         sample_id, index: as in `Sample`.
         origin_prompt: the prompt exactly as it was sent.
         prediction: the answer, before any postprocessing; None if there is none.
         gold: the value of the output column.
         completions: every answer that the prediction is made of, in order of asking.
+        failed_turn: the turn that ended a dialogue, because it has no answer, counted from 1; None if there is none.
         labels: label → what was found about it, for a prediction that is chosen from labels; empty for others.
     """
 
     sample_id: str
     index: int
-    origin_prompt: Prompt
+    origin_prompt: Prompts
     prediction: Any
     gold: Any
     completions: tuple[Completion, ...]
+    failed_turn: int | None = None
     labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, in the order in which a person reads them."""
-        return {
+        values = {
             "id": self.sample_id,
             "index": self.index,
-            "origin_prompt": prompt_to_json(self.origin_prompt),
+            "origin_prompt": prompts_to_json(self.origin_prompt),
             "prediction": self.prediction,
             "gold": self.gold,
             **({"labels": {label: dict(found) for label, found in self.labels.items()}} if self.labels else {}),
             "completions": [completion.to_json() for completion in self.completions],
         }
+        return values if self.failed_turn is None else {**values, "failed_turn": self.failed_turn}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Prediction:
@@ -52,10 +58,11 @@ class Prediction:
         return cls(
             sample_id=values["id"],
             index=values["index"],
-            origin_prompt=prompt_from_json(values["origin_prompt"]),
+            origin_prompt=prompts_from_json(values["origin_prompt"]),
             prediction=values["prediction"],
             gold=values["gold"],
             completions=tuple(Completion.from_json(item) for item in values["completions"]),
+            failed_turn=values.get("failed_turn"),
             labels=values.get("labels", {}),
         )
 

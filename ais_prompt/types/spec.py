@@ -48,7 +48,7 @@ class ReaderSpec:
 
 @dataclass(frozen=True, slots=True)
 class InferSpec:
-    """``infer_cfg`` of a data set; at least one of the templates is given."""
+    """``infer_cfg`` of a data set; an inferencer that can do without knows what to do if neither template is given."""
 
     ice_template: PartSpec | None
     prompt_template: PartSpec | None

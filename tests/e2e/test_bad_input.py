@@ -206,3 +206,14 @@ def test_a_broken_journal_and_record_are_no_loss(project: Project) -> None:
     message = fails(project, 2, "run", "eval.py", "-m", "eval", "-r")
     assert "sums.jsonl:1" in message
     assert project.run("run", "eval.py", "-r").returncode == 0
+
+
+def test_check_makes_no_model_of_the_users_own(project: Project) -> None:
+    (project.root / "my_parts.py").write_text(
+        "class Mine:\n    def __init__(self):\n        raise OSError('no weights')\n"
+    )
+    project.write_config(models="dict(type='my_parts.Mine', abbr='mine')")
+    done = project.run("check", "eval.py")
+    assert done.returncode == 0, done.stderr
+    message = one_error(project, 2, "run", "eval.py")
+    assert "my_parts.Mine cannot be made: OSError: no weights" in message

@@ -41,6 +41,14 @@ def test_the_default_config_evaluates_the_demo_model(project: Project) -> None:
     assert all(0.8 <= score < 1 for score in best), best
 
 
+def test_the_demo_model_holds_dialogues(project: Project) -> None:
+    done = project.run("run", "--models", "demo_chat", "--datasets", "demo_dialogue", "--num-prompts", "32")
+    assert done.returncode == 0, done.stderr
+    [summary] = project.root.glob("outputs/*/*/summary/summary.json")
+    scores = {row["metric"]: row["score"] for row in json.loads(summary.read_text())}
+    assert scores["accuracy"] >= scores["dialogue_accuracy"] > 0.6
+
+
 def test_a_server_and_the_model_itself_answer_alike(project: Project, tmp_path: Path) -> None:
     with transformers_serve(MODEL, tmp_path / "serve.log") as base_url:
         project.write_config(

@@ -2,44 +2,73 @@
 
 It does what the rules say, word for word and without any preparation: each shot is rendered again for each row, and
 each text is scanned once for every column. It only knows what the benchmark needs (dialogues, one text-only meta
-template) and values without braces.
+template, the usual roles of messages) and values without braces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 Turn = dict[str, Any]
 
+API_ROLES = {"SYSTEM": "system", "HUMAN": "user", "BOT": "assistant"}
 
-def render(
-    template: Mapping[str, Any],
-    ice_template: Mapping[str, Any],
-    meta: Mapping[str, Any],
-    row: Mapping[str, Any],
-    shots: Sequence[Mapping[str, Any]],
-    output_column: str,
-) -> str:
-    """The prompt of a language model for one row.
 
-    Args:
+@dataclass(frozen=True)
+class Question:
+    """What one prompt is made from.
+
+    Attributes:
         template: dialogue with the ice token ``</E>`` as an item of ``begin``.
         ice_template: dialogue of which ``round`` counts.
-        meta: meta template of a language model.
-        row: column → value.
+        row: column → value, the gold masked if the model is to write the answer.
         shots: the rows of the examples.
-        output_column: the column that is masked in the question.
+        generate: True if the model is to write what the last turn says.
     """
+
+    template: Mapping[str, Any]
+    ice_template: Mapping[str, Any]
+    row: Mapping[str, Any]
+    shots: Sequence[Mapping[str, Any]]
+    generate: bool
+
+
+def text(question: Question, meta: Mapping[str, Any]) -> str:
+    """The prompt of a language model with this meta template."""
+    roles = [*meta["round"], *meta["reserved_roles"]]
     texts = [meta["begin"]]
-    for item in template["begin"]:
-        if item == "</E>":
-            for shot in shots:
-                texts += _round(_filled(ice_template["round"], shot), meta, cut=False)
-        else:
-            texts += _round(_filled([item], row), meta, cut=False)
-    texts += _round(_filled(template["round"], {**row, output_column: ""}), meta, cut=True)
+    for turn in _turns(question):
+        merged = {**next(role for role in roles if role["role"] == turn["role"]), **turn}
+        texts.append(f"{merged.get('begin', '')}{merged['prompt']}{merged.get('end', '')}")
+    if question.generate:
+        texts.append(next(role for role in roles if role.get("generate")).get("begin", ""))
     return "".join(texts)
+
+
+def messages(question: Question) -> list[dict[str, str]]:
+    """The prompt of a chat model without a meta template of its own."""
+    said: list[dict[str, str]] = []
+    for turn in _turns(question):
+        role = API_ROLES[turn["role"]]
+        if said and said[-1]["role"] == role:
+            said[-1]["content"] += "\n" + turn["prompt"]
+        else:
+            said.append({"role": role, "content": turn["prompt"]})
+    return said
+
+
+def _turns(question: Question) -> list[Turn]:
+    turns: list[Turn] = []
+    for item in question.template["begin"]:
+        if item == "</E>":
+            for shot in question.shots:
+                turns += _filled(question.ice_template["round"], shot)
+        else:
+            turns += _filled([item], question.row)
+    asked = question.template["round"][:-1] if question.generate else question.template["round"]
+    return turns + _filled(asked, question.row)
 
 
 def _filled(turns: Sequence[Turn], row: Mapping[str, Any]) -> list[Turn]:
@@ -50,15 +79,3 @@ def _filled(turns: Sequence[Turn], row: Mapping[str, Any]) -> list[Turn]:
             prompt = prompt.replace(f"{{{column}}}", str(value))
         filled.append({**turn, "prompt": prompt})
     return filled
-
-
-def _round(turns: Sequence[Turn], meta: Mapping[str, Any], *, cut: bool) -> list[str]:
-    texts = []
-    for turn in turns:
-        role = next(role for role in (*meta["round"], *meta["reserved_roles"]) if role["role"] == turn["role"])
-        merged = {**role, **turn}
-        if cut and merged.get("generate"):
-            texts.append(merged.get("begin", ""))
-            break
-        texts.append(f"{merged.get('begin', '')}{merged['prompt']}{merged.get('end', '')}")
-    return texts

@@ -21,6 +21,7 @@ class Case:
         name, title, category, source: who it is; the source is a peer, or ``doc`` for the documents.
         config: templates, model, retriever and so on, by the names that they have in a config.
         data: split → rows, or messages; further keys as the category needs them.
+        fake_model: what the model of the case answers.
         target: what should come out, by key; only the keys that are there are compared.
         stripped: blanks at the end of lines and of texts do not count.
         ambiguous: the document contradicts itself; nothing is compared.
@@ -34,6 +35,7 @@ class Case:
     source: str
     config: Mapping[str, Any]
     data: Mapping[str, Any]
+    fake_model: Mapping[str, Any]
     target: Mapping[str, Any]
     stripped: bool
     ambiguous: bool
@@ -74,6 +76,7 @@ def _case(value: Any, where: str) -> Case:
         source=source,
         config=value["config"],
         data=value["data"],
+        fake_model=value.get("fake_model", {}),
         target=value["expect_fixed"] if "expect_fixed" in value else value["expect"],
         stripped=value.get("match") == "strip",
         ambiguous=bool(value.get("ambiguous")),

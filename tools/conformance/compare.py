@@ -10,10 +10,7 @@ from typing import Any
 from tools.conformance.cases import Case
 from tools.conformance.outcome import Outcome
 
-NO_PARTS_YET = frozenset({"requests", "requests_messages", "max_out_lens", "score"})
-"""Keys of a target that ais_prompt has no parts for yet."""
-
-NOT_COMPARED = NO_PARTS_YET | {"error", "error_types"}
+NOT_COMPARED = frozenset({"error", "error_types"})
 PEERS_RECORD = frozenset({"in-context examples", "testing input", "BPB"})
 """Keys of ``saved`` that only say how the peers write their files (BPB: nats, and not the bytes of what was scored)."""
 DECIMALS = 6
@@ -37,15 +34,12 @@ def differences(case: Case, outcome: Outcome) -> Iterator[str]:
         if key not in outcome:
             yield f"{key}: nothing came out"
             continue
-        wanted = _saved(wanted) if key == "saved" else wanted
-        wanted, got = _comparable(wanted, case), _comparable(outcome[key], case)
+        got = outcome[key]
+        if key == "saved":
+            wanted, got = _saved_lines(_saved(wanted), got)
+        wanted, got = _comparable(wanted, case), _comparable(got, case)
         if wanted != got:
             yield f"{key}:\n{_diff(wanted, got)}"
-
-
-def is_complete(case: Case) -> bool:
-    """Whether all of the target can be compared."""
-    return not NO_PARTS_YET & case.target.keys()
 
 
 def _saved(rows: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,6 +64,23 @@ def _error_differences(wanted: Any, got: Mapping[str, str] | None) -> Iterator[s
         yield f"unexpected error at stage {got['stage']}: {got['message']}"
     if isinstance(wanted, Mapping) and got and _stage(wanted["stage"]) != _stage(got["stage"]):
         yield f"the error comes at stage {got['stage']}, not {wanted['stage']}: {got['message']}"
+
+
+def _saved_lines(
+    wanted: Mapping[str, Mapping[str, Any]], got: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The lines of a result file, without the gold where OpenCompass has put its own answers in its place (FIX-31)."""
+    overwritten = {
+        number for number, line in wanted.items() if "gold" in line and line["gold"] == line.get("prediction")
+    }
+    without_gold = [
+        {
+            number: {key: value for key, value in line.items() if not (key == "gold" and number in overwritten)}
+            for number, line in lines.items()
+        }
+        for lines in (wanted, got)
+    ]
+    return without_gold[0], without_gold[1]
 
 
 def _stage(name: str) -> str:

@@ -32,3 +32,10 @@ def test_only_click_is_loaded(args: list[str]) -> None:
     assert set(packages.split()) <= ALLOWED
     assert done.stdout
     assert len(own.split()) <= 16, f"start-up loads many modules: {own}"
+
+
+def test_a_check_loads_neither_torch_nor_transformers() -> None:
+    args = [sys.executable, "-c", PROGRAM, "check", "configs/eval.py"]
+    done = subprocess.run(args, capture_output=True, text=True, check=True)
+    assert "No faults" in done.stdout
+    assert not {"torch", "transformers", "datasets", "openai"} & set(done.stderr.splitlines()[-2].split())

@@ -288,12 +288,6 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "datasets[0].eval_cfg.evalutor",
         "'evaluator'",
     ),
-    "no template": (
-        {"datasets__0__infer_cfg__prompt_template": ...},
-        "has neither prompt_template nor ice_template",
-        TEMPLATE,
-        "PromptTemplate",
-    ),
     "template without type": (
         {"datasets__0__infer_cfg__prompt_template": {"template": "x"}},
         f"{TEMPLATE} has no 'type'",

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.prompts import PromptBuilder, PromptList, PromptTemplate
+from ais_prompt.prompts.examples import REMEMBERED
 from ais_prompt.types import Sample
 
 ROUND = [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]
@@ -120,4 +121,15 @@ def test_labels_that_nobody_knows(rows: list[Sample], options: dict[str, Any], w
 
 def test_more_different_shots_than_are_remembered() -> None:
     prompts = builder({"template": "{q}"}, {"template": "</E>", "ice_token": "</E>"}, ice_eos_token="")
-    assert all(prompts.examples([row(str(number), "")]) == str(number) for number in [*range(1100), 0])
+    assert all(prompts.examples([row(str(number), "")]) == str(number) for number in [*range(REMEMBERED + 1), 0])
+
+
+def test_what_depends_on_the_shots_alone_is_one_object_for_all_rows() -> None:
+    dialogue = {"begin": ["Answer.", "</E>"], "round": ROUND}
+    prompts = builder({"template": {"round": ROUND}}, {"template": dialogue, "ice_token": "</E>"})
+    first, again, other = (prompts.generation(*asked) for asked in ((COAL, [SKY]), (SEA, [SKY]), (COAL, [SEA])))
+    assert isinstance(first, PromptList)
+    assert isinstance(again, PromptList)
+    assert first.pieces[0] is again.pieces[0]
+    assert first.pieces[1] is not again.pieces[1]
+    assert other[1] == {"role": "HUMAN", "prompt": "sea?"}

@@ -60,7 +60,7 @@ def test_an_answer_of_the_model_replaces_the_text_around_the_gold_too() -> None:
 def test_begin_and_end_surround_every_request_as_sections_of_their_own() -> None:
     framed = MultiTurnPromptTemplate({"begin": ["Hi", human("Be kind.")], "round": ROUND, "end": "Bye"})
     request = framed.dialogue(FRUIT).request(0)
-    assert [name for name, _ in request.parts()] == ["begin", "round", "end"]
+    assert [part.name for part in request.parts()] == ["begin", "round", "end"]
     assert request == ["Hi", human("Be kind."), human("Name a fruit."), "Bye"]
 
 
@@ -85,6 +85,29 @@ def test_lists_of_different_length_lose_turns_and_that_is_said_once(caplog: pyte
     assert [record.getMessage() for record in caplog.records] == [
         "turns are lost, because the columns have lists of different length (question: 3, answer: 1)"
     ]
+
+
+def test_a_dialogue_knows_the_gold_of_each_answer() -> None:
+    assert template().dialogue(FRUIT, "answer").golds == ("lemon", "yellow")
+    assert template().dialogue(FRUIT).golds is None
+    assert template().dialogue({**FRUIT, "rating": [3, 5]}, "rating").golds == (3, 5)
+    assert template().dialogue({**FRUIT, "rating": 3}, "rating").golds is None
+
+
+def test_two_answers_in_a_round_have_the_same_gold() -> None:
+    twice = MultiTurnPromptTemplate({"round": [*ROUND, human("Sure?"), bot("{answer}")]})
+    assert twice.dialogue(FRUIT, "answer").golds == ("lemon", "lemon", "yellow", "yellow")
+
+
+def test_lists_of_different_length_are_a_fault_of_the_dialogue() -> None:
+    uneven = template().dialogue({"question": ["a?", "b?"], "answer": ["A"]}, "answer")
+    assert uneven.fault == "the columns have lists of different length (question: 2, answer: 1)"
+    assert uneven.golds == ("A",)
+    assert not template().dialogue(FRUIT).fault
+
+
+def test_an_empty_cell_has_no_turns() -> None:
+    assert template().dialogue({"question": None, "answer": None}).answers == ()
 
 
 def test_questions_without_gold_have_columns_of_their_own_name() -> None:

@@ -72,13 +72,21 @@ def test_sections_survive_format_replace_and_slices() -> None:
     prompts = PromptList(["</E>"]).as_section("begin") + PromptList([HUMAN, BOT]).as_section("round")
     shots = PromptList([BOT]).as_section("ice")
     filled = prompts.replace("</E>", shots).format(q="Q")[:2]
-    names = [(name, [inner for inner, _ in items.parts()]) for name, items in filled.parts()]
+    names = [(part.name, [inner.name for inner in part.body.parts()]) for part in filled.parts()]
     assert names == [("begin", ["ice"]), ("round", [None])]
+
+
+def test_slices_backwards() -> None:
+    prompts = chain(["x", PromptList(["a", "b"]).as_section("begin"), "y"])
+    assert prompts[::-1] == ["y", "b", "a", "x"]
+    assert prompts[2:0:-1] == ["b", "a"]
+    assert [part.name for part in prompts[::-1].parts()] == [None, "begin", None]
 
 
 def test_two_examples_are_two_sections() -> None:
     shot = PromptList([HUMAN])
-    assert [name for name, _ in chain([shot.as_section("ice"), shot.as_section("ice")]).parts()] == ["ice", "ice"]
+    both = chain([shot.as_section("ice"), shot.as_section("ice")])
+    assert [part.name for part in both.parts()] == ["ice", "ice"]
 
 
 def test_chain_drops_empty_texts_but_keeps_empty_items() -> None:

@@ -101,7 +101,7 @@ def test_a_dialogue_keeps_other_keys_and_the_template() -> None:
 def test_a_dialogue_knows_its_sections() -> None:
     filled = PromptTemplate({"begin": "b", "round": ROUND, "end": "e"}).render(ROW)
     assert isinstance(filled, PromptList)
-    assert [name for name, _ in filled.parts()] == ["begin", "round", "end"]
+    assert [part.name for part in filled.parts()] == ["begin", "round", "end"]
 
 
 def test_labels() -> None:
@@ -144,7 +144,7 @@ def test_an_example_is_only_the_round_without_tokens() -> None:
     example = template.render_example(ROW)
     assert example == [{"role": "HUMAN", "prompt": "1+1=?"}]
     assert isinstance(example, PromptList)
-    assert [name for name, _ in example.parts()] == ["ice"]
+    assert [part.name for part in example.parts()] == ["ice"]
 
 
 def test_the_separator_token_is_deleted_before_filling() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.tasks.check import find_faults
+from ais_prompt.tasks.check import check_run
 from ais_prompt.types import PartSpec, RunSpec
 from tests.parts import dataset_spec, write_rows
 
@@ -29,7 +29,7 @@ def faults(folder: Path, kind: str, **args: Any) -> list[tuple[str, str]]:
         retriever=PartSpec(kind, args, RETRIEVER),
     )
     run = RunSpec("run", (), (replace(data, infer=infer),), folder, None, {})
-    return [(fault.where, fault.what) for fault in find_faults(run, lambda path: path)]
+    return [(fault.where, fault.what) for fault in check_run(run, lambda path: path).faults]
 
 
 ENCODER = {"type": "CharacterNgramEncoder"}

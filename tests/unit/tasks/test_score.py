@@ -10,7 +10,8 @@ import pytest
 from ais_prompt.errors import DataError, StoreError
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.store import RunFolder, write_predictions
-from ais_prompt.tasks.score import Scorer, score
+from ais_prompt.tasks.score import score
+from ais_prompt.tasks.scorer import Scorer
 from ais_prompt.types import Completion, Failure, Prediction, TaskSpec
 from tests.parts import dataset_spec, model_spec
 

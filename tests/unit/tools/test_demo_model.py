@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -15,11 +16,20 @@ from tools.demo_documents import EOS, FORMS, TURN_END
 from tools.demo_evaluation import EVALUATIONS, DemoModel, Evaluation, load_model
 from tools.demo_tokenizer import CHAT_TEMPLATE
 from tools.demo_training import Recipe, build_model, encode, train
-from tools.train_demo_model import MODEL_DIR
+from tools.train_demo_model import MODEL_DIR, THREADS
 
 MEGABYTE = 1_000_000
-ROWS = 50
+PERPLEXITY_ROWS = 40  # four passes a row take their time
 TINY = Recipe(hidden_size=16, layers=1, heads=2, steps=40, tokens_per_batch=256, warmup_steps=4)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """As in the tool: with two, threads that wait for each other on a busy machine take most of the time."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(THREADS)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +109,19 @@ def test_the_chat_template_writes_what_the_training_documents_hold(demo: DemoMod
 
 @pytest.mark.parametrize("evaluation", EVALUATIONS, ids=lambda evaluation: evaluation.name)
 def test_held_out_rows_are_answered_well_and_not_perfectly(demo: DemoModel, evaluation: Evaluation) -> None:
-    assert 0.7 <= evaluation.run(demo, ROWS) < 1
+    few = PERPLEXITY_ROWS if evaluation.data_set == "choice" else None
+    measured = evaluation.run(demo, few)
+    assert measured >= 0.8
+    assert few or measured < 1
+
+
+def test_mean_nll_is_the_mean_over_the_tokens_after_bos(demo: DemoModel) -> None:
+    text = "Question: 23+45=?\nAnswer: 68"
+    ids = demo.tokenizer(text)["input_ids"]
+    with torch.inference_mode():
+        log_probabilities = demo.model(torch.tensor([ids])).logits[0].log_softmax(-1)
+    by_hand = [-log_probabilities[place - 1, ids[place]].item() for place in range(1, len(ids))]
+    assert demo.mean_nll([text])[0] == pytest.approx(sum(by_hand) / len(by_hand), rel=1e-4)
 
 
 def test_the_model_card_states_a_figure_for_each_evaluation() -> None:

@@ -1,0 +1,135 @@
+"""Dialogues of many turns: the turns of one sample in order, different samples side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.prompts import FilledDialogue, Template
+from ais_prompt.registry import INFERENCERS
+from ais_prompt.types import Completion, Failure, Prediction, Prompt, ReaderSpec, Request, Sample
+
+InferMode: TypeAlias = Literal["every", "every_with_gt", "last"]
+
+
+@INFERENCERS.register_module()
+class MultiTurnGenInferencer:
+    """Lets the model answer the turns of a dialogue.
+
+    A turn without an answer ends its dialogue, since what comes after it would be another dialogue.
+
+    Args:
+        infer_mode: which turns are asked, and what stands before them. ``every``: each turn, after what the model has
+            answered itself; ``every_with_gt``: each turn, after the gold answers; ``last``: the last turn only, after
+            the gold answers.
+        max_out_len: most tokens to generate; a list has one number for each turn, and its last number is that of all
+            further turns and of the mode ``last``. None takes the model's ``max_out_len``.
+        stopping_criteria: texts that end an answer, next to the model's own ``stop_words``.
+
+    Raises:
+        ConfigError: there is no such mode, or the list of lengths is empty.
+    """
+
+    mask = ""
+
+    def __init__(
+        self,
+        infer_mode: InferMode = "every",
+        max_out_len: int | Sequence[int] | None = None,
+        stopping_criteria: Sequence[str] = (),
+    ) -> None:
+        if infer_mode not in get_args(InferMode):
+            raise ConfigError(
+                f"there is no infer_mode {infer_mode!r}", mend=f"choose one of {', '.join(get_args(InferMode))}"
+            )
+        if isinstance(max_out_len, Sequence) and not max_out_len:
+            raise ConfigError("the list max_out_len is empty", mend="write one number for each turn, or leave it out")
+        self.infer_mode = infer_mode
+        self.max_out_len = max_out_len
+        self.stopping_criteria = tuple(stopping_criteria)
+
+    @property
+    def asks_every_turn(self) -> bool:
+        """True if predictions and golds are lists with one entry for each turn."""
+        return self.infer_mode != "last"
+
+    def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template | None:  # noqa: ARG002
+        """The template of the data set as it is; whether it makes dialogues is asked of it by the prompt builder."""
+        return template
+
+    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:  # noqa: ARG002
+        """Ask turn by turn, until one has no answer."""
+        dialogue = desk.builder.dialogue(sample)
+        prompts: list[Prompt] = []
+        completions: list[Completion] = []
+        for turn in self._turns(dialogue):
+            said = [completion.text for completion in completions] if self.infer_mode == "every" else []
+            prompts.append(desk.chat.render(dialogue.request(turn, said), "gen"))
+            decoding = desk.model.decoding(self._length(turn), self.stopping_criteria)
+            completions += yield [Request(sample.id, prompts[-1], decoding, turn)]
+            if completions[-1].failure:
+                return self._prediction(sample, dialogue, prompts, completions, failed_turn=turn + 1)
+        if failure := _failure(dialogue):
+            completions.append(Completion(failure=failure))
+            return self._prediction(sample, dialogue, prompts, completions, failed_turn=len(dialogue.answers) + 1)
+        return self._prediction(sample, dialogue, prompts, completions)
+
+    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:  # noqa: ARG002
+        """The prompt of each request, with gold answers where those of the model are not known yet."""
+        dialogue = desk.builder.dialogue(sample)
+        previews = []
+        for turn in self._turns(dialogue):
+            guessed = turn > 0 and self.infer_mode == "every"
+            filled = dialogue.request(turn, [str(gold) for gold in dialogue.golds or ()] if guessed else ())
+            title = f"turn {turn + 1}" + (", gold in place of the model's answers" if guessed else "")
+            previews.append(Preview(title, filled, desk.chat.render(filled, "gen")))
+        return previews
+
+    def _turns(self, dialogue: FilledDialogue) -> Sequence[int]:
+        """The numbers of the turns to be asked."""
+        turns = range(len(dialogue.answers))
+        if self.infer_mode != "last":
+            return turns
+        return () if dialogue.fault else turns[-1:]  # with turns missing, nobody knows the last one
+
+    def _length(self, turn: int) -> int | None:
+        if not isinstance(self.max_out_len, Sequence):
+            return self.max_out_len
+        return self.max_out_len[-1] if self.infer_mode == "last" else self.max_out_len[: turn + 1][-1]
+
+    def _prediction(
+        self,
+        sample: Sample,
+        dialogue: FilledDialogue,
+        prompts: Sequence[Prompt],
+        completions: Sequence[Completion],
+        failed_turn: int | None = None,
+    ) -> Prediction:
+        answers = [None if completion.failure else completion.text for completion in completions]
+        golds = dialogue.golds
+        every = self.asks_every_turn
+        return Prediction(
+            sample_id=sample.id,
+            index=sample.index,
+            origin_prompt=tuple(prompts) if every else next(iter(prompts), ""),
+            prediction=_filled_up(answers, len(dialogue.answers)) if every else answers[0],
+            gold=sample.gold if not golds else list(golds) if every else golds[-1],
+            completions=tuple(completions),
+            failed_turn=failed_turn,
+        )
+
+
+def _filled_up(answers: Sequence[str | None], turns: int) -> list[str | None]:
+    """One entry for each turn, None for those that were never asked."""
+    return [*answers[:turns], *[None] * (turns - len(answers))]
+
+
+def _failure(dialogue: FilledDialogue) -> Failure | None:
+    """Why the dialogue does not go on to its end, whatever the model says."""
+    if dialogue.fault:
+        return Failure("missing_turns", f"turn {len(dialogue.answers) + 1} cannot be asked: {dialogue.fault}")
+    if not dialogue.answers:
+        return Failure("no_turns", "the dialogue has no turn that the model could answer")
+    return None

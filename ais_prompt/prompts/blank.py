@@ -1,0 +1,141 @@
+"""A template taken apart for all rows that have the same columns: what remains for each row is to fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from ais_prompt.errors import PromptError
+from ais_prompt.prompts.base import Filled
+from ais_prompt.prompts.dialogue import section_items
+from ais_prompt.prompts.fill import Text, compile_text
+from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, no_turns_inside, text_of, with_text
+
+
+class Blank(Protocol):
+    """A template to be filled.
+
+    Attributes:
+        marks: what is replaced in it, the place of the examples left out.
+    """
+
+    marks: frozenset[str]
+
+    def fill(self, values: Mapping[str, str], examples: Filled) -> Filled:
+        """The template with values and examples in it.
+
+        Args:
+            values: mark → what is written for it, for `marks` at least.
+            examples: the in-context examples.
+
+        Raises:
+            PromptError: examples made of turns have their place within a text.
+        """
+
+
+class TextBlank:
+    """A string template.
+
+    Args:
+        template: the string.
+        marks: what is replaced.
+        drop: tokens that are deleted before anything is filled.
+        ice_token: where the examples go; None if there is no place for them.
+    """
+
+    def __init__(self, template: str, marks: Iterable[str], drop: Collection[str], ice_token: str | None) -> None:
+        self._text = _compiled(template, marks, drop, ice_token)
+        self._ice_token = ice_token
+        self.marks = frozenset(self._text.marks) - {ice_token}
+
+    def fill(self, values: Mapping[str, str], examples: Filled) -> str:
+        """As `Blank.fill`."""
+        if self._ice_token not in self._text.marks:
+            return self._text.fill(values)
+        if not isinstance(examples, str):
+            raise PromptError(
+                "examples made of turns cannot stand in a string template",
+                mend="write both templates as strings, or both as dialogues",
+            )
+        return self._text.fill({**values, self._ice_token: examples})
+
+
+class DialogueBlank:
+    """A dialogue.
+
+    Args:
+        template: name of a section → its items, in any of the forms of a config.
+        marks, drop, ice_token: as `TextBlank`.
+
+    Raises:
+        PromptError: an item has the wrong shape.
+    """
+
+    def __init__(
+        self, template: Mapping[str, Any], marks: Sequence[str], drop: Collection[str], ice_token: str | None
+    ) -> None:
+        self._sections = [
+            _SectionBlank(name, [_Line(item, marks, drop, ice_token) for item in section_items(items)])
+            for name, items in template.items()
+        ]
+        self.marks = frozenset[str]().union(*(section.marks for section in self._sections))
+
+    def fill(self, values: Mapping[str, str], examples: Filled) -> PromptList:
+        """As `Blank.fill`. A section without any column is the same object as long as the examples are."""
+        sections = [section.fill(values, examples) for section in self._sections]
+        return PromptList([section for section in sections if section.body.pieces])
+
+
+class _SectionBlank:
+    """A section of a dialogue."""
+
+    def __init__(self, name: str, lines: Sequence[_Line]) -> None:
+        self.marks = frozenset[str]().union(*(line.marks for line in lines))
+        self._name = name
+        self._lines = lines
+        self._last: tuple[Filled, Section] | None = None
+
+    def fill(self, values: Mapping[str, str], examples: Filled) -> Section:
+        if self.marks:
+            return self._filled(values, examples)
+        # Nothing but the examples can change it, and they are often the same for all rows.
+        last = self._last
+        if last is None or last[0] is not examples:
+            last = self._last = examples, self._filled(values, examples)
+        return last[1]
+
+    def _filled(self, values: Mapping[str, str], examples: Filled) -> Section:
+        pieces: list[Piece] = []
+        for line in self._lines:
+            pieces += line.fill(values, examples)
+        return Section(self._name, PromptList(pieces))
+
+
+class _Line:
+    """A text or turn of a dialogue."""
+
+    def __init__(self, item: Item, marks: Iterable[str], drop: Collection[str], ice_token: str | None) -> None:
+        self._text = _compiled(text_of(item), marks, drop, ice_token)
+        self._item = item if self._text.marks else with_text(item, self._text.fill({}))
+        self._ice_token = ice_token if ice_token in self._text.marks else None
+        self._around_examples = self._text.split(self._ice_token) if self._ice_token else []
+        self.marks = frozenset(self._text.marks) - {ice_token}
+
+    def fill(self, values: Mapping[str, str], examples: Filled) -> Sequence[Piece]:
+        if not self._text.marks:
+            return (self._item,)
+        if self._ice_token is None:
+            return (with_text(self._item, self._text.fill(values)),)
+        if isinstance(examples, str):
+            return (with_text(self._item, self._text.fill({**values, self._ice_token: examples})),)
+        if not isinstance(self._item, str):
+            raise no_turns_inside(self._item, self._ice_token)
+        if self._item == self._ice_token:  # as most templates have it
+            return examples.pieces
+        return examples.join(text.fill(values) for text in self._around_examples).pieces
+
+
+def _compiled(text: str, marks: Iterable[str], drop: Collection[str], ice_token: str | None) -> Text:
+    for token in drop:
+        text = text.replace(token, "")
+    return compile_text(text, (*marks, ice_token) if ice_token is not None else tuple(marks))

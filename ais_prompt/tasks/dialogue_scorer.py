@@ -1,0 +1,82 @@
+"""Scoring of one dialogue of which each turn was asked: every turn like a sample of its own, then all together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ais_prompt.errors import DataError
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.tasks.scorer import Scorer
+from ais_prompt.types import Prediction, SampleScore, Score, Status
+
+WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueScorer:
+    """Gives each metric of the evaluator twice.
+
+    ``accuracy`` is the mean over the turns of a dialogue, then over the dialogues, which weigh the same however long
+    they are: turns of one dialogue depend on each other, dialogues do not, as the standard error presumes.
+    ``dialogue_accuracy`` is that of a dialogue's worst turn: 1 if every turn is right.
+
+    A dialogue is unparsed or truncated if one of its turns is. If a turn failed, the dialogue failed: like any failed
+    sample it has no part in a value, and neither have its earlier turns, which would be the easier half of it.
+
+    Attributes:
+        turn: what scores one turn.
+    """
+
+    turn: Scorer
+
+    def score(self, prediction: Prediction) -> SampleScore:
+        """The score of one dialogue; ``extracted`` and ``gold`` have one entry for each turn.
+
+        Raises:
+            DataError: a gold cannot be used, or there is not one for each turn; ``where`` names the sample.
+        """
+        if prediction.failed:
+            return SampleScore(prediction.sample_id, "failed", None, prediction.gold)
+        turns = [self.turn.score(turn) for turn in _turns(prediction)]
+        values: dict[str, float] = {}
+        for metric in self.turn.evaluator.metrics:
+            each = [turn.values[metric] for turn in turns]
+            values |= {metric: statistics.mean(each), _of_dialogue(metric): min(each)}
+        statuses = [turn.status for turn in turns]
+        return SampleScore(
+            sample_id=prediction.sample_id,
+            status=next(status for status in WORST_FIRST if status in statuses),
+            extracted=[turn.extracted for turn in turns],
+            gold=[turn.gold for turn in turns],
+            values=values,
+        )
+
+    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
+        """The mean of each metric over the dialogues that were answered, by turns and as a whole."""
+        metrics = self.turn.evaluator.metrics
+        return mean_scores((*metrics, *map(_of_dialogue, metrics)), samples)
+
+
+def _turns(prediction: Prediction) -> Iterator[Prediction]:
+    """Each turn of a dialogue as if it was a sample."""
+    answers, golds = prediction.prediction, prediction.gold
+    if not (isinstance(answers, list) and isinstance(golds, list) and len(answers) == len(golds)):
+        raise DataError(
+            f"there is not one gold for each answer of the dialogue: {_shortened(golds)} for {_shortened(answers)}",
+            where=f"sample {prediction.sample_id}, row {prediction.index}",
+            mend="name the column with one gold for each turn as output_column, or use infer_mode='last'",
+        )
+    for answer, gold, completion in zip(answers, golds, prediction.completions, strict=True):
+        yield replace(prediction, prediction=answer, gold=gold, completions=(completion,))
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _of_dialogue(metric: str) -> str:
+    return f"dialogue_{metric}"

@@ -1,0 +1,59 @@
+"""What a person would want to know of the prompts: said by every verb, and it stops none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.e2e.project import DATASET, MODEL, Project
+
+LOST = DATASET.replace(
+    "template='{question}\\nAnswer: {answer}'",
+    "template=dict(begin='Mind the sum!', round=[dict(role='HUMAN', prompt='{quesion}')])",
+)
+TWO = ["not sent: 'Mind the sum!'", "{quesion} is sent as it is"]
+
+
+@pytest.fixture
+def odd(project: Project) -> Project:
+    project.write_config(datasets=LOST, models=f"{MODEL}, {MODEL.replace('fake', 'other')}")
+    return project
+
+
+def test_check_tells_each_once_with_its_place(odd: Project) -> None:
+    done = odd.run("check", "eval.py")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert [done.stdout.count(what) for what in TWO] == [1, 1]
+    assert done.stdout.count("  where: datasets[0].infer_cfg.prompt_template (eval.py:") == 2
+    assert done.stdout.splitlines()[-1] == "No faults: 2 models, 1 data set."
+
+
+def test_run_tells_them_once_at_its_start_and_in_its_log(odd: Project) -> None:
+    done = odd.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert [done.stderr.count(what) for what in TWO] == [1, 1]
+    assert done.stderr.index(TWO[1]) < done.stderr.index("[fake/sums]")
+    log = (odd.folder() / "logs" / "run.log").read_text()
+    assert [log.count(what) for what in TWO] == [1, 1]
+
+
+def test_scores_alone_need_no_warnings(odd: Project) -> None:
+    assert odd.run("run", "eval.py").returncode == 0
+    done = odd.run("run", "eval.py", "-m", "eval", "-r")
+    assert done.returncode == 0
+    assert TWO[0] not in done.stderr
+
+
+def test_view_prompt_shows_them_below_the_prompt(odd: Project) -> None:
+    done = odd.run("view-prompt", "eval.py", "-n")
+    assert done.returncode == 0
+    assert [done.stdout.count(what) for what in TWO] == [1, 1]
+    [view] = json.loads(odd.run("view-prompt", "eval.py", "-n", "--json").stdout)
+    assert [warning["where"] for warning in view["warnings"]] == ["datasets[0].infer_cfg.prompt_template"] * 2
+
+
+def test_a_clean_config_is_quiet(project: Project) -> None:
+    assert project.run("check", "eval.py").stdout == "No faults: 1 model, 1 data set.\n"
+    assert "WARNING" not in project.run("run", "eval.py").stderr

@@ -1,0 +1,117 @@
+"""Prompts for the eye: in colour, side by side where there is room, and nothing lost."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from ais_prompt.prompts import PromptList
+from ais_prompt.report.prompt_view import print_sample
+from ais_prompt.tasks.preview import PromptView
+from ais_prompt.tasks.warnings import PromptWarning
+from ais_prompt.types import Message
+
+CHINESE = "中国的首都是哪座城市？请用一句话回答。" * 3
+TEXT = PromptView("m", "d", "id", 0, "", "What?  ", "What?  ", (), "4", 3)
+WARNING = PromptWarning("mind this", "datasets[0]", "do that")
+
+
+def shown(*views: PromptView, width: int = 80, terminal: bool = True) -> str:
+    """What is printed, with colours if to a terminal."""
+    stream = io.StringIO()
+    print_sample(views, Console(file=stream, width=width, force_terminal=terminal, color_system="standard"))
+    return stream.getvalue()
+
+
+def plain(*views: PromptView, width: int = 80, terminal: bool = True) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown(*views, width=width, terminal=terminal))
+
+
+def messages(*said: tuple[str, Any]) -> PromptView:
+    return replace(TEXT, prompt=tuple(Message(role, content) for role, content in said))
+
+
+def test_a_text_ends_where_it_ends() -> None:
+    lines = plain(TEXT).splitlines()
+    assert lines[1:6] == [
+        "row 0, sample id · no shots",
+        "As sent: one text, 3 tokens",
+        "What?  ⟨end⟩",
+        "Gold, not sent",
+        "4⟨end⟩",
+    ]
+
+
+def test_each_role_has_its_colour() -> None:
+    said = [("system", "be kind"), ("user", "1+1=?"), ("assistant", "2"), ("ipython", "3")]
+    text = shown(messages(*said))
+    found = [re.search(rf"\x1b\[1;(\d+)m\[{role}\] \x1b\[0m\x1b\[(\d+)m{re.escape(what)}", text) for role, what in said]
+    colours = [match.groups() for match in found if match]
+    assert [label == words for label, words in colours] == [True] * 4
+    assert len(set(colours)) == 4
+
+
+def test_who_says_what_and_which_turns_are_examples() -> None:
+    shot = PromptList([{"role": "HUMAN", "prompt": "a"}, {"role": "BOT", "prompt": "b"}]).as_section("ice")
+    filled = (PromptList(["Hello!"]) + shot).as_section("begin") + PromptList([{"role": "HUMAN", "prompt": "c"}])
+    lines = plain(replace(TEXT, filled=filled, prompt="all in one")).splitlines()
+    assert lines[2:9] == [
+        "Who says what",
+        "[text] Hello!⟨end⟩",
+        "example",
+        "[HUMAN] a⟨end⟩",
+        "[BOT] b⟨end⟩",
+        "[HUMAN] c⟨end⟩",
+        "As sent: one text, 3 tokens",
+    ]
+
+
+def test_media_are_told_in_a_few_words() -> None:
+    note = {"mime": "image/png", "bytes": 2048, "sha256": "…"}
+    url = {"type": "image_url", "image_url": {"url": "file://cat.png"}, "file": note}
+    data = {"type": "audio_url", "audio_url": {"url": "data:audio/wav;base64," + "A" * 4000}}
+    text = plain(messages(("user", ({"type": "text", "text": "What?"}, url, data))), terminal=False)
+    assert "  What?⟨end⟩\n  ⟨image, image/png, 2.0 KiB: file://cat.png⟩\n  ⟨audio, audio/wav, 2.9 KiB: data:" in text
+    assert len(text) < 500
+
+
+def test_data_cannot_reach_the_terminal() -> None:
+    evil = "[bold]x[/bold] \x1b[31m\r"
+    text = plain(messages((evil, evil), ("user", ({"type": "text", "text": evil},))), terminal=False)
+    assert text.count("[bold]x[/bold] \\x1b[31m\\r") == 3
+    assert "\x1b" not in text
+
+
+def test_labels_stand_side_by_side_where_there_is_room() -> None:
+    views = [replace(TEXT, title=f"label {name}", prompt=f"Is it {name}?") for name in "AB"]
+    wide = plain(*views).splitlines()
+    assert any("label A" in line and "label B" in line for line in wide)
+    assert any("Is it A?⟨end⟩" in line and "Is it B?⟨end⟩" in line for line in wide)
+    for narrow in (plain(*views, width=60), plain(*views, terminal=False)):
+        assert narrow.index("label A") < narrow.index("Is it A?") < narrow.index("label B") < narrow.index("Is it B?")
+    assert all(text.count("Gold, not sent") == 1 for text in (narrow, "\n".join(wide)))
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_columns_keep_every_character(width: int) -> None:
+    text = f"{CHINESE}  x\n\n  {'long' * 60}\t."
+    views = [replace(TEXT, title=name, filled=text, prompt=text) for name in "AB"]
+    lines = plain(*views, width=width).splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    left = [line.partition("│")[0][1:] for line in lines if "│" in line][2:]
+    said = "".join(left).replace(" ", "")
+    assert said == text.replace(" ", "").replace("\n", "").replace("\t", "") + "⟨end⟩"
+
+
+def test_warnings_are_printed_once_below_the_prompts() -> None:
+    views = [replace(TEXT, title=name, warnings=(WARNING,)) for name in "AB"]
+    text = plain(*views)
+    assert text.count("Warning: mind this\n  where: datasets[0]\n  mend:  do that\n") == 1
+    assert text.index("Gold, not sent") < text.index("Warning")
+    assert "Warning" not in plain(TEXT)
