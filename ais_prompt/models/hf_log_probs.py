@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.models.hf_scoring import Row
+
+_PIECE: Final = 1024
+"""Places that are looked at together: each has a row of the whole vocabulary in float32."""
 
 
 def log_probs_of_batch(network: Any, rows: Sequence[Row], pad: int) -> list[list[float]]:
@@ -32,9 +35,8 @@ def log_probs_of_batch(network: Any, rows: Sequence[Row], pad: int) -> list[list
         ).logits
         numbers = [number for number, row in enumerate(rows) for _ in row.wanted]
         positions = [position for row in rows for position, _ in row.wanted]
-        values = iter(
-            wanted_log_probs(logits, (numbers, positions), [token for row in rows for _, token in row.wanted])
-        )
+        tokens = [token for row in rows for _, token in row.wanted]
+        values = iter(wanted_log_probs(logits, (numbers, positions), tokens))
     return [[next(values) for _ in row.wanted] for row in rows]
 
 
@@ -49,13 +51,9 @@ def wanted_log_probs(logits: Any, places: Any, tokens: Sequence[int]) -> list[fl
     import torch
 
     found: list[float] = []
-    # In pieces: a row of the vocabulary in float32 for every place of a long text would be a lot of memory.
     for start in range(0, len(tokens), _PIECE):
         piece = slice(start, start + _PIECE)
         chosen = logits[tuple(index[piece] for index in places)].float()
         ids = torch.tensor(tokens[piece], device=chosen.device)
         found += (chosen.gather(-1, ids[:, None])[:, 0] - chosen.logsumexp(-1)).tolist()
     return found
-
-
-_PIECE = 1024
