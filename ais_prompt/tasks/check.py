@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from ais_prompt.chat import ChatFormat
-from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import PromptBuilder
@@ -158,13 +158,22 @@ def _check_model(spec: ModelSpec, faults: _Faults) -> _ModelSide | None:
     model = faults.attempt(lambda: build_model(spec), spec.where)
     if model is None:
         return None
-    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, _no_tokenizer), spec.where)
+    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, _PlainTokenizer), spec.where)
     return _ModelSide(spec, model, chat) if chat else None
 
 
-def _no_tokenizer() -> NoReturn:
-    """A check loads no tokenizer: that would import torch. Roles are checked without; `view-prompt` does the rest."""
-    raise ModelError("a check loads no tokenizer")
+class _PlainTokenizer:
+    """In the place of a tokenizer, which would import torch: its chat template writes who says what, and no more."""
+
+    chat_template = "plain"
+    bos_token = ""
+    bos_token_id = None
+
+    def __call__(self, text: str) -> dict[str, list[int]]:  # noqa: ARG002
+        return {"input_ids": []}
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **options: Any) -> str:  # noqa: ARG002
+        return "".join(f"[{message['role']}] {message['content']}\n" for message in messages)
 
 
 def _check_dataset(spec: DatasetSpec, faults: _Faults) -> _Question | None:
@@ -221,8 +230,6 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: _Faults) -> list
     desk = Desk(question.builder, side.chat, side.model)
     try:
         found = trials(task, question.inferencer, desk, question.sample, question.shots)
-    except ModelError:  # without its tokenizer the prompt cannot be made whole
-        return []
     except ConfigError as error:
         faults.note(error, f"{side.spec.where}.meta_template", error.where)
         return []

@@ -76,3 +76,10 @@ def test_without_a_tokenizer_the_roles_are_checked_all_the_same(tmp_path: Path) 
     model = ModelSpec("chat", PartSpec("HuggingFaceChatModel", {"path": "owner/name"}, "models[0]"), where="models[0]")
     found = findings(tmp_path, model, template={"round": [{"role": "NOBODY", "prompt": "x"}]})
     assert ["no role 'NOBODY'" in what for _, what in places(found.faults)] == [True]
+
+
+def test_a_chat_model_has_its_warnings_without_its_tokenizer(tmp_path: Path) -> None:
+    part = PartSpec("HuggingFaceChatModel", {"path": "nobody/has-this"}, "models[0]")
+    found = findings(tmp_path, ModelSpec("chat", part, where="models[0]"), template="{quesion}")
+    assert found.faults == []
+    assert any("quesion" in what for _, what in places(found.warnings))
