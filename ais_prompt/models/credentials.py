@@ -11,11 +11,11 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator
 
+from ais_prompt.config.redact import HIDDEN
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.address import is_loopback, public_address
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
-HIDDEN: Final = "***"
 
 _VARIABLE_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 _SHORTEST_WORD: Final = 8

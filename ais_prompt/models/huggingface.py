@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any, ClassVar, Final
 
 from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.models.arguments import join_stops
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.hf_files import fingerprint, local_folder
 from ais_prompt.models.hf_generation import generate_batch, is_sampling, without_sampling
@@ -126,7 +127,7 @@ class HuggingFaceBaseModel:
             max_out_len=self.max_out_len if max_out_len is None else max_out_len,
             temperature=extra.pop("temperature", None) if sampling else 0.0,
             top_p=extra.pop("top_p", None),
-            stop=tuple(dict.fromkeys(word for word in (*self.stop_words, *stop) if word)),
+            stop=join_stops(self.stop_words, stop),
             seed=seed if sampling else None,
             extra=extra,
         )

@@ -61,10 +61,10 @@ def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenPr
     check_media(work.desk.builder, work.data.test)
     with Journal.open(folder.journal(task.model.abbr, task.dataset.abbr)) as journal:
         memory = _Memory(journal, model)
-        known = _known(work, memory) if len(journal) else 0
+        known, used = _known(work, memory) if len(journal) else (0, 0)
         with open_progress(task.name, total=len(work.data.test), done=known) as progress:
             if len(journal):
-                progress.note(_reuse_note(task, known, len(work.data.test), len(journal)))
+                progress.note(_reuse_note(task, known, len(work.data.test), len(journal) - used))
             tally = _Tally(progress)
             drive(model, _dialogues(work, memory), memory.record, tally.finished, has_answered=known > 0)
         # The predictions are the conversations once more, answered from the journal: they come in the order of the
@@ -104,9 +104,14 @@ def _dialogues(work: Inference, memory: _Memory) -> Iterator[Dialogue]:
             raise
 
 
-def _known(work: Inference, memory: _Memory) -> int:
-    """How many samples the journal answers completely."""
-    return sum(_is_known(dialogue) for dialogue in _dialogues(work, memory))
+def _known(work: Inference, memory: _Memory) -> tuple[int, int]:
+    """How many samples the journal answers completely, and with how many of its answers."""
+    known = used = 0
+    for dialogue in _dialogues(work, memory):
+        if dialogue.prediction is not None and _is_known(dialogue):
+            known += 1
+            used += len(dialogue.prediction.completions)
+    return known, used
 
 
 def _is_known(dialogue: Dialogue) -> bool:
@@ -114,10 +119,10 @@ def _is_known(dialogue: Dialogue) -> bool:
     return dialogue.recalled and dialogue.prediction is not None and not dialogue.prediction.failed
 
 
-def _reuse_note(task: TaskSpec, known: int, total: int, written: int) -> str:
+def _reuse_note(task: TaskSpec, known: int, total: int, unused: int) -> str:
     note = f"[{task.name}] {known} of {total} samples are answered already, {total - known} will be asked"
-    if written > known:
-        note += f"; {written - known} stored answers belong to other prompts or settings, or to unfinished samples"
+    if unused > 0:
+        note += f"; {unused} stored answers belong to other prompts or settings, or to unfinished samples"
     return note
 
 

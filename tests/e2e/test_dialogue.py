@@ -87,6 +87,15 @@ def test_a_dialogue_is_asked_turn_by_turn_and_scored_both_ways(talk: Project) ->
     assert "failed_turn" not in line
 
 
+def test_a_finished_run_is_reused_whole(talk: Project) -> None:
+    assert talk.run("run", "eval.py").returncode == 0
+    again = talk.run("run", "eval.py", "-r")
+    assert again.returncode == 0, again.stderr
+    assert "samples are answered already, 0 will be asked" in again.stderr
+    # A dialogue has several answers: more answers than samples are no sign of answers that are not used.
+    assert "belong to other prompts" not in again.stderr
+
+
 def test_a_failed_turn_ends_its_dialogue_and_a_resume_goes_on_from_it(talk: Project) -> None:
     talk.write_config(models=model(fail_after=4, max_concurrency=1), datasets=DIALOGUE)
     done = talk.run("run", "eval.py")

@@ -93,7 +93,7 @@ def test_answers_to_another_prompt_are_not_reused_and_the_change_is_told(project
     assert done.returncode == 0, done.stderr
     assert "the config changed since the last session" in done.stderr
     assert "Result: {answer}" in done.stderr
-    assert "0 of 8 samples are answered already, 8 will be asked" in done.stderr
+    assert "0 of 8 samples are answered already, 8 will be asked; 8 stored answers belong to other" in done.stderr
     assert all("Result: " in line["origin_prompt"][0]["content"] for line in project.predictions())
 
 
