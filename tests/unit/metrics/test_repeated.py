@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.metrics.repeated import avg_at_n, cons_at_k, pass_at_k
+
+counts = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
+
+
+@given(counts)
+def test_pass_at_k_is_the_share_of_draws_with_a_right_answer(numbers: tuple[int, int, int]) -> None:
+    n, correct, k = numbers
+    draws = list(itertools.combinations([True] * correct + [False] * (n - correct), k))
+    assert pass_at_k(n, correct, k) == pytest.approx(sum(map(any, draws)) / len(draws), abs=1e-12)
+
+
+def test_pass_at_k_by_the_published_program() -> None:
+    # The stable form that Chen et al. print: 1 - prod(1 - k / i for i = n - c + 1 .. n).
+    for n, correct, k in [(200, 7, 100), (200, 1, 1), (100, 50, 10), (10, 0, 5), (10, 10, 10), (10, 6, 5)]:
+        product = 1.0
+        for i in range(n - correct + 1, n + 1):
+            product *= 1 - k / i
+        expected = 1.0 if n - correct < k else 1 - product
+        assert pass_at_k(n, correct, k) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "correct", "k"), [(0, 0, 1), (4, 1, 5), (4, 5, 1), (4, -1, 1), (4, 1, 0)])
+def test_what_is_not_defined_is_refused(n: int, correct: int, k: int) -> None:
+    with pytest.raises(ValueError, match="not defined"):
+        pass_at_k(n, correct, k)
+
+
+def test_pass_at_1_is_the_mean() -> None:
+    assert pass_at_k(8, 3, 1) == avg_at_n([1, 1, 1, 0, 0, 0, 0, 0]) == 0.375
+
+
+def test_no_answers_have_no_mean() -> None:
+    with pytest.raises(ValueError):
+        avg_at_n([])
+
+
+@pytest.mark.parametrize(
+    ("answers", "values", "expected"),
+    [
+        (["18", "18", "7"], [1, 1, 0], 1.0),
+        (["7", "7", "18"], [0, 0, 1], 0.0),
+        (["18", "7"], [1, 0], 0.5),
+        (["18", "7", "9"], [1, 0, 0], pytest.approx(1 / 3)),
+        ([None, None, "18"], [0, 0, 1], 1.0),
+        ([None, None], [0, 0], 0.0),
+        (["18", "18", "7", "7", "9"], [1, 1, 0, 0, 0], 0.5),
+    ],
+)
+def test_the_majority_decides(answers: list[str | None], values: list[float], expected: float) -> None:
+    assert cons_at_k(answers, values) == expected
+
+
+@pytest.mark.parametrize(("answers", "values"), [([], []), (["1"], []), (["1"], [1.0, 0.0])])
+def test_one_value_for_each_answer(answers: list[str], values: list[float]) -> None:
+    with pytest.raises(ValueError, match="one value for each"):
+        cons_at_k(answers, values)
+
+
+@given(st.lists(st.sampled_from(["1", "2", "3", None]), min_size=1), st.randoms(use_true_random=False))
+def test_order_does_not_matter(answers: list[str | None], chance: random.Random) -> None:
+    shuffled = chance.sample(answers, len(answers))
+    value = {"1": 1.0}
+    assert cons_at_k(answers, [value.get(a or "", 0.0) for a in answers]) == pytest.approx(
+        cons_at_k(shuffled, [value.get(a or "", 0.0) for a in shuffled])
+    )
