@@ -239,7 +239,7 @@ def _stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
     if task.dataset.eval.evaluator is None:
         return []
     results = read_json(folder.results(task.model.abbr, task.dataset.abbr))
-    return [Score(**values) for values in results["scores"]]
+    return [Score.from_json(values) for values in results["scores"]]
 
 
 def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:

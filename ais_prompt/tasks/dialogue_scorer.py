@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.tasks.scorer import Scorer
+from ais_prompt.tasks.scorer import Scorer, failure_kind, with_reasons
 from ais_prompt.types import Prediction, SampleScore, Score, Status
 
 WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
@@ -39,25 +39,28 @@ class DialogueScorer:
             DataError: a gold cannot be used, or there is not one for each turn; ``where`` names the sample.
         """
         if prediction.failed:
-            return SampleScore(prediction.sample_id, "failed", None, prediction.gold)
+            reason = f"{failure_kind(prediction)} in a turn"
+            return SampleScore(prediction.sample_id, "failed", None, prediction.gold, reason=reason)
         turns = [self.turn.score(turn) for turn in _turns(prediction)]
         values: dict[str, float] = {}
         for metric in self.turn.evaluator.metrics:
             each = [turn.values[metric] for turn in turns]
             values |= {metric: statistics.mean(each), _of_dialogue(metric): min(each)}
-        statuses = [turn.status for turn in turns]
+        worst = min(turns, key=lambda turn: WORST_FIRST.index(turn.status))
         return SampleScore(
             sample_id=prediction.sample_id,
-            status=next(status for status in WORST_FIRST if status in statuses),
+            status=worst.status,
             extracted=[turn.extracted for turn in turns],
             gold=[turn.gold for turn in turns],
             values=values,
+            reason=worst.reason and f"{worst.reason} in a turn",
         )
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """The mean of each metric over the dialogues that were answered, by turns and as a whole."""
         metrics = self.turn.evaluator.metrics
-        return mean_scores((*metrics, *map(_of_dialogue, metrics)), samples)
+        scores = mean_scores((*metrics, *map(_of_dialogue, metrics)), samples)
+        return with_reasons(scores, samples)
 
 
 def _turns(prediction: Prediction) -> Iterator[Prediction]:

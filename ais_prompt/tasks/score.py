@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from ais_prompt.inferencers import DialogueInferencer
@@ -53,6 +52,6 @@ def _results(task: TaskSpec, scores: list[Score], samples: list[SampleScore]) ->
     return {
         "model": task.model.abbr,
         "dataset": task.dataset.abbr,
-        "scores": [asdict(score) for score in scores],
-        "details": [asdict(sample) for sample in samples],
+        "scores": [score.to_json() for score in scores],
+        "details": [sample.to_json() for sample in samples],
     }

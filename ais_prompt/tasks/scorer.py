@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.tasks.build import Postprocessor
 from ais_prompt.types import Prediction, SampleScore, Score, Status
+
+CUT: Final = "cut at max_out_len"
+NO_TEXT: Final = "empty answer"
+NOTHING_FOUND: Final = "no answer found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +34,10 @@ class Scorer:
         try:
             gold = self.gold_of(prediction.gold)
             if prediction.failed:
-                return SampleScore(prediction.sample_id, "failed", None, gold)
+                return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
             answer = self.answer_of(prediction.prediction)
             if _is_nothing(answer):
-                values = dict.fromkeys(self.evaluator.metrics, 0.0)
-                return SampleScore(prediction.sample_id, _status(prediction, "unparsed"), None, gold, values)
+                return self._unread(prediction, gold)
             values = dict(self.evaluator.score(answer, gold))
         except AisPromptError as error:
             error.where = error.where or f"sample {prediction.sample_id}, row {prediction.index}"
@@ -44,17 +48,33 @@ class Scorer:
                 where=f"sample {prediction.sample_id}, row {prediction.index}",
                 mend="mend the postprocessor or evaluator, then `aisprompt run CONFIG -m eval -r`",
             ) from error
-        return SampleScore(prediction.sample_id, _status(prediction, "scored"), answer, gold, values)
+        if prediction.truncated:
+            return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT)
+        return SampleScore(prediction.sample_id, "scored", answer, gold, values)
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """The scores of the data set."""
-        return self.evaluator.aggregate(samples)
+        return with_reasons(self.evaluator.aggregate(samples), samples)
+
+    def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
+        """An answer in which nothing was found; a truncated one is counted as such."""
+        status: Status = "truncated" if prediction.truncated else "unparsed"
+        reason = CUT if prediction.truncated else NO_TEXT if _is_nothing(prediction.prediction) else NOTHING_FOUND
+        values = dict.fromkeys(self.evaluator.metrics, 0.0)
+        return SampleScore(prediction.sample_id, status, None, gold, values, reason)
+
+
+def with_reasons(scores: Iterable[Score], samples: Iterable[SampleScore]) -> list[Score]:
+    """The scores with the reasons of all answers that are not plainly scored, the most frequent first."""
+    answers = [answer for sample in samples for answer in (sample.repeats or (sample,))]
+    reasons = dict(Counter(f"{answer.status}: {answer.reason}" for answer in answers if answer.reason).most_common())
+    return [replace(score, reasons=reasons) for score in scores]
+
+
+def failure_kind(prediction: Prediction) -> str:
+    """The kind of the first failure."""
+    return next(completion.failure.kind for completion in prediction.completions if completion.failure)
 
 
 def _is_nothing(answer: Any) -> bool:
     return answer is None or (isinstance(answer, str) and not answer.strip())
-
-
-def _status(prediction: Prediction, otherwise: Status) -> Status:
-    """A truncated answer is counted as such, whatever could be read from it."""
-    return "truncated" if prediction.truncated else otherwise

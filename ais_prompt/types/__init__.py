@@ -3,8 +3,9 @@
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
 from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_from_json, prompt_to_json
 from ais_prompt.types.request import Decoding, Request, Scoring
-from ais_prompt.types.result import STATUSES, Prediction, SampleScore, Score, Status, TaskFacts
+from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
+from ais_prompt.types.score import STATUSES, SampleScore, Score, Status
 from ais_prompt.types.spec import (
     DatasetSpec,
     EvalSpec,

@@ -1,16 +1,13 @@
-"""What is stored of a sample after inference, and what scoring makes of it."""
+"""What is stored of a sample, and known of a task, after inference."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from ais_prompt.types.completion import Completion
 from ais_prompt.types.prompt import Prompts, prompts_from_json, prompts_to_json
-
-Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
-STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,44 +72,6 @@ class Prediction:
     def truncated(self) -> bool:
         """True if an answer was cut at ``max_out_len``."""
         return any(completion.finish_reason == "length" for completion in self.completions)
-
-
-@dataclass(frozen=True, slots=True)
-class SampleScore:
-    """The score of one sample.
-
-    Attributes:
-        sample_id: as in `Sample`.
-        status: exactly one of `STATUSES`.
-        extracted: the answer after postprocessing; None if it could not be parsed or there is none.
-        gold: the gold after ``dataset_postprocessor``.
-        values: metric name → value; empty for a failed sample.
-    """
-
-    sample_id: str
-    status: Status
-    extracted: Any = None
-    gold: Any = None
-    values: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """One number, never without the counts behind it.
-
-    Attributes:
-        metric: its name, e.g. ``accuracy``.
-        value: in the metric's own unit (accuracy: 0 to 1); None if no sample was answered.
-        stderr: standard error of ``value`` in the same unit; None if it cannot be known.
-        n: samples in the data set.
-        counts: status → number of samples, all four always present.
-    """
-
-    metric: str
-    value: float | None
-    stderr: float | None
-    n: int
-    counts: Mapping[Status, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,16 @@ def test_against_a_computation_by_hand() -> None:
         ]
     )
     # Answered: 1, 1, 1, 0. Mean 3/4; variance (3 · 1/16 + 9/16) / 3 = 1/4; standard error (1/2) / 2.
-    assert score == Score("accuracy", 0.75, 0.25, 5, {"scored": 2, "unparsed": 1, "truncated": 1, "failed": 1})
+    # Of 5, the unparsed and the failed one may be right: 3/5 to 5/5. Wilson's interval of 3 right among 4.
+    assert score == Score(
+        metric="accuracy",
+        value=0.75,
+        stderr=0.25,
+        n=5,
+        counts={"scored": 2, "unparsed": 1, "truncated": 1, "failed": 1},
+        interval=pytest.approx((0.3006, 0.9544), abs=1e-4),
+        bounds=(0.6, 1.0),
+    )
 
 
 def test_unparsed_counts_as_zero_with_or_without_values() -> None:
@@ -39,9 +48,9 @@ def test_unparsed_counts_as_zero_with_or_without_values() -> None:
 
 def test_where_nothing_was_answered_there_is_no_value() -> None:
     assert accuracy([sample("failed")] * 3) == Score(
-        "accuracy", None, None, 3, {"scored": 0, "unparsed": 0, "truncated": 0, "failed": 3}
+        "accuracy", None, None, 3, {"scored": 0, "unparsed": 0, "truncated": 0, "failed": 3}, bounds=(0.0, 1.0)
     )
-    assert accuracy([]).n == 0
+    assert accuracy([]) == Score("accuracy", None, None, 0, dict.fromkeys(STATUSES, 0))
 
 
 def test_one_answer_has_no_standard_error() -> None:
@@ -56,6 +65,36 @@ def test_each_metric_has_its_score_in_order() -> None:
 def test_a_metric_that_a_scored_sample_lacks_is_a_fault() -> None:
     with pytest.raises(KeyError):
         mean_scores(("f1",), [sample("scored", 1.0)])
+
+
+def test_a_truncated_answer_may_be_right_unless_one_was_read() -> None:
+    read = SampleScore("a", "truncated", extracted="7", values={"accuracy": 0.0})
+    unread = SampleScore("b", "truncated", values={"accuracy": 0.0})
+    assert accuracy([read]).bounds == (0.0, 0.0)
+    assert accuracy([unread]).bounds == (0.0, 1.0)
+
+
+def test_a_metric_without_a_best_value_has_no_bounds_and_is_no_percentage() -> None:
+    samples = [SampleScore(name, "scored", values={"ppl": value}) for name, value in (("a", 10.0), ("b", 30.0))]
+    [score] = mean_scores(("ppl",), samples, best=None)
+    assert (score.value, score.bounds, score.fraction) == (20.0, None, False)
+    assert score.interval == pytest.approx((20 - 19.6, 20 + 19.6), abs=0.01)
+    [rating] = mean_scores(("ppl",), [*samples, SampleScore("c", "failed")], best=50.0)
+    assert rating.bounds == pytest.approx((40 / 3, 30.0))
+
+
+def test_repeated_answers_are_clustered_by_question() -> None:
+    def answer(value: float | None) -> SampleScore:
+        return sample("failed") if value is None else sample("scored", value)
+
+    def question(*values: float | None) -> SampleScore:
+        return SampleScore("id", "scored", repeats=tuple(map(answer, values)))
+
+    score = accuracy([question(1.0, 1.0), question(0.0, 1.0), question(0.0, None)])
+    # Questions: 1, 1/2, 0 (of what was answered). Mean 1/2, deviation 1/2, standard error (1/2) / √3.
+    assert (score.value, score.stderr) == (0.5, pytest.approx(0.5 / 3**0.5))
+    assert (score.n, score.repeats, score.counts["failed"]) == (6, 2, 1)
+    assert score.bounds == pytest.approx((0.5, (1 + 0.5 + 0.5) / 3))
 
 
 unit = st.floats(min_value=0, max_value=1)
@@ -78,6 +117,20 @@ def test_the_value_lies_between_the_least_and_the_greatest(answered: list[Sample
     value = accuracy(answered).value
     assert value is not None
     assert min(values) <= value <= max(values)
+
+
+@given(
+    st.lists(st.builds(sample, st.sampled_from(["scored", "truncated"]), unit) | st.builds(sample, st.just("failed")))
+)
+def test_value_and_interval_lie_within_their_bounds(samples: list[SampleScore]) -> None:
+    score = accuracy(samples)
+    if score.value is not None and score.bounds is not None:
+        low, high = score.bounds
+        assert low <= score.value + 1e-12
+        assert score.value <= high + 1e-12
+    if score.value is not None and score.interval is not None:
+        assert 0 <= score.interval[0] <= score.value + 1e-12
+        assert score.value <= score.interval[1] + 1e-12 <= 1 + 1e-12
 
 
 @given(st.integers(min_value=0, max_value=50), st.integers(min_value=0, max_value=50))

@@ -1,0 +1,98 @@
+"""What scoring makes of a sample, and of a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
+STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
+
+Range: TypeAlias = tuple[float, float]
+"""The lowest and the highest value."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleScore:
+    """The score of one sample.
+
+    A question that was asked more than once has the score of each answer in ``repeats``. Its own ``values`` are the
+    means over those answers that did not fail, its ``extracted`` is a list, and its ``status`` is the worst one, but
+    failed only if every answer failed.
+
+    Attributes:
+        sample_id: as in `Sample`.
+        status: exactly one of `STATUSES`.
+        extracted: the answer after postprocessing; None if it could not be parsed or there is none.
+        gold: the gold after ``dataset_postprocessor``.
+        values: metric name → value; empty for a failed sample.
+        reason: why it is not plainly scored, in a few words that can be counted (``timeout``, ``no answer found``).
+        repeats: the scores of the single answers in order of asking; empty if it was asked once.
+    """
+
+    sample_id: str
+    status: Status
+    extracted: Any = None
+    gold: Any = None
+    values: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+    repeats: tuple[SampleScore, ...] = ()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether an answer was found in what came back, right or wrong; what was cut may still hold one."""
+        return self.status == "scored" or (self.status == "truncated" and self.extracted is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; reason and repeats are left out when there are none."""
+        return {
+            "sample_id": self.sample_id,
+            "status": self.status,
+            **({"reason": self.reason} if self.reason else {}),
+            "extracted": self.extracted,
+            "gold": self.gold,
+            "values": dict(self.values),
+            **({"repeats": [repeat.to_json() for repeat in self.repeats]} if self.repeats else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One number, never without what stands behind it.
+
+    Attributes:
+        metric: its name, e.g. ``accuracy``.
+        value: in the metric's own unit (accuracy: 0 to 1); None if no sample was answered.
+        stderr: standard error of ``value`` in the same unit; None if it cannot be known.
+        n: answers that were asked for: samples, or samples times the answers to each.
+        counts: status → how many of them, all four always present.
+        interval: where the true value lies, with 95 % confidence; None if it cannot be known.
+        bounds: the value if every answer that failed or could not be read was wrong, and if all of these were right;
+            None if the metric knows no right and wrong.
+        repeats: the most answers to one question.
+        fraction: whether ``value`` is a part of 1, which people read as percent.
+        reasons: ``status: reason`` → how many answers, for those that are not plainly scored.
+    """
+
+    metric: str
+    value: float | None
+    stderr: float | None
+    n: int
+    counts: Mapping[Status, int]
+    interval: Range | None = None
+    bounds: Range | None = None
+    repeats: int = 1
+    fraction: bool = True
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Score:
+        """The inverse of `to_json`."""
+        interval, bounds = values.get("interval"), values.get("bounds")
+        ranges = {"interval": tuple(interval) if interval else None, "bounds": tuple(bounds) if bounds else None}
+        return cls(**{**values, **ranges})
