@@ -35,21 +35,26 @@ class Desk:
         chat: the model's side of the prompt.
         model: who is asked.
         samples: all questions.
-        eos_token_id: a further token that ends an answer, from the model's meta template; None if it has none.
+        end_token: a further token that ends an answer, from the model's meta template; None if it has none.
     """
 
     builder: PromptBuilder
     chat: ChatFormat
     model: Model
     samples: Sequence[Sample] = ()
-    eos_token_id: int | None = None
+    end_token: int | None = None
 
-    def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
-        """How the model will generate, with the data set's ``max_out_len`` and ``stop`` put in."""
+    def decoding(
+        self,
+        max_out_len: int | None,
+        stop: Sequence[str],
+        stop_tokens: Sequence[int] = (),
+        seed: int | None = None,
+    ) -> Decoding:
+        """How the model will generate, with what the data set asks for put in; None leaves it to the model."""
         decoding = self.model.decoding(max_out_len, stop)
-        if self.eos_token_id is None:
-            return decoding
-        return replace(decoding, extra={"eos_token_id": self.eos_token_id, **decoding.extra})
+        ends = (*decoding.stop_tokens, *stop_tokens, *([] if self.end_token is None else [self.end_token]))
+        return replace(decoding, stop_tokens=tuple(dict.fromkeys(ends)), seed=decoding.seed if seed is None else seed)
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:

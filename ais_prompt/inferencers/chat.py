@@ -18,7 +18,7 @@ class ChatInferencer(MultiTurnGenInferencer):
     `ais_prompt.prompts.chat.ChatTemplate`. A model's meta template frames it message by message.
 
     Args:
-        infer_mode, max_out_len, stopping_criteria: as in `MultiTurnGenInferencer`.
+        infer_mode, max_out_len, stopping_criteria, stop_token_ids, seed: as in `MultiTurnGenInferencer`.
 
     Raises:
         ConfigError: as in `MultiTurnGenInferencer`.
@@ -29,8 +29,10 @@ class ChatInferencer(MultiTurnGenInferencer):
         infer_mode: InferMode = "last",
         max_out_len: int | Sequence[int] | None = None,
         stopping_criteria: Sequence[str] = (),
+        stop_token_ids: Sequence[int] = (),
+        seed: int | None = None,
     ) -> None:
-        super().__init__(infer_mode, max_out_len, stopping_criteria)
+        super().__init__(infer_mode, max_out_len, stopping_criteria, stop_token_ids, seed)
 
     def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template:
         """What makes the chat of a row."""

@@ -27,6 +27,7 @@ class MultiTurnGenInferencer:
         max_out_len: most tokens to generate; a list has one number for each turn, and its last number is that of all
             further turns and of the mode ``last``. None takes the model's ``max_out_len``.
         stopping_criteria: texts that end an answer, next to the model's own ``stop_words``.
+        stop_token_ids, seed: as in `GenInferencer`.
 
     Raises:
         ConfigError: there is no such mode, or the list of lengths is empty.
@@ -39,6 +40,8 @@ class MultiTurnGenInferencer:
         infer_mode: InferMode = "every",
         max_out_len: int | Sequence[int] | None = None,
         stopping_criteria: Sequence[str] = (),
+        stop_token_ids: Sequence[int] = (),
+        seed: int | None = None,
     ) -> None:
         if infer_mode not in get_args(InferMode):
             raise ConfigError(
@@ -49,6 +52,8 @@ class MultiTurnGenInferencer:
         self.infer_mode = infer_mode
         self.max_out_len = max_out_len
         self.stopping_criteria = tuple(stopping_criteria)
+        self.stop_token_ids = tuple(stop_token_ids)
+        self.seed = seed
 
     @property
     def asks_every_turn(self) -> bool:
@@ -67,7 +72,7 @@ class MultiTurnGenInferencer:
         for turn in self._turns(dialogue):
             said = [completion.text for completion in completions] if self.infer_mode == "every" else []
             prompts.append(desk.chat.render(dialogue.request(turn, said), "gen"))
-            decoding = desk.decoding(self._length(turn), self.stopping_criteria)
+            decoding = desk.decoding(self._length(turn), self.stopping_criteria, self.stop_token_ids, self.seed)
             completions += yield [Request(sample.id, prompts[-1], decoding, turn)]
             if completions[-1].failure:
                 return self._prediction(sample, dialogue, prompts, completions, failed_turn=turn + 1)

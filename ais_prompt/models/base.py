@@ -28,7 +28,8 @@ class Model(Protocol):
     Attributes:
         prompt_style: what kind of prompt it wants.
         max_out_len: most tokens to generate where the data set does not say.
-        max_seq_len: most tokens of prompt and answer together; None if unknown.
+        max_seq_len: most tokens of a prompt, as in OpenCompass: in-context examples are left out until it has no more,
+            and a prompt that is still longer is answered with the failure ``too_long``. None if there is no limit.
     """
 
     prompt_style: PromptStyle

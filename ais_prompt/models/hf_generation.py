@@ -68,12 +68,13 @@ def generate_batch(
 
 
 def end_tokens(network: Any, tokenizer: Any, decoding: Decoding) -> set[int]:
-    """Ids that end an answer: those of the model, of its tokenizer and of ``generation_kwargs``."""
+    """Ids that end an answer: those of the model, of its tokenizer, of ``generation_kwargs`` and of the data set."""
     ends: set[int] = set()
     for given in (
         network.generation_config.eos_token_id,
         tokenizer.eos_token_id,
         decoding.extra.get("eos_token_id"),
+        decoding.stop_tokens,
     ):
         ends.update([given] if isinstance(given, int) else given or ())
     return ends

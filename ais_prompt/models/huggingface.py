@@ -18,6 +18,8 @@ from ais_prompt.models.hf_scorer import Scorer
 from ais_prompt.models.hf_scoring import Row, scoring_row
 from ais_prompt.models.hf_tokenizer import encode, load_tokenizer
 from ais_prompt.models.hf_weights import check_generation_options, load_network
+from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
+from ais_prompt.models.token_count import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
 from ais_prompt.utils.digest import digest
@@ -28,7 +30,7 @@ _TAKEN_OPTIONS: Final = {
     "max_new_tokens": "use max_out_len",
     "max_length": "use max_out_len and max_seq_len",
     "stop_strings": "use stop_words",
-    "num_return_sequences": "one request has one answer; leave it out",
+    "num_return_sequences": "use n of GenInferencer",
     "return_dict_in_generate": "leave it out",
 }
 """Generation options that this class sets itself, and what to write in their place."""
@@ -46,7 +48,8 @@ class HuggingFaceBaseModel:
         model_kwargs: further arguments of ``AutoModelForCausalLM.from_pretrained``: ``dtype``, ``device_map``, ...
         tokenizer_kwargs: further arguments of ``AutoTokenizer.from_pretrained``.
         generation_kwargs: options of ``generate``: ``temperature``, ``top_p``, ``seed``, ``eos_token_id``, ...
-        max_seq_len: most tokens of prompt and answer together; the model's ``max_position_embeddings`` if None.
+        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all
+            in. Prompt and answer together never have more than the model's ``max_position_embeddings``.
         max_out_len: most tokens of an answer, where the data set does not say.
         batch_size: prompts in one batch.
         prefix_cache_tokens: where texts are scored, most tokens of their common beginning that are kept in memory and
@@ -54,9 +57,12 @@ class HuggingFaceBaseModel:
         stop_words: texts that end an answer and are not part of it, besides those of the data set.
         trust_remote_code: may code that comes with the model be run?
         seed: seed of the sampling; one in ``generation_kwargs`` wins.
+        think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
+            answer. None leaves it in.
 
     Raises:
-        ConfigError: ``generation_kwargs`` hold an option that has an argument of its own.
+        ConfigError: ``generation_kwargs`` hold an option that has an argument of its own, or ``think_tags`` are not
+            two texts.
     """
 
     prompt_style: PromptStyle = "text"
@@ -76,6 +82,7 @@ class HuggingFaceBaseModel:
         trust_remote_code: bool = False,
         seed: int | None = None,
         prefix_cache_tokens: int = 8192,
+        think_tags: ThinkTags = THINK_TAGS,
     ) -> None:
         self.path = path
         self.tokenizer_path = tokenizer_path or path
@@ -89,6 +96,7 @@ class HuggingFaceBaseModel:
         self.trust_remote_code = trust_remote_code
         self.seed = seed
         self.prefix_cache_tokens = prefix_cache_tokens
+        self.think_tags = check_think_tags(think_tags)
         self._tokenizer: Any = None
         self._network: Any = None
         self._scorer: Scorer | None = None
@@ -109,6 +117,7 @@ class HuggingFaceBaseModel:
             "tokenizer_path": self.tokenizer_path,
             "model_kwargs": _without_secrets(self.model_kwargs),
             "tokenizer_kwargs": _without_secrets(self.tokenizer_kwargs),
+            "think_tags": self.think_tags,
             "files": {path: fingerprint(folder) for path, folder in folders.items() if folder},
         }
         plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))
@@ -203,8 +212,8 @@ class HuggingFaceBaseModel:
         outcomes = [failure or next(answers) for failure in failures]
         seconds = perf_counter() - started
         return [
-            Completion(failure=outcome) if isinstance(outcome, Failure) else replace(outcome, seconds=seconds)
-            for outcome in outcomes
+            self._completion(request.prompt, outcome, seconds)
+            for request, outcome in zip(requests, outcomes, strict=True)
         ]
 
     def score(self, requests: Sequence[Request]) -> list[Completion]:
@@ -239,15 +248,19 @@ class HuggingFaceBaseModel:
         """Why a prompt is not sent, with ``more`` tokens after it; None if it can be. Others cut it silently."""
         if not row:
             return Failure("empty_prompt", "the prompt has no tokens")
-        limit = self.max_seq_len
-        if limit is None:
-            limit = getattr(self._network.config.get_text_config(), "max_position_embeddings", None)
-        if limit is None or len(row) + more <= limit:
-            return None
-        return Failure(
-            "too_long",
-            f"prompt has {len(row)} tokens, with {more} for the answer that is more than the {limit} of the model",
-        )
+        context = getattr(self._network.config.get_text_config(), "max_position_embeddings", None)
+        if context is not None and len(row) + more > context:
+            return Failure(
+                "too_long",
+                f"the prompt has {len(row)} tokens, with {more} for the answer that is more than the {context} of the "
+                "model; with max_seq_len in-context examples are left out",
+            )
+        return refuse_too_long(len(row), self.max_seq_len)
+
+    def _completion(self, prompt: Prompt, outcome: Completion | Failure, seconds: float) -> Completion:
+        if isinstance(outcome, Failure):
+            return Completion(failure=outcome)
+        return without_thought(replace(outcome, seconds=seconds), prompt, self.think_tags)
 
     def _answer(self, batch: Sequence[tuple[Request, list[int]]]) -> list[Completion]:
         requests, rows = [request for request, _ in batch], [row for _, row in batch]

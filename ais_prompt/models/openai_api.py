@@ -24,8 +24,9 @@ from ais_prompt.models.credentials import (
 from ais_prompt.models.hf_tokenizer import load_tokenizer
 from ais_prompt.models.http import HttpPoster, Reply
 from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, read_reply, request_body
+from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
 from ais_prompt.models.retry import Attempt, Backoff, ask_patiently, read_retry_after
-from ais_prompt.models.token_count import count_prompt_tokens
+from ais_prompt.models.token_count import count_prompt_tokens, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
 
@@ -38,7 +39,7 @@ _TAKEN_OPTIONS: Final = {
     "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
     "messages": "prompts come from the data set",
     "model": "use the argument model",
-    "n": "one request has one answer; leave it out",
+    "n": "use n of GenInferencer",
     "prompt": "prompts come from the data set",
     "stop": "use stop_words",
     "stream": "answers are read whole; leave it out",
@@ -63,18 +64,20 @@ class OpenAIModel:
             408, 409, 425, 429 and 5xx; after a random time that grows, and not before the server's ``Retry-After``.
         generation_kwargs: further fields of the body. ``temperature`` is 0 where it is not given, for answers that can
             be repeated; ``temperature=None`` sends none, for models that refuse it.
-        max_seq_len: most tokens of prompt and answer together, for those who shorten prompts; None if unknown.
+        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
         max_out_len: most tokens of an answer, where the data set does not say.
         stop_words: texts that end an answer and are not part of it, besides those of the data set.
         tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
         headers: sent along with every request; their values are kept as secret as the key.
         seed: seed of the sampling, for servers that know it; one in ``generation_kwargs`` wins. Each repeat of a prompt
             has the next one.
+        think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
+            answer. None leaves it in, and does not keep a server from telling thoughts in a field of their own.
         max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
 
     Raises:
         ConfigError: the key itself stands in ``api_key``, a number is too small, or ``generation_kwargs`` hold what
-            has an argument of its own or cannot be sent as JSON.
+            has an argument of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
     """
 
     prompt_style: PromptStyle
@@ -96,6 +99,7 @@ class OpenAIModel:
         headers: Mapping[str, str] | None = None,
         seed: int | None = None,
         max_tokens_field: MaxTokensField = "max_tokens",
+        think_tags: ThinkTags = THINK_TAGS,
     ) -> None:
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
         check_at_least(0, retry=retry)
@@ -115,13 +119,19 @@ class OpenAIModel:
         self.headers = dict(headers or {})
         self.seed = seed
         self.max_tokens_field = max_tokens_field
+        self.think_tags = check_think_tags(think_tags)
         self._tokenizer: Any = None
         self._poster: HttpPoster | None = None
         self._secrets: frozenset[str] = frozenset()
 
     def identity(self) -> Mapping[str, Any]:
         """Which model on which server; how it generates stands in each request. How it is reached does not matter."""
-        return {"type": type(self).__name__, "model": self.model, "base_url": public_address(self.base_url)}
+        return {
+            "type": type(self).__name__,
+            "model": self.model,
+            "base_url": public_address(self.base_url),
+            "think_tags": self.think_tags,
+        }
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
         """The options of ``generation_kwargs``, with the data set's ``max_out_len`` and ``stop`` put in."""
@@ -189,14 +199,22 @@ class OpenAIModel:
         """
         if isinstance(request.decoding, Scoring):
             return Completion(failure=Failure("cannot_score", f"{type(self).__name__} cannot score texts", fatal=True))
+        if failure := self._refusal(request.prompt):
+            return Completion(failure=failure)
         body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
-        return await ask_patiently(lambda: self._ask_once(body), self.backoff)
+        completion = await ask_patiently(lambda: self._ask_once(body), self.backoff)
+        return without_thought(completion, request.prompt, self.think_tags)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
         if self._poster is not None:
             await self._poster.close()
             self._poster = None
+
+    def _refusal(self, prompt: Prompt) -> Failure | None:
+        """Why a prompt is not sent; None if it fits, or if only the server can know."""
+        tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
+        return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
 
     async def _ask_once(self, body: Mapping[str, Any]) -> Attempt:
         if self._poster is None:

@@ -80,6 +80,7 @@ def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_fi
         "top_p": decoding.top_p,
         "seed": seed,
         "stop": list(decoding.stop) or None,
+        "stop_token_ids": list(decoding.stop_tokens) or None,  # a field of vLLM and SGLang
     }
     return {
         "model": model,
@@ -143,7 +144,16 @@ def _answer(endpoint: Endpoint, reply: Any) -> Completion:
         raise BadBody("the choice is no object")
     reason = choice.get("finish_reason")
     finish = _FINISH_REASONS.get(reason, "unknown") if isinstance(reason, str) else "unknown"
-    return Completion(endpoint.choice_text(choice), finish, _usage(reply.get("usage")))
+    return Completion(
+        endpoint.choice_text(choice), finish, _usage(reply.get("usage")), reasoning=_reasoning(choice.get("message"))
+    )
+
+
+def _reasoning(message: Any) -> str:
+    """The thought that a server has taken out of the answer, in the field of DeepSeek and vLLM, or of OpenRouter."""
+    fields = message if isinstance(message, Mapping) else {}
+    thought = fields.get("reasoning_content") or fields.get("reasoning")
+    return thought if isinstance(thought, str) else ""
 
 
 def _usage(usage: Any) -> Usage:

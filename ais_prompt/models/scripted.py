@@ -13,7 +13,9 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.arguments import check_at_least, join_stops
 from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.reasoning import THINK_TAGS, without_thought
 from ais_prompt.models.scripted_likelihood import ScriptedLikelihoods
+from ais_prompt.models.token_count import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (
     Completion,
@@ -38,7 +40,8 @@ _OUTAGE: Final = Completion(failure=Failure("connection", "the scripted outage h
 class ScriptedModel:
     r"""Gives the answers that the config tells it to give. A token is a word here, whatever stands between spaces.
 
-    As a real model does, it ends an answer before the first stop text and after ``max_out_len`` tokens::
+    As a real model does, it ends an answer before the first stop text and after ``max_out_len`` tokens, and what it
+    thinks between ``<think>`` and ``</think>`` is no part of the answer::
 
         dict(type='ScriptedModel', answers={r'2\+2': '4', 'capital': dict(failure='http_500', message='busy')})
 
@@ -55,7 +58,7 @@ class ScriptedModel:
         die_after: after so many answers the process is killed (SIGKILL), to test that nothing is lost in a crash.
         max_concurrency: requests in flight at most.
         max_out_len: most tokens of an answer, where the data set does not say.
-        max_seq_len: most tokens of prompt and answer together, for those who shorten prompts; None if unknown.
+        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
         stop_words: texts that end an answer and are not part of it, besides those of the data set.
 
     Raises:
@@ -135,6 +138,8 @@ class ScriptedModel:
 
     async def complete(self, request: Request) -> Completion:
         """The scripted answer, cut at stop texts and ``max_out_len``, the scripted likelihood, or the failure."""
+        if failure := refuse_too_long(self.count_tokens(request.prompt), self.max_seq_len):
+            return Completion(failure=failure)
         if isinstance(request.decoding, Scoring):
             scripted = self._likelihoods.score(_whole_text(request.prompt), request.decoding)
         else:
@@ -150,7 +155,7 @@ class ScriptedModel:
             return scripted
         generated = _generate(scripted, request.decoding)
         usage = Usage(self.count_tokens(request.prompt), len(generated.text.split()))
-        return replace(generated, usage=usage, seconds=self.delay)
+        return without_thought(replace(generated, usage=usage, seconds=self.delay), request.prompt, THINK_TAGS)
 
     async def aclose(self) -> None:
         """Nothing is held."""

@@ -141,7 +141,8 @@ def _title(title: str) -> Text:
 
 
 def _shots(view: PromptView) -> str:
+    left_out = f" ({view.left_out} left out)" if view.left_out else ""
     if not view.shots:
-        return "no shots"
+        return f"no shots{left_out}"
     plural = "s" if len(view.shots) > 1 else ""
-    return f"{len(view.shots)} shot{plural}: train row{plural} {', '.join(map(str, view.shots))}"
+    return f"{len(view.shots)} shot{plural}{left_out}: train row{plural} {', '.join(map(str, view.shots))}"

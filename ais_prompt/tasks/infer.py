@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.inferencers import Desk, Dialogue, Inferencer, drive
+from ais_prompt.inferencers import Conversation, Desk, Dialogue, DialogueInferencer, Inferencer, drive
 from ais_prompt.models.base import Model
 from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import ShotIds
@@ -16,6 +16,7 @@ from ais_prompt.store.predictions import write_predictions
 from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.progress import OpenProgress, Progress
+from ais_prompt.tasks.shots import fitting_shots
 from ais_prompt.types import Completion, Request, Sample, TaskFacts, TaskSpec
 
 
@@ -28,9 +29,16 @@ class Inference:
     inferencer: Inferencer
     desk: Desk
 
-    def shots(self, sample: Sample) -> list[Sample]:
-        """The in-context examples of a test sample."""
-        return [self.data.train[row] for row in self.shot_ids[sample.index]]
+    def shots_retrieved(self, index: int) -> int:
+        """How many in-context examples were found for a test sample. Dialogues show none."""
+        return 0 if isinstance(self.inferencer, DialogueInferencer) else len(self.shot_ids[index])
+
+    def shots(self, sample: Sample) -> Sequence[Sample]:
+        """The in-context examples of a test sample, as many as fit."""
+        if not self.shots_retrieved(sample.index):
+            return ()
+        retrieved = [self.data.train[row] for row in self.shot_ids[sample.index]]
+        return fitting_shots(self.inferencer, sample, retrieved, self.desk)
 
 
 def prepare(task: TaskSpec, model: Model) -> Inference:
@@ -65,15 +73,17 @@ def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenPr
         with open_progress(task.name, total=len(work.data.test), done=known) as progress:
             if len(journal):
                 progress.note(_reuse_note(task, known, len(work.data.test), len(journal) - used))
-            tally = _Tally(progress)
+            tally = _Tally(work, progress)
             drive(model, _dialogues(work, memory), memory.record, tally.finished, has_answered=known > 0)
+            if tally.shortened:
+                progress.note(_shortened_note(task, tally.shortened, len(work.data.test), model))
         # The predictions are the conversations once more, answered from the journal: they come in the order of the
         # samples, and need no memory while the run goes on.
         replayed = (dialogue.prediction for dialogue in _dialogues(work, memory))
         predictions = (prediction for prediction in replayed if prediction is not None)
         write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), predictions)
     data = work.data
-    return TaskFacts(model.identity(), data.digest, tuple(data.origins), len(data.test), tally.failed)
+    return TaskFacts(model.identity(), data.digest, tuple(data.origins), len(data.test), tally.failed, tally.shortened)
 
 
 class _Memory:
@@ -98,10 +108,16 @@ class _Memory:
 def _dialogues(work: Inference, memory: _Memory) -> Iterator[Dialogue]:
     for sample in work.data.test:
         try:
-            yield Dialogue(work.inferencer.converse(sample, work.shots(sample), work.desk), memory.recall)
+            yield Dialogue(_conversation(work, sample), memory.recall)
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
+
+
+def _conversation(work: Inference, sample: Sample) -> Conversation:
+    shots = work.shots(sample)
+    prediction = yield from work.inferencer.converse(sample, shots, work.desk)
+    return replace(prediction, shots_used=len(shots))
 
 
 def _known(work: Inference, memory: _Memory) -> tuple[int, int]:
@@ -126,15 +142,26 @@ def _reuse_note(task: TaskSpec, known: int, total: int, unused: int) -> str:
     return note
 
 
-class _Tally:
-    """Passes on what is over to the progress, and counts the samples that have no answer."""
+def _shortened_note(task: TaskSpec, shortened: int, total: int, model: Model) -> str:
+    return (
+        f"[{task.name}] {shortened} of {total} prompts show fewer examples than retrieved, to keep to "
+        f"max_seq_len={model.max_seq_len}; shots_used in the predictions says how many"
+    )
 
-    def __init__(self, progress: Progress) -> None:
+
+class _Tally:
+    """Passes on what is over to the progress, and counts samples without an answer or with fewer examples."""
+
+    def __init__(self, work: Inference, progress: Progress) -> None:
+        self._work = work
         self._progress = progress
         self.failed = 0
+        self.shortened = 0
 
     def finished(self, over: Dialogue) -> None:
-        failed = over.prediction is not None and over.prediction.failed
-        self.failed += failed
+        prediction = over.prediction
+        assert prediction is not None  # it is over
+        self.failed += prediction.failed
+        self.shortened += prediction.shots_used < self._work.shots_retrieved(prediction.index)
         if not _is_known(over):
-            self._progress.advance(failed=failed)
+            self._progress.advance(failed=prediction.failed)

@@ -30,6 +30,7 @@ class PromptView:
         gold: what the answer will be compared with; it is not sent.
         tokens: length of the prompt; None if no tokenizer is known or it could not be loaded.
         warnings: what a person would want to know of it.
+        left_out: how many further examples were retrieved but do not fit ``max_seq_len``.
     """
 
     model: str
@@ -43,6 +44,7 @@ class PromptView:
     gold: Any
     tokens: int | None
     warnings: tuple[PromptWarning, ...] = ()
+    left_out: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -55,6 +57,7 @@ class PromptView:
             "says": self.filled if isinstance(self.filled, str) else list(self.filled),
             "prompt": prompt_to_json(self.prompt),
             "shots": list(self.shots),
+            "left_out": self.left_out,
             "gold": self.gold,
             "tokens": self.tokens,
             "warnings": [asdict(warning) for warning in self.warnings],
@@ -69,7 +72,8 @@ def preview(task: TaskSpec, model: Model, count: int) -> Iterator[PromptView]:
     """
     work = prepare(task, model)
     for sample in work.data.test[:count]:
-        for trial in trials(task, work.inferencer, work.desk, sample, work.shots(sample)):
+        shots = work.shots(sample)
+        for trial in trials(task, work.inferencer, work.desk, sample, shots):
             yield PromptView(
                 model=task.model.abbr,
                 dataset=task.dataset.abbr,
@@ -78,10 +82,11 @@ def preview(task: TaskSpec, model: Model, count: int) -> Iterator[PromptView]:
                 title=trial.seen.title,
                 filled=trial.seen.filled,
                 prompt=trial.seen.prompt,
-                shots=work.shot_ids[sample.index],
+                shots=work.shot_ids[sample.index][: len(shots)],
                 gold=sample.gold,
                 tokens=_tokens(model, trial.seen.prompt),
                 warnings=tuple(prompt_warnings(trial)),
+                left_out=work.shots_retrieved(sample.index) - len(shots),
             )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "unknown"]
 
 
-_ONLY_IF_PRESENT = ("failure", "likelihood")
+_ONLY_IF_PRESENT = ("reasoning", "unclosed", "failure", "likelihood")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,15 @@ class Completion:
     """The answer to one request, or its failure.
 
     Attributes:
-        text: what the model generated; empty when it failed, and then never to be read as an answer.
+        text: what the model answered; empty when it failed, and then never to be read as an answer.
         finish_reason: ``length`` means that it was cut at ``max_out_len``; None when it failed.
         usage: tokens in and out.
         seconds: wall time of the last attempt; for a batch the time of the whole batch.
         attempts: how often it was asked, the successful attempt included.
         failure: why there is no answer; None when there is one.
         likelihood: the answer to a request that scores a text; None if text was generated.
+        reasoning: what the model thought before it answered; empty if it did not, or nobody told.
+        unclosed: True if the thought never came to its end; there is no answer then, and ``text`` is empty.
     """
 
     text: str = ""
@@ -78,11 +80,13 @@ class Completion:
     attempts: int = 1
     failure: Failure | None = None
     likelihood: Likelihood | None = None
+    reasoning: str = ""
+    unclosed: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; failure and likelihood are left out when there are none."""
+        """Plain JSON values; what most answers do not have is left out where there is none."""
         values = asdict(self)
-        return {key: value for key, value in values.items() if value is not None or key not in _ONLY_IF_PRESENT}
+        return {key: value for key, value in values.items() if value or key not in _ONLY_IF_PRESENT}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Completion:
@@ -96,4 +100,6 @@ class Completion:
             attempts=values["attempts"],
             failure=Failure(**failure) if failure else None,
             likelihood=Likelihood(**{**likelihood, "choices": tuple(likelihood["choices"])}) if likelihood else None,
+            reasoning=values.get("reasoning", ""),
+            unclosed=values.get("unclosed", False),
         )

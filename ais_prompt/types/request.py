@@ -18,6 +18,7 @@ class Decoding:
         temperature: 0 is greedy; None leaves the model's or server's default.
         top_p: nucleus sampling, 0 < top_p <= 1; None leaves the default.
         stop: texts that end the answer and are not part of it.
+        stop_tokens: ids of tokens that end it, besides those that the model ends with anyway.
         seed: seed of the sampling; None leaves it open.
         extra: further options in the model's own terms, passed on as they are.
     """
@@ -26,6 +27,7 @@ class Decoding:
     temperature: float | None = None
     top_p: float | None = None
     stop: tuple[str, ...] = ()
+    stop_tokens: tuple[int, ...] = ()
     seed: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 

@@ -15,7 +15,7 @@ class Prediction:
     """One line of ``predictions/<model>/<dataset>.jsonl``.
 
     A dialogue of which each turn is asked has lists: one prompt and one completion for each request, one answer and one
-    gold for each turn.
+    gold for each turn. A sample of which several answers were asked has a list of answers too.
 
     Attributes:
         sample_id, index: as in `Sample`.
@@ -25,6 +25,7 @@ class Prediction:
         completions: every answer that the prediction is made of, in order of asking.
         failed_turn: the turn that ended a dialogue, because it has no answer, counted from 1; None if there is none.
         labels: label → what was found about it, for a prediction that is chosen from labels; empty for others.
+        shots_used: in-context examples in the prompt; fewer than retrieved where more do not fit ``max_seq_len``.
     """
 
     sample_id: str
@@ -35,6 +36,7 @@ class Prediction:
     completions: tuple[Completion, ...]
     failed_turn: int | None = None
     labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    shots_used: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, in the order in which a person reads them."""
@@ -45,6 +47,7 @@ class Prediction:
             "prediction": self.prediction,
             "gold": self.gold,
             **({"labels": {label: dict(found) for label, found in self.labels.items()}} if self.labels else {}),
+            "shots_used": self.shots_used,
             "completions": [completion.to_json() for completion in self.completions],
         }
         return values if self.failed_turn is None else {**values, "failed_turn": self.failed_turn}
@@ -61,6 +64,7 @@ class Prediction:
             completions=tuple(Completion.from_json(item) for item in values["completions"]),
             failed_turn=values.get("failed_turn"),
             labels=values.get("labels", {}),
+            shots_used=values.get("shots_used", 0),
         )
 
     @property
@@ -84,6 +88,7 @@ class TaskFacts:
         data_files: where the data came from.
         samples: questions in the data set, after its range.
         failed: how many of them have no answer.
+        shortened: how many of them show fewer in-context examples than were retrieved, to keep to ``max_seq_len``.
     """
 
     model: Mapping[str, Any]
@@ -91,6 +96,7 @@ class TaskFacts:
     data_files: tuple[str, ...]
     samples: int
     failed: int
+    shortened: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""

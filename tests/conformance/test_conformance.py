@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tools.conformance.__main__ import main
-from tools.conformance.cases import Case, load_cases
-from tools.conformance.check import check
+from tools.conformance import main
+from tools.conformance_runner.cases import Case, load_cases
+from tools.conformance_runner.check import check
 
 FILES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 CASES = [case for file in FILES for case in load_cases(file)]

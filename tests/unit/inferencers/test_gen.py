@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.chat import make_chat_format
+from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers import Desk, GenInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
@@ -13,10 +14,10 @@ from ais_prompt.types import Completion, Decoding, Failure, Sample
 SAMPLE = Sample("s", 3, {"question": "1+1=?", "answer": "2"}, "2")
 
 
-def desk(eos_token_id: int | None = None) -> Desk:
+def desk(end_token: int | None = None) -> Desk:
     builder = PromptBuilder(None, PromptTemplate("{question} {answer}"), output_column="answer", mask="_")
     model = ScriptedModel(prompt_style="text", max_out_len=7, stop_words=["END"])
-    return Desk(builder, make_chat_format("text", None, lambda: None), model, (), eos_token_id)
+    return Desk(builder, make_chat_format("text", None, lambda: None), model, (), end_token)
 
 
 def test_one_request_with_the_settings_of_both_sides() -> None:
@@ -31,9 +32,9 @@ def test_one_request_with_the_settings_of_both_sides() -> None:
 
 
 def test_the_end_token_of_the_meta_template_reaches_the_model() -> None:
-    [request] = next(GenInferencer().converse(SAMPLE, [], desk(eos_token_id=5)))
+    [request] = next(GenInferencer().converse(SAMPLE, [], desk(end_token=5)))
     assert isinstance(request.decoding, Decoding)
-    assert request.decoding.extra["eos_token_id"] == 5
+    assert request.decoding.stop_tokens == (5,)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,23 @@ def test_the_prediction_is_the_text_or_nothing(completion: Completion, text: str
     prediction = stop.value.value
     assert (prediction.prediction, prediction.gold, prediction.index) == (text, "2", 3)
     assert prediction.failed is (text is None)
+
+
+def test_several_answers_to_one_prompt() -> None:
+    conversation = GenInferencer(n=3, seed=7, stop_token_ids=[5, 9]).converse(SAMPLE, [], desk(end_token=5))
+    requests = next(conversation)
+    assert [request.repeat for request in requests] == [0, 1, 2]
+    assert len({request.prompt for request in requests}) == 1
+    assert all(isinstance(request.decoding, Decoding) for request in requests)
+    assert {(request.decoding.seed, request.decoding.stop_tokens) for request in requests} == {(7, (5, 9))}
+    with pytest.raises(StopIteration) as stop:
+        conversation.send(
+            [Completion("2", "stop"), Completion(failure=Failure("timeout", "none")), Completion("3", "stop")]
+        )
+    assert stop.value.value.prediction == ["2", None, "3"]
+    assert len(stop.value.value.completions) == 3
+
+
+def test_at_least_one_answer_is_asked_for() -> None:
+    with pytest.raises(ConfigError, match="n must be at least 1, not 0"):
+        GenInferencer(n=0)

@@ -301,7 +301,8 @@ def test_what_is_no_address_is_known_before_any_work(base_url: str) -> None:
 
 def test_who_it_is_holds_no_secret_and_not_how_it_is_reached() -> None:
     model = OpenAIChatModel("m", f"https://me:{KEY}@host:8443/v1/?token={KEY}", api_key=None, retry=9, timeout=1.0)
-    assert dict(model.identity()) == {"type": "OpenAIChatModel", "model": "m", "base_url": "https://host:8443/v1"}
+    identity = {"type": "OpenAIChatModel", "model": "m", "base_url": "https://host:8443/v1"}
+    assert dict(model.identity()) == {**identity, "think_tags": ("<think>", "</think>")}
 
 
 def test_a_password_in_the_address_is_used_and_never_shown(server: MockServer) -> None:

@@ -52,7 +52,8 @@ def test_a_prediction_is_a_line_that_a_person_can_read(tmp_path: Path) -> None:
     write_predictions(tmp_path / "p.jsonl", [PREDICTION])
     line = (tmp_path / "p.jsonl").read_text(encoding="utf-8")
     assert '"prediction": "二\\ud800' in line
-    assert list(json.loads(line)) == ["id", "index", "origin_prompt", "prediction", "gold", "completions"]
+    keys = ["id", "index", "origin_prompt", "prediction", "gold", "shots_used", "completions"]
+    assert list(json.loads(line)) == keys
 
 
 def test_predictions_are_written_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from ais_prompt.models import ScriptedModel
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.tasks.build import build_part, build_prompts, build_retriever
 from ais_prompt.types import Completion, Likelihood, PartSpec, Prediction, Request, Scoring
-from tools.conformance.case_data import dataset_spec, read_rows
-from tools.conformance.cases import Case
-from tools.conformance.outcome import Outcome, ending_in, stage
+from tools.conformance_runner.case_data import dataset_spec, read_rows
+from tools.conformance_runner.case_model import STYLES
+from tools.conformance_runner.cases import Case
+from tools.conformance_runner.outcome import Outcome, ending_in, stage
 
-STYLES: Final = {"lm": "text", "api": "messages", "hf_chat": "chat_template"}
 ANSWER: Final = Completion("answer1", "stop")
 """What the recorded model generates."""
 

@@ -17,7 +17,7 @@ from ais_prompt.readers.table import Table
 from ais_prompt.retrievers import Embeddings
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec, Sample
 from ais_prompt.utils.digest import digest
-from tools.conformance.cases import Case
+from tools.conformance_runner.cases import Case
 
 NOT_SPLITS = ("embeddings", "messages")
 EMBEDDED_SPLITS = ("train", "test")

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tools.conformance.cases import Case
-from tools.conformance.outcome import Outcome
+from tools.conformance_runner.cases import Case
+from tools.conformance_runner.outcome import Outcome
 
 NOT_COMPARED = frozenset({"error", "error_types"})
 PEERS_RECORD = frozenset({"in-context examples", "testing input", "BPB"})

@@ -10,8 +10,8 @@ from ais_prompt.prompts import Filled, PromptTemplate
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.tasks.build import build_part
 from ais_prompt.types import PartSpec
-from tools.conformance.cases import Case
-from tools.conformance.outcome import Outcome, ending_in, stage
+from tools.conformance_runner.cases import Case
+from tools.conformance_runner.outcome import Outcome, ending_in, stage
 
 
 def run_old_form_case(case: Case) -> Outcome:

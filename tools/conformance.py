@@ -1,4 +1,4 @@
-"""Run conformance cases: ``python -m tools.conformance FILE...``; exits 1 if any fails, 2 if a file is broken."""
+"""Run conformance cases: ``python tools/conformance.py FILE...``; exits 1 if any fails, 2 if a file is broken."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+# Run as a file, Python looks for modules beside it and not in the repository.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from ais_prompt.errors import AisPromptError
 from ais_prompt.utils.log import ROOT
-from tools.conformance.cases import Case, load_cases
-from tools.conformance.check import Verdict, check
+from tools.conformance_runner.cases import Case, load_cases
+from tools.conformance_runner.check import Verdict, check
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    parser = argparse.ArgumentParser(prog="python -m tools.conformance", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tools/conformance.py", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="case files")
     try:
         cases = [case for file in parser.parse_args(arguments).files for case in load_cases(file)]

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from tools.conformance.cases import Case
-from tools.conformance.compare import differences
-from tools.conformance.dialogue_case import is_dialogue_case, run_dialogue_case
-from tools.conformance.inferencer_case import run_inferencer_case
-from tools.conformance.old_form_case import run_old_form_case
-from tools.conformance.outcome import Outcome
-from tools.conformance.prompt_case import run_prompt_case
-from tools.conformance.role_case import run_role_case
+from tools.conformance_runner.cases import Case
+from tools.conformance_runner.compare import differences
+from tools.conformance_runner.dialogue_case import is_dialogue_case, run_dialogue_case
+from tools.conformance_runner.inferencer_case import run_inferencer_case
+from tools.conformance_runner.old_form_case import run_old_form_case
+from tools.conformance_runner.outcome import Outcome
+from tools.conformance_runner.prompt_case import run_prompt_case
+from tools.conformance_runner.role_case import run_role_case
+from tools.conformance_runner.truncation import run_length_case
 
 
 def run_document_case(case: Case) -> Outcome:
@@ -21,6 +22,11 @@ def run_document_case(case: Case) -> Outcome:
     if "role_template" in case.config:
         return run_role_case(case)
     return run_dialogue_case(case) if is_dialogue_case(case) else run_prompt_case(case)
+
+
+def run_truncation_case(case: Case) -> Outcome:
+    """The prompts of the case, or only the length of a text."""
+    return run_length_case(case) if case.config.get("call") == "api_token_len" else run_prompt_case(case)
 
 
 RUNNERS: Final[Mapping[str, Callable[[Case], Outcome]]] = {
@@ -35,9 +41,8 @@ RUNNERS: Final[Mapping[str, Callable[[Case], Outcome]]] = {
     "retrieval": run_prompt_case,
     "role-template": run_role_case,
     "template": run_prompt_case,
+    "truncation": run_truncation_case,
 }
-WAITING: Final = ("truncation",)
-"""Categories that ais_prompt has no parts for yet."""
 WAITING_KEYS: Final = frozenset({"score"})
 """Keys of a target that it has no parts for yet: the perplexity of an API's answer."""
 
@@ -59,10 +64,10 @@ def check(case: Case) -> Verdict:
     """Run a case and compare what comes out with its target."""
     if case.ambiguous:
         return Verdict("skipped", ("ambiguous",))
-    if case.category in WAITING or WAITING_KEYS & case.target.keys():
+    if WAITING_KEYS & case.target.keys():
         return Verdict("skipped", (case.category,))
     if case.category not in RUNNERS:
-        known = ", ".join(sorted([*RUNNERS, *WAITING]))
+        known = ", ".join(sorted(RUNNERS))
         return Verdict("failed", (f"unknown category {case.category!r} (known: {known})",))
     try:
         outcome = RUNNERS[case.category](case)

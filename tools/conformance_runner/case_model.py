@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from ais_prompt.chat import ChatFormat, Mode, make_chat_format
 from ais_prompt.chat.api import ApiFormat, ApiTurn
@@ -13,6 +13,9 @@ from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
 from ais_prompt.errors import ConfigError
 from ais_prompt.prompts import Filled
 from ais_prompt.types import prompt_to_json
+
+STYLES: Final = {"lm": "text", "api": "messages", "hf_chat": "chat_template"}
+"""The kinds of models in the cases, and what each is given."""
 
 
 class CaseModel(Protocol):
@@ -31,17 +34,25 @@ def make_model(config: Mapping[str, Any]) -> CaseModel:
     Raises:
         ConfigError: its meta template is wrong, or its kind is unknown.
     """
-    kind, meta = config["kind"], config.get("meta_template")
-    if kind == "lm":
-        return TextModel(make_chat_format("text", meta, lambda: None))
-    if kind == "api":
-        # `make_chat_format` has a default for a chat model without meta template; the cases mean none at all.
-        return ApiModel(make_chat_format("messages", meta, lambda: None) if meta else ApiFormat(None))
-    if kind == "hf_chat":
-        chat = make_chat_format("chat_template", meta, lambda: None)
-        assert isinstance(chat, TokenizerChatFormat)
+    chat = make_chat(config)
+    if isinstance(chat, TokenizerChatFormat):
         return HuggingFaceChatModel(chat)
-    raise ConfigError(f"no kind of model is called {kind!r}", mend="lm, api or hf_chat")
+    return TextModel(chat) if config["kind"] == "lm" else ApiModel(chat)
+
+
+def make_chat(config: Mapping[str, Any]) -> ChatFormat:
+    """The chat format of the model of a case.
+
+    Raises:
+        ConfigError: as `make_model`.
+    """
+    kind, meta = config["kind"], config.get("meta_template")
+    if kind not in STYLES:
+        raise ConfigError(f"no kind of model is called {kind!r}", mend=", ".join(STYLES))
+    if kind == "api" and not meta:
+        # `make_chat_format` has a default for a chat model without meta template; the cases mean none at all.
+        return ApiFormat(None)
+    return make_chat_format(STYLES[kind], meta, lambda: None)
 
 
 class TextModel:

@@ -6,8 +6,8 @@ from typing import Any
 
 from ais_prompt.chat.messages import Message
 from ais_prompt.chat.role_lookup import parse_role_template
-from tools.conformance.cases import Case
-from tools.conformance.outcome import Outcome, ending_in, stage
+from tools.conformance_runner.cases import Case
+from tools.conformance_runner.outcome import Outcome, ending_in, stage
 
 
 def run_role_case(case: Case) -> Outcome:

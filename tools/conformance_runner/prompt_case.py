@@ -9,10 +9,11 @@ from ais_prompt.prompts import Filled, PromptBuilder
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.tasks.build import build_inferencer, build_part, build_prompts, build_retriever
 from ais_prompt.types import Sample
-from tools.conformance.case_data import dataset_spec, read_rows
-from tools.conformance.case_model import CaseModel, make_model
-from tools.conformance.cases import Case
-from tools.conformance.outcome import Outcome, ending_in, stage
+from tools.conformance_runner.case_data import dataset_spec, read_rows
+from tools.conformance_runner.case_model import CaseModel, make_model
+from tools.conformance_runner.cases import Case
+from tools.conformance_runner.outcome import Outcome, ending_in, stage
+from tools.conformance_runner.truncation import kept_shots
 
 Question: TypeAlias = "tuple[Sample, Sequence[Sample]]"
 """A test row and its shots."""
@@ -49,10 +50,12 @@ def _run(case: Case, outcome: Outcome) -> None:
     questions = [(row, [data.train[number] for number in ids]) for row, ids in zip(data.test, shot_ids, strict=True)]
     with stage("ice"):
         outcome["ice"] = [_plain(builder.examples(shots)) for _, shots in questions]
+    with stage("truncate"):
+        kept = kept_shots(case, builder, questions)
     if case.config.get("mode", "gen") == "gen":
-        _generation(builder, model, questions, outcome)
+        _generation(builder, model, kept, outcome)
     else:
-        _labelled(builder, model, questions, case.config.get("labels"), outcome)
+        _labelled(builder, model, kept, case.config.get("labels"), outcome)
 
 
 def _generation(

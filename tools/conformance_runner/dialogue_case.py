@@ -23,10 +23,10 @@ from ais_prompt.types import (
     prompt_from_json,
     prompt_to_json,
 )
-from tools.conformance.case_data import dataset_spec, read_rows
-from tools.conformance.case_model import CaseModel, make_model
-from tools.conformance.cases import Case
-from tools.conformance.outcome import Outcome, ending_in, stage
+from tools.conformance_runner.case_data import dataset_spec, read_rows
+from tools.conformance_runner.case_model import CaseModel, make_model
+from tools.conformance_runner.cases import Case
+from tools.conformance_runner.outcome import Outcome, ending_in, stage
 
 INFERENCERS: Final = ("ChatInferencer", "MultiTurnGenInferencer")
 MAX_OUT_LEN: Final = 16

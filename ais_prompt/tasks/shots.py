@@ -1,0 +1,48 @@
+"""How many in-context examples fit into a prompt.
+
+The last examples are left out until the prompt has at most ``max_seq_len`` tokens, as OpenCompass does it. All prompts
+of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+
+from ais_prompt.inferencers import Desk, Inferencer
+from ais_prompt.models.base import Model
+from ais_prompt.models.token_count import estimate_tokens
+from ais_prompt.types import Prompt, Sample
+
+
+def fitting_shots(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Sequence[Sample]:
+    """The examples with which every prompt of a sample fits; none if they do not fit even without examples.
+
+    The number is found by bisection, so a prompt with k examples is built log2(k) + 1 times at most.
+
+    Args:
+        inferencer: makes the prompts.
+        sample: the question.
+        shots: its examples, all of them.
+        desk: the model, whose ``max_seq_len`` is the most tokens of a prompt; with None all examples fit.
+
+    Raises:
+        AisPromptError: a prompt cannot be built, or the model's tokenizer cannot be loaded.
+    """
+    limit = desk.model.max_seq_len
+    if limit is None:
+        return shots
+
+    def too_long(count: int) -> bool:
+        views = inferencer.preview(sample, shots[:count], desk)
+        return any(_tokens(desk.model, view.prompt) > limit for view in views)
+
+    if not shots or not too_long(len(shots)):
+        return shots
+    return shots[: bisect.bisect_left(range(1, len(shots)), True, key=too_long)]
+
+
+def _tokens(model: Model, prompt: Prompt) -> int:
+    """Counted with the model's tokenizer; without one estimated, as OpenCompass does for models behind an API."""
+    counted = model.count_tokens(prompt)
+    return estimate_tokens(prompt) if counted is None else counted
