@@ -20,12 +20,14 @@ from ais_prompt.report.outcome import TaskOutcome
 from ais_prompt.report.progress import task_progress
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.local import run_local
-from ais_prompt.store.layout import RunFolder, create_run_folder, find_run_folder
+from ais_prompt.store.find import find_run_folder
+from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.lock import lock_run
 from ais_prompt.store.results import read_json
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.tasks.build import build_model
 from ais_prompt.tasks.check import check_run
+from ais_prompt.tasks.check_scoring import check_scoring
 from ais_prompt.tasks.infer import infer
 from ais_prompt.tasks.preview import PromptView, preview
 from ais_prompt.tasks.score import score
@@ -109,6 +111,18 @@ def checked(source: Source) -> tuple[RunSpec, list[PromptWarning]]:
     if found.faults:
         raise ConfigFaults(found.faults)
     return spec, found.warnings
+
+
+def checked_for_scoring(source: Source) -> RunSpec:
+    """Load and parse a config, and check what scoring needs of it: neither models nor data have to be there.
+
+    Raises:
+        ConfigFaults: everything that is wrong, each with its config path, file and line.
+    """
+    loaded, spec = read_spec(source)
+    if faults := check_scoring(spec, loaded.place):
+        raise ConfigFaults(faults)
+    return spec
 
 
 def view(tasks: Sequence[TaskSpec], count: int) -> Iterator[PromptView]:

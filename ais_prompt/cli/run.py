@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ais_prompt.cli.ending import command_line, exit_code, show
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import as_command, source, source_options
-from ais_prompt.cli.verb import Verb, report
+from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,10 +55,10 @@ def run(
         return
     folder = pipeline.open_run(spec, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
-    result = pipeline.run(spec, folder, mode, _command_line(), warnings)  # type: ignore[arg-type]
-    _show(result, folder.root)
-    _show_next(result, folder.root.name, max_failures, options)
-    ctx.exit(_exit_code(result, max_failures, debug=options["debug"]))
+    result = pipeline.run(spec, folder, mode, command_line(), warnings)  # type: ignore[arg-type]
+    show(result, folder.root)
+    _show_next(result, folder.root, max_failures, options)
+    ctx.exit(exit_code(result, max_failures, debug=options["debug"]))
 
 
 def _show_plan(spec: RunSpec) -> None:
@@ -72,54 +72,19 @@ def _show_plan(spec: RunSpec) -> None:
     click.echo(f"{len(spec.models) * sum(sizes.values())} questions in all; nothing was asked (--dry-run)")
 
 
-def _show(result: RunResult, root: Path) -> None:
-    """The table, and where everything lies."""
-    from rich.console import Console
-
-    from ais_prompt.report.terminal import print_summary
-
-    click.echo()
-    print_summary(result.outcomes, Console())
-    click.echo(f"\nRun folder: {root}")
-    click.echo("  predictions/  every prompt and answer, one sample a line")
-    click.echo("  results/      scores with the details of each sample")
-    click.echo("  summary/      this table as txt, csv, md and json")
-
-
-def _show_next(result: RunResult, name: str, limit: FailureLimit, options: dict[str, Any]) -> None:
+def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict[str, Any]) -> None:
     """The commands that are of use now."""
     again = as_command("run", **options)
     view = as_command("view-prompt", **options)
     rows = []
     if result.failed:
-        rows.append(("ask the failed ones again", f"{again} -r {name}"))
+        rows.append(("ask the failed ones again", f"{again} -r {root.name}"))
     if not limit.allows(result.failed, result.asked):
-        rows.append(("accept these failures", f"{again} -r {name} --max-failures {result.failed}"))
-    rows += [("score again without asking", f"{again} -m eval -r {name}"), ("see what was sent", f"{view} -a")]
+        rows.append(("accept these failures", f"{again} -r {root.name} --max-failures {result.failed}"))
+    rows += [
+        ("score again without asking", f"aisprompt score {shlex.quote(str(root))}"),
+        ("see what was sent", f"{view} -a"),
+    ]
     click.echo("Next:")
     for purpose, command in rows:
         click.echo(f"  {purpose:<27} {command}")
-
-
-def _exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
-    errors = [outcome.error for outcome in result.outcomes if outcome.error is not None]
-    if errors:
-        click.echo(f"\n{len(errors)} of {len(result.outcomes)} tasks failed; the first cause:", err=True)
-        report(errors[0], debug=debug)
-        return errors[0].exit_code
-    if not limit.allows(result.failed, result.asked):
-        click.echo(
-            f"\n{result.failed} of {result.asked} samples have no answer; --max-failures is {limit}",
-            err=True,
-        )
-        return 1
-    return 0
-
-
-def _command_line(args: Sequence[str] | None = None) -> str:
-    """The command as it was given, without secrets."""
-    import shlex
-
-    from ais_prompt.config.redact import redacted_override
-
-    return shlex.join(["aisprompt", *(redacted_override(arg) for arg in (sys.argv[1:] if args is None else args))])

@@ -1,7 +1,8 @@
 """The run folder: where it lies, who may write it, and its files."""
 
+from ais_prompt.store.find import find_run_folder, locate_run
 from ais_prompt.store.journal import Journal, request_key
-from ais_prompt.store.layout import RunFolder, create_run_folder, find_run_folder, safe_name
+from ais_prompt.store.layout import RunFolder, create_run_folder, safe_name
 from ais_prompt.store.lock import lock_run
 from ais_prompt.store.predictions import read_predictions, write_predictions
 from ais_prompt.store.results import read_json, write_json_atomic
@@ -11,6 +12,7 @@ __all__ = [
     "RunFolder",
     "create_run_folder",
     "find_run_folder",
+    "locate_run",
     "lock_run",
     "read_json",
     "read_predictions",

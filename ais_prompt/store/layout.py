@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import os
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.store.disk import reading
 from ais_prompt.utils.digest import digest
 
-LATEST = "latest"
-_TIMESTAMP = re.compile(r"(\d{8}_\d{6})(?:_(\d+))?")
 _PLAIN = frozenset("-_.+=,@()[]")
 """Characters besides letters and digits that a file name keeps."""
 _LONGEST = 150
 """Most bytes of a file name without its ending; file systems take 255."""
-_SHOWN = 5
-"""Most names that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,59 +124,3 @@ def _made(folder: Path) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder:
-    """The folder of an earlier run.
-
-    Args:
-        work_dir, name: as in `create_run_folder`.
-        which: ``latest``, a timestamp such as ``20260131_235959``, or the path of a run folder.
-
-    Raises:
-        ConfigError: there is none; it lists those that exist.
-        StoreError: the folder of earlier runs cannot be read.
-    """
-    parent = work_dir / safe_name(name)
-    runs = _runs(parent)
-    if which == LATEST and runs:
-        return RunFolder(parent / runs[-1])
-    if which in runs:
-        return RunFolder(parent / which)
-    if os.sep in which:
-        return _run_folder_at(Path(which))
-    raise _no_such_run(work_dir, parent, runs, which)
-
-
-def _runs(parent: Path) -> list[str]:
-    """Names of run folders, the oldest first."""
-    found = []
-    for folder in _folders(parent):
-        match = _TIMESTAMP.fullmatch(folder.name)
-        if match:
-            found.append((match[1], int(match[2] or 1), folder.name))
-    return [name for _, _, name in sorted(found)]
-
-
-def _folders(parent: Path) -> list[Path]:
-    """The folders in a folder; none if it is not there."""
-    with reading(parent, mend="check its permissions, or choose another place with -w DIR"):
-        return [folder for folder in parent.iterdir() if folder.is_dir()] if parent.is_dir() else []
-
-
-def _run_folder_at(root: Path) -> RunFolder:
-    folder = RunFolder(root)
-    if not root.is_dir():
-        raise ConfigError("there is no such run folder", where=str(root), mend="check the path, or use -r latest")
-    if not folder.config_file.is_file():
-        raise ConfigError("this is not a run folder: it has no config.py", where=str(root), mend="use -r latest")
-    return folder
-
-
-def _no_such_run(work_dir: Path, parent: Path, runs: list[str], which: str) -> ConfigError:
-    if runs:
-        shown = ", ".join(reversed(runs[-_SHOWN:])) + (", …" if len(runs) > _SHOWN else "")
-        return ConfigError(f"there is no run {which!r}", where=str(parent), mend=f"runs, the newest first: {shown}")
-    others = sorted(folder.name for folder in _folders(work_dir))
-    known = f"; there are runs of: {', '.join(others[:_SHOWN])}" if others else ""
-    return ConfigError("there is no earlier run", where=str(parent), mend=f"start one without -r{known}")

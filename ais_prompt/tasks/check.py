@@ -5,9 +5,9 @@ Then one prompt is made for each model and data set, which also shows what a per
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
@@ -17,16 +17,12 @@ from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import (
     ENCODERS,
-    EVALUATORS,
     INFERENCERS,
     MODELS,
-    POSTPROCESSORS,
     READERS,
     RETRIEVERS,
     TEMPLATES,
-    PartRegistry,
 )
-from ais_prompt.tasks.bind import argument_faults
 from ais_prompt.tasks.build import (
     build_chat_format,
     build_inferencer,
@@ -35,12 +31,12 @@ from ais_prompt.tasks.build import (
     build_retriever,
     read_dataset,
 )
+from ais_prompt.tasks.check_scoring import check_eval
+from ais_prompt.tasks.faults import FaultList
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.trial import trials
 from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
-from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, RunSpec, Sample, TaskSpec
-
-T = TypeVar("T")
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,7 @@ def check_run(spec: RunSpec, place: Callable[[str], str]) -> Findings:
         spec: the config.
         place: from a config path to the words that tell the user where that is.
     """
-    faults = _Faults(place)
+    faults = FaultList(place)
     models = [side for model in spec.models if (side := _check_model(model, faults))]
     questions = [question for dataset in spec.datasets if (question := _check_dataset(dataset, faults))]
     found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
@@ -88,70 +84,7 @@ class _Question:
     shots: list[Sample]
 
 
-class _Faults(list[AisPromptError]):
-    """Collects faults instead of stopping at the first; each says where in the config it is, and where in the data."""
-
-    def __init__(self, place: Callable[[str], str]) -> None:
-        super().__init__()
-        self._place = place
-
-    def attempt(self, action: Callable[[], T], where: str) -> T | None:
-        """What the action returns; None, and a fault more, if it raises one."""
-        try:
-            return action()
-        except AisPromptError as error:
-            inside = error.where.startswith(where)
-            self.note(error, error.where if inside else where, "" if inside else error.where)
-            return None
-
-    def check_part(
-        self,
-        registry: PartRegistry,
-        spec: PartSpec | None,
-        *,
-        given: int = 0,
-        nested: Mapping[str, PartRegistry] | None = None,
-    ) -> bool:
-        """Resolve a part's type and bind its arguments; True if all is well.
-
-        Args:
-            registry: where its type is looked up.
-            spec: the part; None is well.
-            given: as in `argument_faults`.
-            nested: argument → registry, of those arguments that may be parts themselves.
-        """
-        if spec is None:
-            return True
-        before = len(self)
-        part = self.attempt(lambda: registry.get(spec.type), f"{spec.where}.type")
-        if part is not None:
-            for fault in argument_faults(part, spec.args, spec.where, given=given):
-                self.note(fault, fault.where)
-        for name, inner in (nested or {}).items():
-            if isinstance(config := spec.args.get(name), Mapping):
-                self._check_nested(inner, config, f"{spec.where}.{name}")
-        return len(self) == before
-
-    def _check_nested(self, registry: PartRegistry, config: Mapping[str, Any], where: str) -> None:
-        if not isinstance(kind := config.get("type"), str):
-            mend = f"type='...', one of {', '.join(registry.names())}"
-            self.note(ConfigError(f"{where.rpartition('.')[2]!r} needs a 'type'", mend=mend), where)
-        else:
-            self.check_part(registry, PartSpec(kind, {k: v for k, v in config.items() if k != "type"}, where))
-
-    def note(self, fault: AisPromptError, config_path: str, elsewhere: str = "") -> None:
-        """One fault more.
-
-        Args:
-            fault: what is wrong.
-            config_path: where in the config.
-            elsewhere: where in the data.
-        """
-        fault.where = " · ".join(place for place in (self._place(config_path), elsewhere) if place)
-        self.append(fault)
-
-
-def _check_model(spec: ModelSpec, faults: _Faults) -> _ModelSide | None:
+def _check_model(spec: ModelSpec, faults: FaultList) -> _ModelSide | None:
     # The shipped models cost nothing to make; one of the user's own may load its weights at once.
     if not faults.check_part(MODELS, spec.part) or not MODELS.is_shipped(spec.part.type):
         return None
@@ -176,7 +109,7 @@ class _PlainTokenizer:
         return "".join(f"[{message['role']}] {message['content']}\n" for message in messages)
 
 
-def _check_dataset(spec: DatasetSpec, faults: _Faults) -> _Question | None:
+def _check_dataset(spec: DatasetSpec, faults: FaultList) -> _Question | None:
     readable = faults.check_part(READERS, spec.source)
     askable = all(
         [
@@ -186,14 +119,12 @@ def _check_dataset(spec: DatasetSpec, faults: _Faults) -> _Question | None:
             faults.check_part(INFERENCERS, spec.infer.inferencer),
         ]
     )
-    faults.check_part(EVALUATORS, spec.eval.evaluator)
-    faults.check_part(POSTPROCESSORS, spec.eval.pred_postprocessor, given=1)
-    faults.check_part(POSTPROCESSORS, spec.eval.dataset_postprocessor, given=1)
+    check_eval(spec.eval, faults)
     data = faults.attempt(lambda: read_dataset(spec), spec.reader.where) if readable else None
     return _check_prompts(spec, data, faults) if askable else None
 
 
-def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: _Faults) -> _Question | None:
+def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -> _Question | None:
     """Whether templates, retriever and data go together, tried on the first question; media of all."""
     retriever = faults.attempt(lambda: build_retriever(spec), spec.infer.retriever.where)
     inferencer = faults.attempt(lambda: build_inferencer(spec), spec.infer.inferencer.where)
@@ -224,7 +155,7 @@ def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample
     return True
 
 
-def _try_prompts(side: _ModelSide, question: _Question, faults: _Faults) -> list[PromptWarning]:
+def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> list[PromptWarning]:
     """The warnings of the prompts of a question; a fault more if the model cannot be given them."""
     task = TaskSpec(side.spec, question.spec)
     desk = Desk(question.builder, side.chat, side.model)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.store.layout import RunFolder, create_run_folder, find_run_folder, safe_name
+from ais_prompt.store.layout import RunFolder, create_run_folder, safe_name
 
 few = settings(max_examples=60, deadline=None)
 NOON = datetime(2026, 1, 31, 12)
@@ -71,39 +71,3 @@ def test_a_work_dir_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot make a run folder") as caught:
         create_run_folder(tmp_path / "file", "eval")
     assert "-w" in caught.value.mend
-
-
-def test_finding_an_earlier_run(tmp_path: Path) -> None:
-    create_run_folder(tmp_path, "eval", NOON.replace(year=2025))
-    for _ in range(11):
-        newest = create_run_folder(tmp_path, "eval", NOON)
-    (tmp_path / "eval" / "notes").mkdir()
-    (tmp_path / "eval" / "20991231_000000").write_text("a file is no run")
-    assert newest.root.name == "20260131_120000_11"
-    assert find_run_folder(tmp_path, "eval") == newest
-    assert find_run_folder(tmp_path, "eval", "20250131_120000").root == tmp_path / "eval" / "20250131_120000"
-
-
-def test_an_earlier_run_by_its_path(tmp_path: Path) -> None:
-    folder = create_run_folder(tmp_path, "eval", NOON)
-    with pytest.raises(ConfigError, match=r"no config\.py"):
-        find_run_folder(tmp_path, "other", str(folder.root))
-    folder.config_file.write_text("")
-    assert find_run_folder(tmp_path / "elsewhere", "other", str(folder.root)) == folder
-    with pytest.raises(ConfigError, match="no such run folder"):
-        find_run_folder(tmp_path, "eval", str(tmp_path / "none"))
-
-
-def test_there_is_no_such_run(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no earlier run") as caught:
-        find_run_folder(tmp_path / "none", "eval")
-    assert caught.value.mend == "start one without -r"
-    for _ in range(7):
-        create_run_folder(tmp_path, "eval", NOON)
-    with pytest.raises(ConfigError, match="no run '2020'") as caught:
-        find_run_folder(tmp_path, "eval", "2020")
-    assert caught.value.mend.startswith("runs, the newest first: 20260131_120000_7, 20260131_120000_6")
-    assert caught.value.mend.endswith("_3, …")
-    with pytest.raises(ConfigError) as caught:
-        find_run_folder(tmp_path, "evall")
-    assert "there are runs of: eval" in caught.value.mend

@@ -1,0 +1,55 @@
+"""How the verbs that score end: the table, where everything lies, and the exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ais_prompt.cli.limit import FailureLimit
+from ais_prompt.cli.verb import report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ais_prompt.pipeline import RunResult
+
+
+def show(result: RunResult, root: Path) -> None:
+    """The table, and where everything lies."""
+    from rich.console import Console
+
+    from ais_prompt.report.terminal import print_summary
+
+    click.echo()
+    print_summary(result.outcomes, Console())
+    click.echo(f"\nRun folder: {root}")
+    click.echo("  predictions/  every prompt and answer, one sample a line")
+    click.echo("  results/      scores with the details of each sample")
+    click.echo("  summary/      this table as txt, csv, md and json")
+
+
+def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
+    errors = [outcome.error for outcome in result.outcomes if outcome.error is not None]
+    if errors:
+        click.echo(f"\n{len(errors)} of {len(result.outcomes)} tasks failed; the first cause:", err=True)
+        report(errors[0], debug=debug)
+        return errors[0].exit_code
+    if not limit.allows(result.failed, result.asked):
+        click.echo(
+            f"\n{result.failed} of {result.asked} samples have no answer; --max-failures is {limit}",
+            err=True,
+        )
+        return 1
+    return 0
+
+
+def command_line(args: Sequence[str] | None = None) -> str:
+    """The command as it was given, without secrets."""
+    import shlex
+
+    from ais_prompt.config.redact import redacted_override
+
+    return shlex.join(["aisprompt", *(redacted_override(arg) for arg in (sys.argv[1:] if args is None else args))])

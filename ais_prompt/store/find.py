@@ -1,0 +1,109 @@
+"""Finding the folder of an earlier run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.store.disk import reading
+from ais_prompt.store.layout import RunFolder, safe_name
+
+LATEST = "latest"
+_TIMESTAMP = re.compile(r"(\d{8}_\d{6})(?:_(\d+))?")
+_SHOWN = 5
+"""Most names that an error lists."""
+
+
+def locate_run(work_dir: Path, run: str) -> RunFolder:
+    """The run that a person means.
+
+    Args:
+        work_dir: where run folders are kept.
+        run: the path of a run folder, or below ``work_dir`` a name and time (``eval/20260131_235959``), a name alone,
+            which means its latest run, or a time alone.
+
+    Raises:
+        ConfigError: there is no such run, or a time alone is that of several.
+        StoreError: the folder of earlier runs cannot be read.
+    """
+    for place in (Path(run), work_dir / run):
+        if (place / "config.py").is_file():
+            return RunFolder(place)
+        if runs := _runs(place):
+            return _run_folder_at(place / runs[-1])
+    every = list(_all_runs(work_dir))
+    found = [folder for folder in every if folder.name == run]
+    if len(found) == 1:
+        return _run_folder_at(found[0])
+    names = [str(folder.relative_to(work_dir)) for folder in found or every]
+    what = f"several runs are called {run!r}" if found else f"there is no run {run!r}"
+    raise ConfigError(what, where=str(work_dir), mend=f"runs here: {_listed(names)}" if names else "use -w DIR")
+
+
+def _all_runs(work_dir: Path) -> Iterator[Path]:
+    """The folders of all runs, the newest of each name first."""
+    for parent in sorted(_folders(work_dir)):
+        yield from (parent / name for name in reversed(_runs(parent)))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+
+
+def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder:
+    """The folder of an earlier run.
+
+    Args:
+        work_dir, name: as in `create_run_folder`.
+        which: ``latest``, a timestamp such as ``20260131_235959``, or the path of a run folder.
+
+    Raises:
+        ConfigError: there is none; it lists those that exist.
+        StoreError: the folder of earlier runs cannot be read.
+    """
+    parent = work_dir / safe_name(name)
+    runs = _runs(parent)
+    if which == LATEST and runs:
+        return RunFolder(parent / runs[-1])
+    if which in runs:
+        return RunFolder(parent / which)
+    if os.sep in which:
+        return _run_folder_at(Path(which))
+    raise _no_such_run(work_dir, parent, runs, which)
+
+
+def _runs(parent: Path) -> list[str]:
+    """Names of run folders, the oldest first."""
+    found = []
+    for folder in _folders(parent):
+        match = _TIMESTAMP.fullmatch(folder.name)
+        if match:
+            found.append((match[1], int(match[2] or 1), folder.name))
+    return [name for _, _, name in sorted(found)]
+
+
+def _folders(parent: Path) -> list[Path]:
+    """The folders in a folder; none if it is not there."""
+    with reading(parent, mend="check its permissions, or choose another place with -w DIR"):
+        return [folder for folder in parent.iterdir() if folder.is_dir()] if parent.is_dir() else []
+
+
+def _run_folder_at(root: Path) -> RunFolder:
+    folder = RunFolder(root)
+    if not root.is_dir():
+        raise ConfigError("there is no such run folder", where=str(root), mend="check the path, or use -r latest")
+    if not folder.config_file.is_file():
+        raise ConfigError("this is not a run folder: it has no config.py", where=str(root), mend="use -r latest")
+    return folder
+
+
+def _no_such_run(work_dir: Path, parent: Path, runs: list[str], which: str) -> ConfigError:
+    if runs:
+        mend = f"runs, the newest first: {_listed(runs[::-1])}"
+        return ConfigError(f"there is no run {which!r}", where=str(parent), mend=mend)
+    others = sorted(folder.name for folder in _folders(work_dir))
+    known = f"; there are runs of: {', '.join(others[:_SHOWN])}" if others else ""
+    return ConfigError("there is no earlier run", where=str(parent), mend=f"start one without -r{known}")

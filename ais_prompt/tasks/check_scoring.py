@@ -1,0 +1,32 @@
+"""All faults of what a config says of scoring. Neither models nor data are needed for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ais_prompt.errors import AisPromptError
+from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS
+from ais_prompt.tasks.faults import FaultList
+from ais_prompt.types import EvalSpec, RunSpec
+
+
+def check_scoring(spec: RunSpec, place: Callable[[str], str]) -> list[AisPromptError]:
+    """Look for every fault that would stop the scoring of answers that are there already.
+
+    Args:
+        spec: the config.
+        place: from a config path to the words that tell the user where that is.
+    """
+    faults = FaultList(place)
+    for dataset in spec.datasets:
+        # Whether a prediction holds the turns of a dialogue is known to the inferencer.
+        faults.check_part(INFERENCERS, dataset.infer.inferencer)
+        check_eval(dataset.eval, faults)
+    return faults
+
+
+def check_eval(spec: EvalSpec, faults: FaultList) -> None:
+    """Note every fault of an ``eval_cfg``."""
+    faults.check_part(EVALUATORS, spec.evaluator)
+    faults.check_part(POSTPROCESSORS, spec.pred_postprocessor, given=1)
+    faults.check_part(POSTPROCESSORS, spec.dataset_postprocessor, given=1)

@@ -1,0 +1,60 @@
+"""`aisprompt score`: stored answers become scores, and nobody is asked."""
+
+from __future__ import annotations
+
+import json
+
+from tests.e2e.project import DATASET, MODEL, Project
+
+
+def test_a_run_is_scored_again_with_its_own_config(project: Project) -> None:
+    assert project.run("run", "eval.py", "-m", "infer").returncode == 0
+    folder = project.folder()
+    kept = {path: path.read_bytes() for kind in ("predictions", "journal") for path in folder.glob(f"{kind}/*/*")}
+    (project.root / "eval.py").unlink()
+    (project.root / "data" / "sums.jsonl").unlink()
+    for name in (str(folder), "eval", f"eval/{folder.name}", folder.name):
+        done = project.run("score", name)
+        assert done.returncode == 0, done.stderr
+        assert "25.0 %" in done.stdout
+    assert {path: path.read_bytes() for path in kept} == kept
+    [row] = project.summary()
+    assert (row["score"], row["n"]) == (0.25, 8)
+    record = json.loads((folder / "run.json").read_text())
+    assert record["sessions"][-1]["command"] == f"aisprompt score {folder.name}"
+
+
+def test_a_run_is_scored_with_another_config(project: Project) -> None:
+    project.run("run", "eval.py")
+    changed = DATASET.replace("Gsm8kEvaluator", "AccEvaluator").replace(
+        "gsm8k_postprocess", "first_capital_postprocess"
+    )
+    (project.root / "changed.py").write_text(f"models = [{MODEL}]\ndatasets = [{changed}]\nrun_name = 'eval'\n")
+    done = project.run("score", "eval", "--config", "changed.py")
+    assert done.returncode == 0, done.stderr
+    assert [row["score"] for row in project.summary()] == [0.0]
+    overridden = project.run("score", "eval", "--set", "datasets.0.eval_cfg.evaluator.ignore_case=True")
+    assert overridden.returncode == 0, overridden.stderr
+    assert len(project.journal()) == 8
+
+
+def test_faults_of_scoring_are_found_before_anything_is_written(project: Project) -> None:
+    project.run("run", "eval.py")
+    before = (project.folder() / "config.py").read_bytes()
+    done = project.run("score", "eval", "--set", "datasets.0.eval_cfg.evaluator.type='AccEvaluatr'")
+    assert done.returncode == 2
+    assert "did you mean 'AccEvaluator'?" in done.stderr
+    assert (project.folder() / "config.py").read_bytes() == before
+
+
+def test_a_run_that_is_not_there(project: Project) -> None:
+    done = project.run("score", "eval")
+    assert done.returncode == 2
+    assert "there is no run 'eval'" in done.stderr
+
+
+def test_scoring_counts_failures_as_the_run_did(project: Project) -> None:
+    project.write_config(models=MODEL.replace("'It is 6.'", "dict(failure='http_500', message='out of order')"))
+    assert project.run("run", "eval.py").returncode == 1
+    assert project.run("score", "eval").returncode == 1
+    assert project.run("score", "eval", "--max-failures", "1").returncode == 0
