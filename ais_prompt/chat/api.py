@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, NoReturn
 
 from ais_prompt.chat.chat_section import chat_turns
 from ais_prompt.chat.formats import EXAMPLES_KEPT, SECTIONS_KEPT, Mode
 from ais_prompt.chat.language_model import join_texts
 from ais_prompt.chat.media import MEDIA, bare_parts, has_media, join_contents
-from ais_prompt.chat.meta_template import MetaTemplate, Slot
+from ais_prompt.chat.meta_template import SILENT, MetaTemplate, Slot
 from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.rounds import Round, is_round, last_round, split_rounds
 from ais_prompt.errors import ConfigError, PromptError
@@ -33,17 +32,16 @@ DEFAULT_META_TEMPLATE: Mapping[str, Any] = {
 BEGIN = "begin=[dict(role='SYSTEM', prompt='...')]"
 
 
-@dataclass(frozen=True)
-class ApiTurn:
-    """A message before its role is named in OpenAI's way: ``role`` is the ``api_role`` of the meta template."""
+class ApiTurn(NamedTuple):
+    """What one role of the meta template says.
+
+    Attributes:
+        role: the ``api_role``; neighbours that have the same one are merged.
+        message: what is sent, its role named in OpenAI's way.
+    """
 
     role: str
-    prompt: Content
-
-    @cached_property
-    def message(self) -> Message:
-        """The message in OpenAI form."""
-        return Message(OPENAI_ROLES.get(self.role, self.role), self.prompt)
+    message: Message
 
 
 class ApiFormat:
@@ -74,7 +72,7 @@ class ApiFormat:
         said = self.turns(prompt, mode)
         if isinstance(said, tuple):
             raise PromptError("without a meta template nobody says the media", mend="give the model a meta_template")
-        turns = [ApiTurn("HUMAN", said)] if isinstance(said, str) else said
+        turns = [_turn("HUMAN", said)] if isinstance(said, str) else said
         return tuple([turn.message if isinstance(turn, ApiTurn) else _refuse_text(turn) for turn in turns])
 
     def turns(self, prompt: str | PromptList, mode: Mode) -> Content | list[ApiTurn | str]:
@@ -91,7 +89,7 @@ class ApiFormat:
         said = self._dialogue(prompt, mode)
         if not said:
             raise PromptError("the prompt says nothing", mend="look at it with `aisprompt view-prompt`")
-        return [*self.opening, *_merged(said)]
+        return [*self.opening, *said]
 
     def _dialogue(self, prompt: PromptList, mode: Mode) -> list[ApiTurn]:
         said: list[ApiTurn] = []
@@ -99,25 +97,25 @@ class ApiFormat:
         cut = last_round(parts) if mode == "gen" else None
         for part in parts:
             if not is_round(part):
-                said += self._outside(part)
+                _add(said, self._outside(part))
             elif self._rounds(part, said, cut=part is cut):
                 break
         return said
 
-    def _outside_turns(self, section: Section) -> tuple[ApiTurn, ...]:
+    def _outside_turns(self, section: Section) -> Sequence[ApiTurn]:
         """A begin or end section: single roles, and examples as rounds."""
         said: list[ApiTurn] = []
         for piece in section.body.pieces:
             if isinstance(piece, Section):
-                said += self._example(piece) if piece.name == "ice" else self._outside(piece)
+                _add(said, self._example(piece) if piece.name == "ice" else self._outside(piece))
             elif not isinstance(piece, str):  # a text has no role: it is lost, as in the peers, and `check` says so
-                said.append(_turn(self._meta.resolve(piece)))
-        return tuple(said)
+                _add(said, (_said(piece, self._meta.resolve(piece)),))
+        return said
 
-    def _example_turns(self, section: Section) -> tuple[ApiTurn, ...]:
+    def _example_turns(self, section: Section) -> Sequence[ApiTurn]:
         said: list[ApiTurn] = []
         self._rounds(section, said, cut=False)
-        return tuple(said)
+        return said
 
     def _rounds(self, section: Section, said: list[ApiTurn], *, cut: bool) -> bool:
         """Say the rounds of a section, texts left out; True if the prompt ends here."""
@@ -128,15 +126,15 @@ class ApiFormat:
         return False
 
     def _round(self, spoken: Round, said: list[ApiTurn], *, cut: bool) -> bool:
-        for index, item in enumerate(self._meta.round):
-            slot = spoken.get(index, item)
+        for index, slot in enumerate(self._meta.round):
             if isinstance(slot, str):
                 raise ConfigError(f"the meta template of an API model has a text in its round: {slot!r}")
-            if cut and slot.generate:
+            turn = spoken.get(index, SILENT)
+            if cut and slot.generates(turn):
                 return True
             # A slot without data and without a default says nothing: it makes no message.
             if index in spoken or slot.prompt is not None:
-                said.append(_turn(slot))
+                _add(said, (_said(turn, slot),))
         return False
 
     @property
@@ -150,7 +148,7 @@ def _chat_turn(turn: Turn, meta: MetaTemplate | None) -> ApiTurn:
     role = str(turn["role"])
     slot = meta.slot(role) if meta else None
     content = tuple(turn[MEDIA]) if MEDIA in turn else text_of(turn)
-    return ApiTurn(slot.api_role if slot and slot.api_role else role, content)
+    return _turn(slot.api_role if slot and slot.api_role else role, content)
 
 
 def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:
@@ -158,7 +156,7 @@ def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:
     media = [has_media(item) for item in prompt]
     if not any(media):
         return join_texts(prompt)
-    return bare_parts(prompt) if all(media) else [ApiTurn("HUMAN", bare_parts(prompt))]
+    return bare_parts(prompt) if all(media) else [_turn("HUMAN", bare_parts(prompt))]
 
 
 def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
@@ -173,7 +171,7 @@ def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
             what = f"'begin' of an API model's meta_template must be a turn with a role, not {turn!r}"
             raise ConfigError(what, mend=BEGIN)
     return [
-        turn if isinstance(turn, str) else ApiTurn(turn.get("api_role", turn["role"]), turn.get("prompt", ""))
+        turn if isinstance(turn, str) else _turn(turn.get("api_role", turn["role"]), turn.get("prompt", ""))
         for turn in begin
     ]
 
@@ -185,23 +183,24 @@ def _refuse_text(text: str) -> NoReturn:
     )
 
 
-def _turn(slot: Slot) -> ApiTurn:
-    if slot.api_role is None:
+def _said(turn: Turn, slot: Slot) -> ApiTurn:
+    role = turn.get("api_role", slot.api_role)
+    if role is None:
         raise PromptError(
             f"the role {slot.role!r} of the meta template has no api_role",
             mend=f"dict(role={slot.role!r}, api_role='HUMAN')",
         )
-    return ApiTurn(slot.api_role, slot.content)
+    return _turn(role, slot.content(turn))
 
 
-def _merged(turns: Iterable[ApiTurn]) -> list[ApiTurn]:
-    """Neighbours with the same role become one turn, texts with a newline between them."""
-    merged: list[ApiTurn] = []
-    last = None
-    for turn in turns:
-        if last is not None and last.role == turn.role:
-            last = merged[-1] = ApiTurn(turn.role, join_contents(last.prompt, turn.prompt))
-        else:
-            merged.append(turn)
-            last = turn
-    return merged
+def _turn(role: str, content: Content) -> ApiTurn:
+    return ApiTurn(role, Message(OPENAI_ROLES.get(role, role), content))
+
+
+def _add(said: list[ApiTurn], more: Sequence[ApiTurn]) -> None:
+    """Add turns that are merged already: where they meet, two of the same role become one, a newline between them."""
+    if said and more and said[-1].role == more[0].role:
+        last, first = said[-1].message, more[0].message
+        said[-1] = ApiTurn(more[0].role, Message(first.role, join_contents(last.content, first.content)))
+        more = more[1:]
+    said += more

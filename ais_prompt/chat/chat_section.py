@@ -17,8 +17,11 @@ CHAT = "chat"
 
 def chat_turns(prompt: PromptList) -> list[Turn]:
     """The turns of a prompt that is a chat; none if it is anything else."""
-    chats = [piece.body for piece in prompt.pieces if isinstance(piece, Section) and piece.name == CHAT]
-    return [item for chat in chats for item in chat if not isinstance(item, str)]
+    turns: list[Turn] = []
+    for piece in prompt.pieces:
+        if isinstance(piece, Section) and piece.name == CHAT:
+            turns += [item for item in piece.body if not isinstance(item, str)]
+    return turns
 
 
 def framed_chat(turns: list[Turn], meta: MetaTemplate | None, mode: Mode) -> str:

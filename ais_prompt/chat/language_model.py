@@ -7,7 +7,7 @@ from functools import lru_cache
 from ais_prompt.chat.chat_section import chat_turns, framed_chat
 from ais_prompt.chat.formats import EXAMPLES_KEPT, SECTIONS_KEPT, Mode
 from ais_prompt.chat.media import refuse_media
-from ais_prompt.chat.meta_template import MetaTemplate
+from ais_prompt.chat.meta_template import SILENT, MetaTemplate
 from ais_prompt.chat.rounds import Round, is_round, last_round, split_rounds
 from ais_prompt.errors import ConfigError
 from ais_prompt.prompts.prompt_list import PromptList, Section, text_of
@@ -78,7 +78,7 @@ class LanguageModelFormat:
                 written.append(self._example(piece) if piece.name == "ice" else self._outside(piece))
             else:
                 refuse_media([piece])
-                written.append(self._meta.resolve(piece).text)
+                written.append(self._meta.resolve(piece).text(piece))
         return "".join(written)
 
     def _write_example(self, section: Section) -> str:
@@ -99,15 +99,15 @@ class LanguageModelFormat:
 
     def _round(self, said: Round, written: list[str], *, cut: bool) -> bool:
         """Write one round in the order of the meta template, slots without data included."""
-        for index, item in enumerate(self._meta.round):
-            slot = said.get(index, item)
+        for index, slot in enumerate(self._meta.round):
+            turn = said.get(index, SILENT)
             if isinstance(slot, str):
                 written.append(slot)
-            elif cut and slot.generate:
-                written.append(slot.begin)
+            elif cut and slot.generates(turn):
+                written.append(slot.opening(turn))
                 return True
             else:
-                written.append(slot.text)
+                written.append(slot.text(turn))
         return False
 
     @property

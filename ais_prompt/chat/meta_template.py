@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from ais_prompt.chat.media import MEDIA
 from ais_prompt.errors import ConfigError, PromptError
@@ -16,14 +16,17 @@ MetaTemplateConfig: TypeAlias = "Mapping[str, Any] | Sequence[Any] | None"
 """``meta_template`` as a config has it: a mapping with ``round``, or for chat models messages in OpenAI form."""
 
 
+SILENT: Final[Turn] = {}
+"""The turn of a role that the data gives nothing to say."""
+
+
 class Slot(NamedTuple):
-    """A role's place in a round.
+    """A role's place in a round. The keys of a turn that has this place count before the slot's own.
 
     Attributes:
         role: the name that templates use.
         begin, end: text before and after what the role says.
         prompt: what it says when the data says nothing; None if there is no default.
-        parts: what it says in media and texts, in OpenAI form; None if it says no more than text.
         generate: True where the model starts to generate.
         api_role: the name that an API model knows the role by; None if it was not given.
     """
@@ -32,36 +35,30 @@ class Slot(NamedTuple):
     begin: str = ""
     end: str = ""
     prompt: str | None = None
-    parts: tuple[Mapping[str, Any], ...] | None = None
     generate: bool = False
     api_role: str | None = None
 
-    def with_turn(self, turn: Turn) -> Slot:
-        """The slot with the keys of a data turn put over its own; the role stays the slot's."""
-        return Slot(
-            self.role,
-            _joined(turn["begin"]) if "begin" in turn else self.begin,
-            _joined(turn["end"]) if "end" in turn else self.end,
-            turn.get("prompt", self.prompt),
-            tuple(turn[MEDIA]) if MEDIA in turn else self.parts,
-            turn.get("generate", self.generate),
-            turn.get("api_role", self.api_role),
-        )
-
-    @property
-    def text(self) -> str:
+    def text(self, turn: Turn = SILENT) -> str:
         """Begin, prompt and end in one."""
-        return f"{self.begin}{self.prompt or ''}{self.end}"
+        end = _joined(turn["end"]) if "end" in turn else self.end
+        return f"{self.opening(turn)}{turn.get('prompt', self.prompt) or ''}{end}"
 
-    @property
-    def content(self) -> Content:
-        """What a message says: the parts, which have no place for begin and end; else the text.
+    def opening(self, turn: Turn = SILENT) -> str:
+        """The text before what is said."""
+        return _joined(turn["begin"]) if "begin" in turn else self.begin
+
+    def content(self, turn: Turn = SILENT) -> Content:
+        """What a message says: the turn's parts, which have no place for begin and end; else the text.
 
         A default prompt hides the parts, as in AISBench.
         """
-        if self.parts is None or self.prompt is not None:
-            return self.text
-        return self.parts
+        if MEDIA in turn and turn.get("prompt", self.prompt) is None:
+            return tuple(turn[MEDIA])
+        return self.text(turn)
+
+    def generates(self, turn: Turn = SILENT) -> bool:
+        """Whether the model starts to generate here."""
+        return bool(turn.get("generate", self.generate))
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class MetaTemplate:
         return self.round[index] if index is not None else self.reserved.get(role)  # type: ignore[return-value]
 
     def resolve(self, turn: Turn) -> Slot:
-        """The slot for a turn by its role, else by its fallback role, filled with what the turn says.
+        """The slot for a turn by its role, else by its fallback role.
 
         Raises:
             PromptError: the model knows neither.
@@ -100,7 +97,7 @@ class MetaTemplate:
         slot = self.slot(str(turn.get("role"))) or self.slot(str(turn.get("fallback_role")))
         if slot is None:
             raise unknown_role(turn, [*self.slots, *self.reserved])
-        return slot.with_turn(turn)
+        return slot
 
 
 def unknown_role(turn: Turn, known: Sequence[str]) -> PromptError:

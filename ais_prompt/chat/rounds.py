@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from ais_prompt.chat.meta_template import MetaTemplate, Slot, unknown_role
+from ais_prompt.chat.meta_template import MetaTemplate, unknown_role
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList, Section, Turn
 
-Round: TypeAlias = dict[int, Slot]
-"""Index in the meta round → the slot filled with a turn."""
+Round: TypeAlias = dict[int, Turn]
+"""Index of a slot in the meta round → the turn that has its place there."""
 
 
 def split_rounds(section: PromptList, meta: MetaTemplate) -> list[str | Round]:
@@ -38,9 +38,7 @@ def split_rounds(section: PromptList, meta: MetaTemplate) -> list[str | Round]:
         if index <= last:
             pieces.append(current)
             current = {}
-        slot = meta.round[index]
-        assert isinstance(slot, Slot)
-        current[index] = slot.with_turn(item)
+        current[index] = item
         last = index
     return [*pieces, current] if current else pieces
 

@@ -219,7 +219,7 @@ def _silent(part: Section, meta: MetaTemplate) -> Iterator[str]:
                 continue
             if slot.generate and said is rounds[-1] and part.name != "ice":  # here the model is to speak
                 break
-            if slot.prompt is None and slot.text:
+            if slot.prompt is None and slot.text():
                 yield slot.role
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, Final, Protocol
 
 from ais_prompt.chat import ChatFormat, Mode, make_chat_format
@@ -81,9 +80,7 @@ class ApiModel:
         if not isinstance(self._chat, ApiFormat) or is_raw(prompt):
             return prompt_to_json(self._chat.render(prompt, mode))
         turns = self._chat.turns(prompt, mode)
-        return (
-            turns if isinstance(turns, str) else [asdict(turn) if isinstance(turn, ApiTurn) else turn for turn in turns]
-        )
+        return turns if isinstance(turns, str) else list(map(_shown, turns))
 
     def openai_messages(self, prompt: Filled, mode: Mode) -> Any:
         """The messages as they are sent."""
@@ -100,3 +97,7 @@ class HuggingFaceChatModel(ApiModel):
     def openai_messages(self, prompt: Filled, mode: Mode) -> Any:
         """The messages that the chat template is given."""
         return prompt_to_json(self._template.conversation(prompt, mode))
+
+
+def _shown(turn: Any) -> Any:
+    return {"role": turn.role, "prompt": turn.message.content} if isinstance(turn, ApiTurn) else turn
