@@ -50,8 +50,8 @@ def cons_at_k(answers: Sequence[Hashable | None], values: Sequence[float]) -> fl
     mean of theirs: what drawing lots among them would give in the long run. Answers that are equal have one value if
     the evaluator compares them alike; else it is the mean of theirs.
 
-    Source: Wang et al. 2022, "Self-Consistency Improves Chain of Thought Reasoning in Language Models". (AISBench counts
-    a question as right only if more than half of all answers are.)
+    Source: Wang et al. 2022, "Self-Consistency Improves Chain of Thought Reasoning in Language Models". (AISBench
+    counts a question as right only if more than half of all answers are.)
 
     Args:
         answers: what was extracted, in a form in which equal answers are equal.

@@ -37,6 +37,12 @@ def last_number(text: str) -> str | None:
     return found[-1].translate(_PLAIN) if found else None
 
 
+def first_number(text: str) -> str | None:
+    """The first number in a text, written as by `last_number`; None if there is none."""
+    found = _NUMBER.search(text)
+    return found.group().translate(_PLAIN) if found else None
+
+
 def to_decimal(value: Any) -> Decimal | None:
     """The exact value of a number, or of a text that is nothing but a number; None for everything else.
 

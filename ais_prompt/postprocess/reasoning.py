@@ -1,0 +1,34 @@
+"""What a model says after it has thought."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ais_prompt.registry import POSTPROCESSORS
+
+THINK_START: Final = "<think>"
+THINK_END: Final = "</think>"
+
+
+@POSTPROCESSORS.register_module(name=["extract_non_reasoning_content", "extract-non-reasoning-content"])  # type: ignore[untyped-decorator]  # mmengine has no types
+def extract_non_reasoning_content(
+    text: str, think_start_token: str = THINK_START, think_end_token: str = THINK_END
+) -> str | None:
+    """The text without its thoughts; None if nothing is left, as when a thought never ended.
+
+    Many chat templates write the start themselves, so an answer may have the end only; what comes before it is thought.
+
+    >>> extract_non_reasoning_content("<think>2+2, that is 4</think>4")
+    '4'
+    >>> extract_non_reasoning_content("that is 4</think> 4")
+    '4'
+    >>> extract_non_reasoning_content("Well. <think>a</think>So 4 <think>b</think>it is.")
+    'Well. So 4 it is.'
+    >>> extract_non_reasoning_content("<think>that is 4, or is it")
+
+    Source: OpenCompass and AISBench, ``extract_non_reasoning_content``; there a thought that never ended is the answer.
+    """
+    thought = rf"{re.escape(think_start_token)}.*?(?:{re.escape(think_end_token)}|\Z)"
+    said = re.sub(thought, "", text, flags=re.DOTALL)
+    return said.rpartition(think_end_token)[2].strip() or None

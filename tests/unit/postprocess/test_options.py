@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.postprocess.options import (
+    first_option_postprocess,
+    last_option_postprocess,
+    multiple_select_postprocess,
+)
+from ais_prompt.registry import POSTPROCESSORS
+
+ONE_OPTION = [
+    # the letter alone, or at the beginning
+    ("B", "B"),
+    (" B.\n", "B"),
+    ("(B)", "B"),
+    ("[[B]]", "B"),
+    ("__B__", "B"),
+    ("B) Paris", "B"),
+    ("(b) Paris", "B"),
+    ("B：巴黎", "B"),
+    ("It's C", "C"),
+    ("I would choose B", "B"),
+    # announced
+    ("The answer is B", "B"),
+    ("The answer is (B).", "B"),
+    ("The answer is 'B'", "B"),
+    ("The answer is A because B is not", "A"),
+    ("A good question: the answer is **(B)**.", "B"),
+    ("the correct answer is: **B**", "B"),
+    ("The correct answer is\n\nB", "B"),
+    ("**Answer:** C", "C"),
+    ("ANSWER: B", "B"),
+    ("Answer: C. Because A is wrong", "C"),
+    ("Therefore, the correct option is (C) 42", "C"),
+    ("The answer to the question is B: Paris", "B"),
+    ("I think the answer is option D.", "D"),
+    ("The best choice would be C", "C"),
+    ("A is correct", "A"),
+    ("A. Paris\nB. Rome\nThe answer is B", "B"),
+    # announced in Chinese
+    ("答案：B", "B"),
+    ("答案：\nC", "C"),
+    ("答案为（C）", "C"),
+    ("正确答案是：C", "C"),
+    ("故选D。", "D"),
+    ("不选A，选B", "B"),
+    ("选项B正确", "B"),
+    ("因此，B选项正确。", "B"),
+    ("B是正确的", "B"),
+    # boxed
+    (r"$\boxed{B}$", "B"),
+    (r"\boxed{(B)}", "B"),
+    (r"\boxed{\text{B}}", "B"),
+    (r"\boxed{C. Paris}", "C"),
+    (r"The answer is A. No: \boxed{D}", "D"),
+    # after thinking
+    ("<think>The answer is A</think>\n\nB", "B"),
+    ("The answer is A</think>B", "B"),
+]
+
+NO_OPTION = [
+    "",
+    "I do not know.",
+    "A good question. Hmm.",
+    "The answer is Africa",
+    "The answer is a number",
+    "答案是Africa",
+    r"\boxed{42}",
+    "ABCD",
+    "b",
+    "E",
+    "<think>The answer is B",
+]
+
+
+@pytest.mark.parametrize(("text", "option"), ONE_OPTION)
+def test_the_option_that_is_named(text: str, option: str) -> None:
+    assert first_option_postprocess(text, "ABCD") == option
+
+
+@pytest.mark.parametrize("text", NO_OPTION)
+def test_what_names_no_option(text: str) -> None:
+    assert first_option_postprocess(text, "ABCD") is None
+    assert last_option_postprocess(text, "ABCD") is None
+
+
+def test_first_and_last_of_several() -> None:
+    text = "The answer is A. Wait: the answer is C. All the others, B and D, are wrong."
+    assert first_option_postprocess(text, "ABCD") == "A"
+    assert last_option_postprocess(text, "ABCD") == "C"
+
+
+def test_without_cushion_a_letter_must_be_an_answer() -> None:
+    assert first_option_postprocess("maybe B or so") == "B"
+    assert first_option_postprocess("maybe B or so", cushion=False) is None
+    assert first_option_postprocess("B", cushion=False) == "B"
+
+
+def test_the_options_may_be_any_letters() -> None:
+    assert first_option_postprocess("I think that it is J.", "ABCDEFGHIJ") == "J"
+    assert first_option_postprocess("The answer is I.", "ABCDEFGHIJ") == "I"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("AC", "AC"),
+        ("C, A", "AC"),
+        ("The answers are (A) and (C).", "AC"),
+        ("The answer is B", "B"),
+        ("选ABD。", "ABD"),
+        (r"\boxed{A, B}", "AB"),
+        ("Nothing here", None),
+    ],
+)
+def test_several_options(text: str, options: str | None) -> None:
+    assert multiple_select_postprocess(text) == options
+
+
+@given(st.text(), st.sampled_from("ABCD"))
+def test_an_announcement_after_anything_is_found(before: str, option: str) -> None:
+    assert last_option_postprocess(f"{before}</think>\nThe answer is {option}") == option
+
+
+@given(st.text(st.sampled_from("AaBbCcIi ().:*$'\\boxed{}<think/>答案是选\n"), max_size=60))
+def test_the_result_is_an_option_or_none(text: str) -> None:
+    for option in (first_option_postprocess(text), last_option_postprocess(text)):
+        assert option is None or option in "ABCD"
+
+
+@pytest.mark.parametrize("text", ["the answer to ", "( ", "\\boxed{", "<think>", "**", "选"])
+def test_a_long_answer_takes_little_time(text: str) -> None:
+    assert first_option_postprocess(text * (200_000 // len(text))) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["first_option_postprocess", "last_option_postprocess", "multiple_select_postprocess", "multiple-select"]
+)
+def test_they_are_found_by_name(name: str) -> None:
+    assert POSTPROCESSORS.get(name)("so B.") == "B"
