@@ -57,12 +57,18 @@ class MockServer:
 
 @contextmanager
 def mock_server(
-    rules: Sequence[Mapping[str, Any]] = (), *, latency: float = 0.0, log: Path | None = None
+    rules: Sequence[Mapping[str, Any]] = (),
+    *,
+    latency: float = 0.0,
+    log: Path | None = None,
+    model: Path | None = None,
 ) -> Iterator[MockServer]:
     """A mock server as long as the block lasts."""
     command = [sys.executable, "-m", "tools.mock_server", "--latency", str(latency), "--lifetime", str(LIFETIME)]
     if log:
         command += ["--log", str(log)]
+    if model:
+        command += ["--model", str(model)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

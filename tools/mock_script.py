@@ -23,18 +23,21 @@ class Rule:
         text: for requests whose question holds this text.
         requests: for requests of these numbers, counted from 1 in order of arrival.
         times: only for so many requests.
+        asks: for requests whose body has this field.
         latency: seconds until the reply; long ones make a stall.
         drop: the connection is cut, ``before`` any reply or ``midway`` through it.
         status, headers: of the reply.
         body: JSON of the reply, instead of an answer; ``{authorization}`` in it becomes the header of the request.
         raw: the same as text that need not be JSON.
         answer, finish_reason: of the answer.
+        ignore: fields of the body that are not looked at, as a server does that does not know them.
         used: how often it has been applied.
     """
 
     text: str = ""
     requests: Sequence[int] = ()
     times: int | None = None
+    asks: str = ""
     latency: float | None = None
     drop: Literal["before", "midway"] | None = None
     status: int = 200
@@ -43,13 +46,19 @@ class Rule:
     raw: str | None = None
     answer: str | None = None
     finish_reason: str = "stop"
+    ignore: Sequence[str] = ()
     used: int = 0
 
-    def fits(self, number: int, question: str) -> bool:
+    def fits(self, number: int, question: str, body: Mapping[str, Any]) -> bool:
         """Is it for this request?"""
         if self.times is not None and self.used >= self.times:
             return False
-        return (not self.requests or number in self.requests) and self.text in question
+        asked = not self.asks or body.get(self.asks) is not None
+        return asked and (not self.requests or number in self.requests) and self.text in question
+
+    def heard(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The body as far as it is looked at."""
+        return {name: value for name, value in body.items() if name not in self.ignore}
 
 
 class Script:
@@ -65,8 +74,8 @@ class Script:
     def __init__(self, rules: Sequence[Mapping[str, Any]] = ()) -> None:
         self._rules = [Rule(**rule) for rule in rules]
 
-    def rule_for(self, number: int, question: str) -> Rule:
+    def rule_for(self, number: int, question: str, body: Mapping[str, Any]) -> Rule:
         """The first rule that fits, marked as used; an empty one, which means an ordinary answer, if none does."""
-        rule = next((rule for rule in self._rules if rule.fits(number, question)), Rule())
+        rule = next((rule for rule in self._rules if rule.fits(number, question, body)), Rule())
         rule.used += 1
         return rule

@@ -7,6 +7,9 @@ Started with ``python -m tools.mock_server``; the first line that it prints is i
     GET  /stats     how many requests there were, how many at the same time, and with which status they were answered
     GET  /requests  every request so far: path, body, and whether it had a key (never the key)
     PUT  /script    a new script; counting starts again
+
+Log-probabilities (``echo`` and ``logprobs`` of completions, ``prompt_logprobs`` of vLLM) are those of
+`tools.mock_scoring`.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import asyncio
 import json
 import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +28,7 @@ from typing import IO, Any
 from aiohttp import web
 
 from tools.mock_answers import answer_body, default_answer, error_body, models_body, question_of
+from tools.mock_scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from tools.mock_script import Rule, Script
 
 HOST = "127.0.0.1"
@@ -57,9 +61,17 @@ class MockServer:
         rules: the script as plain JSON values.
         latency: seconds until a reply, where the script does not say.
         log: every request is written here too, one JSON object a line.
+        scores: where log-probabilities come from.
     """
 
-    def __init__(self, rules: Sequence[dict[str, Any]] = (), latency: float = 0.0, log: IO[str] | None = None) -> None:
+    def __init__(
+        self,
+        rules: Sequence[dict[str, Any]] = (),
+        latency: float = 0.0,
+        log: IO[str] | None = None,
+        scores: LanguageModel | None = None,
+    ) -> None:
+        self._scores = scores or LetterModel()
         self._latency = latency
         self._log = log
         self._script = Script(rules)
@@ -112,13 +124,18 @@ class MockServer:
         except (ValueError, KeyError, TypeError) as error:
             return web.json_response(error_body(f"bad request: {error!r}", "invalid_request_error"), status=400)
         number = self._remember(request, body, book)
-        rule = script.rule_for(number, question)
+        rule = script.rule_for(number, question, body)
         await asyncio.sleep(self._latency if rule.latency is None else rule.latency)
         if rule.drop:
             book.statuses["dropped"] += 1
             return await _drop(request, midway=rule.drop == "midway")
         book.statuses[str(rule.status)] += 1
-        return _reply(request, rule, answer_body(body, number, _answer(rule, question), rule.finish_reason))
+        return _reply(request, rule, self._answer(rule, rule.heard(body), number, question))
+
+    def _answer(self, rule: Rule, body: Mapping[str, Any], number: int, question: str) -> dict[str, Any]:
+        text = default_answer(question) if rule.answer is None else rule.answer
+        answer = answer_body(body, number, text, rule.finish_reason)
+        return scored_answer(answer, body, self._scores) if asks_for_log_probs(body) else answer
 
     def _remember(self, request: web.Request, body: Any, book: Book) -> int:
         """Write a request down, without its key; its number."""
@@ -135,10 +152,6 @@ class MockServer:
             self._log.write(json.dumps(entry, ensure_ascii=True) + "\n")
             self._log.flush()
         return number
-
-
-def _answer(rule: Rule, question: str) -> str:
-    return default_answer(question) if rule.answer is None else rule.answer
 
 
 def _reply(request: web.Request, rule: Rule, answer: dict[str, Any]) -> web.Response:
@@ -188,12 +201,16 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds until a reply")
     parser.add_argument("--script", type=Path, help="JSON file with rules, see tools/mock_script.py")
     parser.add_argument("--log", type=Path, help="JSONL file to which every request is appended")
+    parser.add_argument(
+        "--model", type=Path, help="folder of a model in Hugging Face form that log-probabilities are of"
+    )
     parser.add_argument("--lifetime", type=float, default=3600.0, help="seconds after which it ends by itself")
     options = parser.parse_args()
     rules = json.loads(options.script.read_text("utf-8")) if options.script else ()
     log = options.log.open("a", encoding="utf-8") if options.log else None
     try:
-        asyncio.run(serve(MockServer(rules, options.latency, log), options.port, options.lifetime))
+        scores = FolderModel(options.model) if options.model else None
+        asyncio.run(serve(MockServer(rules, options.latency, log, scores), options.port, options.lifetime))
     finally:
         if log:
             log.close()

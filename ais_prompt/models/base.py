@@ -116,8 +116,10 @@ class AsyncModel(Model, Protocol):
     async def complete(self, request: Request) -> Completion:
         """The answer to one request, retries included. Failures are returned, not raised.
 
-        A request whose ``decoding`` is a `Scoring` is answered with a likelihood; a model that cannot do that returns
-        a fatal failure.
+        A request whose ``decoding`` is a `Scoring` is answered with a likelihood.
+
+        Raises:
+            ModelError: it cannot be used for such requests, such as a server that cannot score texts.
         """
 
     async def aclose(self) -> None:

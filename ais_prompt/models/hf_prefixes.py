@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from ais_prompt.models.hf_log_probs import wanted_log_probs
-from ais_prompt.models.hf_scoring import Row, common_length
+from ais_prompt.models.hf_scoring import Row
+from ais_prompt.models.likelihood import common_length
 
 PACK_TOKENS: Final = 512
 """Most tokens that one pass through the network computes, unless a single branch has more: bounds the memory."""

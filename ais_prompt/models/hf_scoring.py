@@ -8,7 +8,7 @@ from math import fsum
 from typing import Any, TypeAlias
 
 from ais_prompt.models.hf_tokenizer import encode
-from ais_prompt.models.likelihood import NO_TOKENS, scored
+from ais_prompt.models.likelihood import NO_TOKENS, common_length, scored
 from ais_prompt.types import Completion, Failure, Likelihood, Scoring, Usage
 
 Encode: TypeAlias = Callable[[str], list[int]]
@@ -65,12 +65,6 @@ def scoring_row(prompt: str, scoring: Scoring, tokenizer: Any, encode_prompt: En
     common = common_length(before, tokens)
     start = max(common, 1)
     return _text_row(tokens, start, len(tokens) - start, scoring.continuation, merged=common < len(before))
-
-
-def common_length(first: Sequence[int], second: Sequence[int]) -> int:
-    """How many tokens two rows have in common at their beginning."""
-    pairs = zip(first, second, strict=False)
-    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def _text_row(tokens: Sequence[int], start: int, all_tokens: int, text: str, merged: bool = False) -> Row | Failure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from ais_prompt.types import Completion, Failure, Likelihood, Usage
@@ -16,3 +17,9 @@ def scored(likelihood: Likelihood, usage: Usage, seconds: float = 0.0) -> Comple
     if any(math.isnan(value) for value in (likelihood.nll, *likelihood.choices)):
         return Completion(failure=Failure("not_a_number", "the model computed NaN instead of a likelihood"))
     return Completion(finish_reason="stop", usage=usage, seconds=seconds, likelihood=likelihood)
+
+
+def common_length(first: Sequence[object], second: Sequence[object]) -> int:
+    """How many tokens two rows have in common at their beginning."""
+    pairs = zip(first, second, strict=False)
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))

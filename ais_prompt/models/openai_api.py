@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.address import check_address, join_address, public_address
@@ -23,12 +23,16 @@ from ais_prompt.models.credentials import (
 )
 from ais_prompt.models.hf_tokenizer import load_tokenizer
 from ais_prompt.models.http import HttpPoster, Reply
+from ais_prompt.models.openai_scoring import OpenAIScorer
+from ais_prompt.models.openai_scoring_wire import LogprobsVia, ways_of
 from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, read_reply, request_body
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
 from ais_prompt.models.retry import Attempt, Backoff, ask_patiently, read_retry_after
 from ais_prompt.models.token_count import count_prompt_tokens, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
+
+T = TypeVar("T")
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 MESSAGE_LENGTH: Final = 500
@@ -74,6 +78,8 @@ class OpenAIModel:
         think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
             answer. None leaves it in, and does not keep a server from telling thoughts in a field of their own.
         max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
+        logprobs_via: how the server tells the likelihood of a text: ``prompt_logprobs`` (vLLM) or ``echo`` (completions
+            only). None tries both on a short text, before the first sample that is scored.
 
     Raises:
         ConfigError: the key itself stands in ``api_key``, a number is too small, or ``generation_kwargs`` hold what
@@ -100,6 +106,7 @@ class OpenAIModel:
         seed: int | None = None,
         max_tokens_field: MaxTokensField = "max_tokens",
         think_tags: ThinkTags = THINK_TAGS,
+        logprobs_via: LogprobsVia | None = None,
     ) -> None:
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
         check_at_least(0, retry=retry)
@@ -120,8 +127,10 @@ class OpenAIModel:
         self.seed = seed
         self.max_tokens_field = max_tokens_field
         self.think_tags = check_think_tags(think_tags)
+        self._ways = ways_of(self.endpoint, logprobs_via)
         self._tokenizer: Any = None
         self._poster: HttpPoster | None = None
+        self._scorer: OpenAIScorer | None = None
         self._secrets: frozenset[str] = frozenset()
 
     def identity(self) -> Mapping[str, Any]:
@@ -189,16 +198,19 @@ class OpenAIModel:
         self._secrets = secrets_of(key, self.headers, self.base_url)
         address = join_address(self.base_url, self.endpoint.path)
         self._poster = HttpPoster(address, {**login, **self.headers}, self.timeout)
+        self._scorer = OpenAIScorer(
+            self.endpoint, self.model, self.max_tokens_field, self._ways, self._poster.post, self._shown, self.backoff
+        )
 
     async def complete(self, request: Request) -> Completion:
         """The answer to one request, retries included. Failures are returned, not raised.
 
         Raises:
-            ModelError: `open` was not called.
+            ModelError: `open` was not called, or a text is to be scored and the server cannot do that.
             PromptError: a completion model was given messages.
         """
         if isinstance(request.decoding, Scoring):
-            return Completion(failure=Failure("cannot_score", f"{type(self).__name__} cannot score texts", fatal=True))
+            return await _opened(self._scorer).complete(request.prompt, request.decoding)
         if failure := self._refusal(request.prompt):
             return Completion(failure=failure)
         body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
@@ -209,7 +221,7 @@ class OpenAIModel:
         """Close the connections of this event loop."""
         if self._poster is not None:
             await self._poster.close()
-            self._poster = None
+            self._poster = self._scorer = None
 
     def _refusal(self, prompt: Prompt) -> Failure | None:
         """Why a prompt is not sent; None if it fits, or if only the server can know."""
@@ -217,10 +229,9 @@ class OpenAIModel:
         return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
 
     async def _ask_once(self, body: Mapping[str, Any]) -> Attempt:
-        if self._poster is None:
-            raise ModelError("the model was asked before it was opened", mend="call open() first")
+        poster = _opened(self._poster)
         started = perf_counter()
-        reply = await self._poster.post(body)
+        reply = await poster.post(body)
         completion = self._read(reply)
         retry_after = read_retry_after(reply.retry_after) if isinstance(reply, Reply) else None
         return Attempt(replace(completion, seconds=perf_counter() - started), retry_after)
@@ -231,11 +242,13 @@ class OpenAIModel:
             completion = read_reply(self.endpoint, reply.status, reply.body)
         else:
             completion = Completion(failure=reply)
-        if completion.failure is None:
-            return completion
+        failure = completion.failure
+        return completion if failure is None else replace(completion, failure=self._shown(failure))
+
+    def _shown(self, failure: Failure) -> Failure:
+        """A failure in words that may be shown."""
         # Redact first: half a key at the end of a shortened message would not be recognised.
-        message = redact(completion.failure.message, self._secrets)[:MESSAGE_LENGTH]
-        return replace(completion, failure=replace(completion.failure, message=message))
+        return replace(failure, message=redact(failure.message, self._secrets)[:MESSAGE_LENGTH])
 
 
 @MODELS.register_module()
@@ -258,6 +271,12 @@ class OpenAICompletionModel(OpenAIModel):
 
     prompt_style: PromptStyle = "text"
     endpoint = COMPLETIONS
+
+
+def _opened(part: T | None) -> T:
+    if part is None:
+        raise ModelError("the model was asked before it was opened", mend="call open() first")
+    return part
 
 
 def _checked_options(options: Mapping[str, Any], model: str) -> dict[str, Any]:

@@ -94,9 +94,9 @@ def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_fi
 def read_reply(endpoint: Endpoint, status: int, body: bytes) -> Completion:
     """What a server's reply says: an answer, or why there is none. Messages are in full length and not yet redacted."""
     if not 200 <= status < 300:
-        return Completion(failure=_refusal(status, body))
+        return Completion(failure=refusal(status, body))
     try:
-        return _answer(endpoint, _json(body))
+        return _answer(endpoint, read_json(body))
     except BadBody as error:
         words = _server_words(body)
         return Completion(failure=Failure("bad_body", f"{error}: {words}" if words else str(error)))
@@ -165,7 +165,8 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _refusal(status: int, body: bytes) -> Failure:
+def refusal(status: int, body: bytes) -> Failure:
+    """Why a server gives no answer, in its own words and full length."""
     words = _server_words(body)
     if status in _TOO_LONG_STATUS and _TOO_LONG.search(body.decode("utf-8", "replace")):
         return Failure("too_long", words)
@@ -175,7 +176,7 @@ def _refusal(status: int, body: bytes) -> Failure:
 def _server_words(body: bytes) -> str:
     """The error message in a body: ``error.message`` as OpenAI has it, ``message``, ``detail``; else the whole body."""
     try:
-        value = _json(body)
+        value = read_json(body)
     except BadBody:
         value = None
     while isinstance(value, Mapping):
@@ -184,7 +185,12 @@ def _server_words(body: bytes) -> str:
     return words.strip()
 
 
-def _json(body: bytes) -> Any:
+def read_json(body: bytes) -> Any:
+    """The value that a body holds.
+
+    Raises:
+        BadBody: it is not JSON.
+    """
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

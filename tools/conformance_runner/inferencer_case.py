@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from ais_prompt.chat import make_chat_format
 from ais_prompt.inferencers import Conversation, Desk, Inferencer
-from ais_prompt.inferencers.labels import lowest
+from ais_prompt.inferencers.labels import lowest, normalized
 from ais_prompt.models import ScriptedModel
+from ais_prompt.models.openai_scoring_wire import prompt_logprobs_scores
+from ais_prompt.models.text_scores import whole
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.tasks.build import build_part, build_prompts, build_retriever
 from ais_prompt.types import Completion, Likelihood, PartSpec, Prediction, Request, Scoring
@@ -28,9 +30,17 @@ def run_inferencer_case(case: Case) -> Outcome:
     with ending_in(outcome):
         if case.config.get("call") == "pick":
             outcome["predictions"] = [lowest({label: float(value) for label, value in case.data["label_ppl"]})]
+        elif case.config.get("call") == "score":
+            outcome["score"] = _score(case.data["prompt_logprobs"])
         else:
             _run(case, outcome)
     return outcome
+
+
+def _score(prompt_logprobs: Any) -> float | None:
+    """The perplexity that is read from a server's answer; None if there is none to be read."""
+    likelihood = whole("the prompt", prompt_logprobs_scores(prompt_logprobs)).likelihood
+    return None if likelihood is None else normalized(likelihood, "scored_tokens")
 
 
 @dataclass(frozen=True, slots=True)

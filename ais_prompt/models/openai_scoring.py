@@ -1,0 +1,166 @@
+"""How likely a text is to a model behind an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Final, TypeAlias, TypeVar
+
+from ais_prompt.errors import ModelError
+from ais_prompt.models.http import Reply
+from ais_prompt.models.likelihood import NO_TOKENS, scored
+from ais_prompt.models.openai_scoring_wire import TOP, Way, read_scores, read_top
+from ais_prompt.models.openai_wire import CHAT, Endpoint, MaxTokensField
+from ais_prompt.models.retry import Attempt, Backoff, ask_patiently, read_retry_after
+from ais_prompt.models.text_scores import EMPTY, TextScores, continuation, single_token, whole
+from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Scoring, Usage
+
+T = TypeVar("T")
+Post: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Reply | Failure]]
+"""Posts a body once."""
+
+PROBE: Final = "One and two are three."
+"""The text that is scored to see which way of scoring a server has."""
+
+_UNREACHED: Final = ("connection", "timeout")
+
+
+class OpenAIScorer:
+    """Scores texts and messages through a server. It belongs to the event loop in which it is made.
+
+    Args:
+        endpoint: how it is asked.
+        model: name of the model.
+        max_tokens_field: the body's field for the number of tokens to generate.
+        ways: those that the server may have, in the order in which they are tried.
+        post: posts a body once.
+        shown: makes a failure, which may quote the server, fit to be shown.
+        backoff: when a text is asked about again because the server failed in passing.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        max_tokens_field: MaxTokensField,
+        ways: Sequence[Way],
+        post: Post,
+        shown: Callable[[Failure], Failure],
+        backoff: Backoff,
+    ) -> None:
+        self._endpoint = endpoint
+        # One token is generated because many servers refuse to generate none, greedily because some apply the
+        # temperature to the prompt as well.
+        self._fields = {"model": model, max_tokens_field: 1, "temperature": 0.0}
+        self._ways = ways
+        self._post = post
+        self._shown = shown
+        self._backoff = backoff
+        self._way: Way | None = None
+        self._finding = asyncio.Lock()
+
+    async def complete(self, prompt: Prompt, scoring: Scoring) -> Completion:
+        """The likelihood of a prompt, of its continuation or of choices after it. Failures are returned, not raised.
+
+        Raises:
+            ModelError: the server cannot score such texts, which is found out before the first one.
+            PromptError: messages for an endpoint that takes a text.
+        """
+        if self._endpoint is CHAT and (scoring.choices or scoring.continuation is not None):
+            raise ModelError(
+                "a chat server can score a whole prompt, but nothing that comes after it",
+                mend="use OpenAICompletionModel, or PPLInferencer without normalizing_str",
+            )
+        async with self._finding:
+            if self._way is None:
+                self._way = await self._find_way()
+        return await self._patiently(self._way, prompt, scoring)
+
+    async def _find_way(self) -> Way:
+        """The first way that the server has, tried on a short text."""
+        refusals: list[str] = []
+        for way in self._ways:
+            failure = (await self._patiently(way, PROBE, Scoring())).failure
+            if failure is None:
+                return way
+            if failure.fatal or failure.kind in _UNREACHED:
+                raise ModelError(f"the server cannot be asked to score a text: {failure.kind}: {failure.message}")
+            refusals.append(f"{way.name}: {failure.kind}: {failure.message}")
+        raise ModelError(
+            f"the server does not tell how likely a prompt is ({'; '.join(refusals)})",
+            mend="use a server that does, such as vLLM, a local model (HuggingFaceBaseModel), or GenInferencer",
+        )
+
+    async def _patiently(self, way: Way, prompt: Prompt, scoring: Scoring) -> Completion:
+        async def once() -> Attempt:
+            started = perf_counter()
+            try:
+                attempt = Attempt(await self._score(way, prompt, scoring))
+            except _Unanswered as error:
+                attempt = Attempt(Completion(failure=self._shown(error.failure)), error.retry_after)
+            return replace(attempt, completion=replace(attempt.completion, seconds=perf_counter() - started))
+
+        return await ask_patiently(once, self._backoff)
+
+    async def _score(self, way: Way, prompt: Prompt, scoring: Scoring) -> Completion:
+        if not isinstance(prompt, str):
+            return await self._messages(way, prompt)
+        if scoring.choices:
+            return await self._choices(way, prompt, scoring.choices)
+        if scoring.continuation is None:
+            return whole(prompt, await self._scores(way, prompt)) if prompt else NO_TOKENS
+        if not scoring.continuation:
+            return NO_TOKENS
+        # As with local models the prompt's own tokens are those that it has when it is alone. Servers refuse an empty
+        # prompt; that has none.
+        before = await self._scores(way, prompt) if prompt else EMPTY
+        return continuation(scoring.continuation, before, await self._scores(way, prompt + scoring.continuation))
+
+    async def _messages(self, way: Way, prompt: Sequence[Message]) -> Completion:
+        contents = [message.content for message in prompt]
+        if not all(isinstance(content, str) for content in contents):
+            return Completion(failure=Failure("cannot_score", "the prompt has images or other media", fatal=True))
+        # What the server puts around the messages is not known here.
+        return whole("".join(map(str, contents)), await self._scores(way, tuple(prompt)))
+
+    async def _choices(self, way: Way, prompt: str, choices: Sequence[str]) -> Completion:
+        """All of them in one request if they are among the likeliest next tokens, else each by what it adds."""
+        found = dict(await self._top(prompt))
+        missing = [choice for choice in choices if choice not in found]
+        before = await self._scores(way, prompt) if missing else EMPTY
+        for choice in missing:
+            value = single_token(choice, before, await self._scores(way, prompt + choice))
+            if isinstance(value, Failure):
+                return Completion(failure=value)
+            found[choice] = value
+        log_probs = tuple(found[choice] for choice in choices)
+        return scored(Likelihood(0.0, 0, 0, 0, log_probs), Usage())
+
+    async def _top(self, prompt: str) -> Mapping[str, float]:
+        return await self._ask({self._endpoint.prompt_name: prompt, "logprobs": TOP}, read_top)
+
+    async def _scores(self, way: Way, prompt: Prompt) -> TextScores:
+        value = self._endpoint.prompt_value(prompt)
+        body = {self._endpoint.prompt_name: value, **way.fields}
+        return await self._ask(body, lambda status, reply: read_scores(way, value, status, reply))
+
+    async def _ask(self, body: Mapping[str, Any], read: Callable[[int, bytes], T | Failure]) -> T:
+        """What is read from the reply; raises `_Unanswered` if that is a failure."""
+        reply = await self._post({**self._fields, **body})
+        if isinstance(reply, Failure):
+            raise _Unanswered(reply)
+        outcome = read(reply.status, reply.body)
+        if isinstance(outcome, Failure):
+            raise _Unanswered(outcome, read_retry_after(reply.retry_after))
+        return outcome
+
+
+class _Unanswered(Exception):
+    """A request came to nothing, and with it the attempt to score a text."""
+
+    def __init__(self, failure: Failure, retry_after: float | None = None) -> None:
+        super().__init__(failure)
+        self.failure = failure
+        self.retry_after = retry_after
