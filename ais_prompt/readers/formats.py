@@ -8,6 +8,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
@@ -49,7 +50,14 @@ def read_file(path: Path, format: Format | None = None) -> Table:
             "the file's ending names no format", where=str(path), mend=f"set format to one of {', '.join(FORMATS)}"
         )
     with reading(path):
-        arrow = _READ[kind](path)
+        status = path.stat()
+        return _read(path, kind, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, kind: Format, _changed: int, _size: int) -> Table:
+    """A file as it is now; kept for a while, since a run reads right after its check what that has read."""
+    arrow = _READ[kind](path)
     if not arrow.num_rows:
         raise DataError("the file has no rows", where=str(path), mend="fill it, or take it out of the config")
     return Table(arrow, [str(path)])

@@ -2,24 +2,81 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from ais_prompt.errors import DataError
-from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.disk import reading, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils.jsonl import encode, read_objects
 
 
+class PredictionSorter:
+    """Takes predictions in any order and gives them back in that of the samples.
+
+    They lie in a file until then: memory holds only where each of them begins.
+    """
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        """Use `sorted_predictions`."""
+        self._file = file
+        self._path = path
+        self._indices = array("q")  # of the samples, in the order of coming
+        self._starts = array("q", [0])  # in the file; the last entry is its end
+
+    def add(self, prediction: Prediction) -> None:
+        """Take one prediction; there is one for each sample.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        line = encode(prediction.to_json())
+        with writing(self._path):
+            self._file.write(line)
+        self._indices.append(prediction.index)
+        self._starts.append(self._starts[-1] + len(line))
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines in the order of the samples."""
+        self._file.flush()
+        for place in sorted(range(len(self._indices)), key=self._indices.__getitem__):
+            start, end = self._starts[place], self._starts[place + 1]
+            yield os.pread(self._file.fileno(), end - start, start)
+
+
+@contextmanager
+def sorted_predictions(path: Path) -> Iterator[PredictionSorter]:
+    """Write the predictions of a task as they come: the file is there, whole and sorted, when the body is over.
+
+    If the body raises, what the file held before stays as it was.
+
+    Raises:
+        StoreError: they cannot be written.
+    """
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115  # it has no name, and goes with the process
+    with file:
+        sorter = PredictionSorter(file, path)
+        yield sorter
+        with replacing(path) as stream:
+            stream.writelines(sorter.lines())
+
+
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
-    """Write the predictions of a task, whole or not at all.
+    """Write predictions that are all at hand.
 
     Raises:
         StoreError: they cannot be written; what the file held before stays as it was.
     """
-    with replacing(path) as stream:
+    with sorted_predictions(path) as sorter:
         for prediction in predictions:
-            stream.write(encode(prediction.to_json()))
+            sorter.add(prediction)
 
 
 def read_predictions(path: Path) -> Iterator[Prediction]:

@@ -12,7 +12,7 @@ from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import ShotIds
 from ais_prompt.store.journal import Journal, request_key
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import write_predictions
+from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.progress import OpenProgress, Progress
@@ -22,7 +22,11 @@ from ais_prompt.types import Completion, Request, Sample, TaskFacts, TaskSpec
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """A task made ready: its data, its shots, and the parts that turn samples into requests."""
+    """A task made ready: its data, its shots, and the parts that turn samples into requests.
+
+    Attributes:
+        shot_ids: rows of the train split for each test sample.
+    """
 
     data: Dataset
     shot_ids: tuple[ShotIds, ...]
@@ -30,13 +34,11 @@ class Inference:
     desk: Desk
 
     def shots_retrieved(self, index: int) -> int:
-        """How many in-context examples were found for a test sample. Dialogues show none."""
-        return 0 if isinstance(self.inferencer, DialogueInferencer) else len(self.shot_ids[index])
+        """How many in-context examples were found for a test sample."""
+        return len(self.shot_ids[index])
 
     def shots(self, sample: Sample) -> Sequence[Sample]:
         """The in-context examples of a test sample, as many as fit."""
-        if not self.shots_retrieved(sample.index):
-            return ()
         retrieved = [self.data.train[row] for row in self.shot_ids[sample.index]]
         return fitting_shots(self.inferencer, sample, retrieved, self.desk)
 
@@ -56,6 +58,8 @@ def prepare(task: TaskSpec, model: Model) -> Inference:
     except AisPromptError as error:
         error.where = error.where or task.dataset.infer.retriever.where
         raise
+    if isinstance(inferencer, DialogueInferencer):  # it shows none
+        shot_ids = ((),) * len(data.test)
     return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts, data))
 
 
@@ -67,42 +71,41 @@ def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenPr
     """
     work = prepare(task, model)
     check_media(work.desk.builder, work.data.test)
-    with Journal.open(folder.journal(task.model.abbr, task.dataset.abbr)) as journal:
+    model_abbr, dataset_abbr = task.model.abbr, task.dataset.abbr
+    with (
+        Journal.open(folder.journal(model_abbr, dataset_abbr)) as journal,
+        sorted_predictions(folder.predictions(model_abbr, dataset_abbr)) as predictions,
+    ):
         memory = _Memory(journal, model)
         known, used = _known(work, memory) if len(journal) else (0, 0)
         with open_progress(task.name, total=len(work.data.test), done=known) as progress:
             if len(journal):
                 progress.note(_reuse_note(task, known, len(work.data.test), len(journal) - used))
-            tally = _Tally(work, progress)
+            tally = _Tally(work, progress, predictions)
             drive(model, _dialogues(work, memory), memory.record, tally.finished, has_answered=known > 0)
             if tally.shortened:
                 progress.note(_shortened_note(task, tally.shortened, len(work.data.test), model))
-        # The predictions are the conversations once more, answered from the journal: they come in the order of the
-        # samples, and need no memory while the run goes on.
-        replayed = (dialogue.prediction for dialogue in _dialogues(work, memory))
-        predictions = (prediction for prediction in replayed if prediction is not None)
-        write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), predictions)
     data = work.data
     return TaskFacts(model.identity(), data.digest, tuple(data.origins), len(data.test), tally.failed, tally.shortened)
 
 
 class _Memory:
-    """The answers of a task: those in the journal, and this run's failures, which only a later run asks again."""
+    """The answers of a task, as its journal has them."""
 
     def __init__(self, journal: Journal, model: Model) -> None:
         self._journal = journal
         self._identity = model.identity()
-        self._failures: dict[str, Completion] = {}
+        # No request is made twice in one run, so a journal that was empty at its beginning need not be looked up.
+        self._goes_on = len(journal) > 0
 
     def recall(self, request: Request) -> Completion | None:
-        key = request_key(self._identity, request)
-        return self._failures.get(key) or self._journal.get(key)
+        return self._journal.get(self._key(request)) if self._goes_on else None
 
     def record(self, request: Request, completion: Completion) -> None:
-        key = request_key(self._identity, request)
-        self._journal.append(key, request, completion)
-        if completion.failure is not None:
-            self._failures[key] = completion
+        self._journal.append(self._key(request), request, completion)
+
+    def _key(self, request: Request) -> str:
+        return request_key(self._identity, request)
 
 
 def _dialogues(work: Inference, memory: _Memory) -> Iterator[Dialogue]:
@@ -150,17 +153,19 @@ def _shortened_note(task: TaskSpec, shortened: int, total: int, model: Model) ->
 
 
 class _Tally:
-    """Passes on what is over to the progress, and counts samples without an answer or with fewer examples."""
+    """Passes on what is over, and counts samples without an answer or with fewer examples."""
 
-    def __init__(self, work: Inference, progress: Progress) -> None:
+    def __init__(self, work: Inference, progress: Progress, predictions: PredictionSorter) -> None:
         self._work = work
         self._progress = progress
+        self._predictions = predictions
         self.failed = 0
         self.shortened = 0
 
     def finished(self, over: Dialogue) -> None:
         prediction = over.prediction
         assert prediction is not None  # it is over
+        self._predictions.add(prediction)
         self.failed += prediction.failed
         self.shortened += prediction.shots_used < self._work.shots_retrieved(prediction.index)
         if not _is_known(over):

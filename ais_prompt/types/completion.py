@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from ais_prompt.types.fields import fields_of
 
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "unknown"]
 
@@ -85,8 +87,9 @@ class Completion:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; what most answers do not have is left out where there is none."""
-        values = asdict(self)
-        return {key: value for key, value in values.items() if value or key not in _ONLY_IF_PRESENT}
+        values = {key: value for key, value in fields_of(self).items() if value or key not in _ONLY_IF_PRESENT}
+        parts = (("usage", self.usage), ("failure", self.failure), ("likelihood", self.likelihood))
+        return values | {key: fields_of(part) for key, part in parts if part is not None}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Completion:

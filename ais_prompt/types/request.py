@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
+from ais_prompt.types.fields import fields_of
 from ais_prompt.types.prompt import Prompt, prompt_to_json
 
 
@@ -69,7 +70,7 @@ class Request:
         return {
             "sample_id": self.sample_id,
             "prompt": prompt_to_json(self.prompt),
-            "decoding": asdict(self.decoding),
+            "decoding": fields_of(self.decoding),
             "turn": self.turn,
             "repeat": self.repeat,
         }

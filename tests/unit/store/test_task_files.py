@@ -41,11 +41,11 @@ PREDICTION = Prediction("a1b2", 0, "1+1=", "二\ud800\u2028", "2", (Completion("
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(PREDICTIONS, max_size=4))
-def test_any_predictions_come_back(predictions: list[Prediction]) -> None:
+def test_any_predictions_come_back_in_the_order_of_the_samples(predictions: list[Prediction]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model" / "dataset.jsonl"
         write_predictions(path, predictions)
-        assert list(read_predictions(path)) == predictions
+        assert list(read_predictions(path)) == sorted(predictions, key=lambda prediction: prediction.index)
 
 
 def test_a_prediction_is_a_line_that_a_person_can_read(tmp_path: Path) -> None:
