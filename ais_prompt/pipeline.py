@@ -97,8 +97,12 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     return loaded, spec
 
 
-def checked(source: Source) -> tuple[RunSpec, list[PromptWarning]]:
+def checked(source: Source, *, thorough: bool = False) -> tuple[RunSpec, list[PromptWarning]]:
     """Load, parse and check a config.
+
+    Args:
+        source: where it comes from.
+        thorough: as in `check_run`.
 
     Returns:
         The config, and what a person would want to know of its prompts.
@@ -107,7 +111,7 @@ def checked(source: Source) -> tuple[RunSpec, list[PromptWarning]]:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     loaded, spec = read_spec(source)
-    found = check_run(spec, loaded.place)
+    found = check_run(spec, loaded.place, thorough=thorough)
     if found.faults:
         raise ConfigFaults(found.faults)
     return spec, found.warnings

@@ -16,12 +16,13 @@ def check(**options: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
     Types, arguments, templates, data files and columns are looked at, and one prompt is made for each model and data
-    set. Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
+    set. All prompts are made a second time with other gold answers: where one is not the same, it tells the answer.
+    Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
     """
     from ais_prompt.pipeline import checked
     from ais_prompt.utils.text import printable
 
-    spec, warnings = checked(source(**options))
+    spec, warnings = checked(source(**options), thorough=True)
     for warning in warnings:
         click.echo(printable(f"Warning: {warning}"))
     models, datasets = len(spec.models), len(spec.datasets)

@@ -85,10 +85,11 @@ class Inferencer(Protocol):
     """How a model is asked about samples.
 
     Attributes:
-        mask: what stands in a generation prompt in place of the gold.
+        mask: what stands in a prompt in place of the gold; None if its prompts show answers, such as all labels.
     """
 
-    mask: str
+    @property
+    def mask(self) -> str | None: ...
 
     def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
         """The conversation about one sample.

@@ -26,7 +26,7 @@ class LLInferencer:
         ConfigError: the labels are none, or one is there twice.
     """
 
-    mask = ""
+    mask = None
 
     def __init__(self, labels: Sequence[Any] | None = None, continuation_column: str = "cont") -> None:
         self.labels = check_named(labels)

@@ -38,7 +38,7 @@ class PPLInferencer:
         ConfigError: the labels are none, or one is there twice.
     """
 
-    mask = ""
+    mask = None
 
     def __init__(
         self,

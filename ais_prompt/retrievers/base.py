@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol, TypeAlias
 
 from ais_prompt.types import Sample
@@ -16,10 +16,12 @@ class Retriever(Protocol):
 
     Attributes:
         gives_shots: False if it never shows any, by design.
+        exclude_self: whether it leaves the train rows out that are the test row itself, column for column.
         ice_separator, ice_eos_token: between and after examples that are text.
     """
 
     gives_shots: bool
+    exclude_self: bool
     ice_separator: str
     ice_eos_token: str
 
@@ -28,6 +30,13 @@ class Retriever(Protocol):
 
         Raises:
             ConfigError: the train split cannot give what was asked for.
+        """
+
+    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
+        """For every test row the train rows that it may be shown: `retrieve`, or all where that is slow.
+
+        Raises:
+            ConfigError: as `retrieve`, as far as that can be seen without looking for rows.
         """
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:

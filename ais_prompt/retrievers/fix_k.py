@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
@@ -53,6 +53,10 @@ class FixKRetriever:
                 )
         own = own_rows(train, test, exclude_self=self.exclude_self)
         return [take(self.fix_id_list, len(self.fix_id_list), rows) for rows in own]
+
+    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
+        """The rows that are shown."""
+        return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
         """The shots of the first test row."""

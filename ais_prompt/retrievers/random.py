@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class RandomRetriever:
         # As choice(n, ice_num, replace=False) does it: the head of a permutation. All of it is drawn, so a row that is
         # left out does not change the draws of the rows after it.
         return [take(generator.permutation(len(train)), self.ice_num, rows) for rows in own]
+
+    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
+        """The rows that are shown."""
+        return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
         """The draw of the first test row."""

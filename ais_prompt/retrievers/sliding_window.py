@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
@@ -60,6 +60,10 @@ class SlidingWindowRetriever:
     def _window(self, test_row: int, train_rows: int, own: OwnRows) -> ShotIds:
         backwards = (row % train_rows for row in range(test_row - 1, test_row - 1 - train_rows, -1))
         return take(backwards, self.k, own)[::-1]
+
+    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
+        """The rows that are shown."""
+        return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
         """The window of the first test row."""

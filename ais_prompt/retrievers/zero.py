@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
@@ -19,6 +19,7 @@ class ZeroRetriever:
     """
 
     gives_shots = False
+    exclude_self = False
 
     def __init__(self, ice_eos_token: str = "", ice_separator: str = "") -> None:
         self.ice_eos_token = ice_eos_token
@@ -27,6 +28,10 @@ class ZeroRetriever:
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:  # noqa: ARG002
         """Nothing, for every row."""
         return [()] * len(test)
+
+    def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
+        """Nothing, for every row."""
+        return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:  # noqa: ARG002
         """Nothing."""

@@ -112,7 +112,7 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
             output_column=spec.reader.output_column,
             ice_separator=retriever.ice_separator,
             ice_eos_token=retriever.ice_eos_token,
-            mask=inferencer.mask,
+            mask=inferencer.mask or "",
             shots_expected=retriever.gives_shots,
         )
     except AisPromptError as error:

@@ -23,6 +23,7 @@ from ais_prompt.registry import (
     RETRIEVERS,
     TEMPLATES,
 )
+from ais_prompt.retrievers import Retriever
 from ais_prompt.tasks.build import (
     build_chat_format,
     build_inferencer,
@@ -33,6 +34,7 @@ from ais_prompt.tasks.build import (
 )
 from ais_prompt.tasks.check_scoring import check_eval
 from ais_prompt.tasks.faults import FaultList
+from ais_prompt.tasks.leaks import check_gold_is_hidden, find_shown_questions, shown_questions_warning
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.trial import trials
 from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
@@ -52,17 +54,20 @@ class Findings:
     warnings: list[PromptWarning]
 
 
-def check_run(spec: RunSpec, place: Callable[[str], str]) -> Findings:
+def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = False) -> Findings:
     """Look for every fault of a config. No weights are loaded, nothing is downloaded, nobody is asked.
 
     Args:
         spec: the config.
         place: from a config path to the words that tell the user where that is.
+        thorough: look at all questions, and not only at the first: does a prompt tell its answer?
     """
     faults = FaultList(place)
     models = [side for model in spec.models if (side := _check_model(model, faults))]
     questions = [question for dataset in spec.datasets if (question := _check_dataset(dataset, faults))]
     found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
+    if thorough:
+        found += [warning for question in questions for warning in _look_for_leaks(question, faults)]
     return Findings(faults, [replace(warning, where=place(warning.where)) for warning in dict.fromkeys(found)])
 
 
@@ -78,6 +83,8 @@ class _Question:
     """The first question of a data set, and what its prompt is made of."""
 
     spec: DatasetSpec
+    data: Dataset
+    retriever: Retriever
     inferencer: Inferencer
     builder: PromptBuilder
     sample: Sample
@@ -143,7 +150,7 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -
     before = len(faults)
     if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
         faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
-    return _Question(spec, inferencer, prompts, question, shots) if len(faults) == before else None
+    return _Question(spec, data, retriever, inferencer, prompts, question, shots) if len(faults) == before else None
 
 
 def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample, shots: list[Sample]) -> bool:
@@ -168,6 +175,20 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
         faults.note(error, question.spec.infer.where, error.where or f"for the model {side.spec.abbr}")
         return []
     return [warning for trial in found for warning in prompt_warnings(trial)]
+
+
+def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:
+    """Whether a prompt of the data set tells its answer; a fault if a template does."""
+    infer, data = question.spec.infer, question.data
+    template = infer.prompt_template or infer.ice_template
+    faults.attempt(
+        lambda: check_gold_is_hidden(question.inferencer, question.builder, data.test, question.shots),
+        template.where if template else infer.where,
+    )
+    columns = question.spec.reader.input_columns
+    shown = find_shown_questions(question.retriever, columns, data.train, data.test)
+    warning = shown_questions_warning(shown, len(data.test), infer.retriever.where)
+    return [] if warning is None else [warning]
 
 
 def _first_question(data: Dataset) -> Sample:

@@ -57,3 +57,32 @@ def test_view_prompt_shows_them_below_the_prompt(odd: Project) -> None:
 def test_a_clean_config_is_quiet(project: Project) -> None:
     assert project.run("check", "eval.py").stdout == "No faults: 1 model, 1 data set.\n"
     assert "WARNING" not in project.run("run", "eval.py").stderr
+
+
+def test_check_proves_that_no_prompt_tells_its_answer(project: Project) -> None:
+    project.write_data()
+    raw = "dict(type='RawPromptTemplate', messages=[dict(role='user', content='{question} Is it {answer}?')])"
+    leaking = DATASET.replace("dict(type='PromptTemplate', template='{question}\\nAnswer: {answer}')", raw)
+    project.write_config(datasets=leaking)
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert "the prompt tells the answer: it changes with the gold in column 'answer'" in done.stderr
+    assert "eval.py:" in done.stderr
+    assert "8 of 8 samples" in done.stderr
+
+
+def test_check_finds_questions_among_their_own_examples(project: Project) -> None:
+    project.write_data()
+    shots = DATASET.replace(
+        "retriever=dict(type='ZeroRetriever')", "retriever=dict(type='FixKRetriever', fix_id_list=[2])"
+    )
+    shots = (
+        shots.replace("prompt_template=", "ice_template=")
+        .replace("template='", "template='</E>")
+        .replace("{answer}')", "{answer}', ice_token='</E>')")
+    )
+    project.write_config(datasets=shots)
+    done = project.run("check", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert "1 of 8 questions stand among the rows that they may be shown as examples" in done.stdout
+    assert "test row 2 is train row 2" in done.stdout
