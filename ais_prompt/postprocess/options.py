@@ -68,7 +68,7 @@ def first_option_postprocess(text: str, options: str = "ABCD", cushion: bool = T
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
 def last_option_postprocess(text: str, options: str = "ABCD", cushion: bool = True) -> str | None:
-    """The option that an answer names; the last one if it names several, as after thinking aloud. None if there is none.
+    """The option that an answer names, the last one if it names several; None if there is none.
 
     >>> last_option_postprocess("The answer is A. No, wait: the answer is C. All others are wrong.", "ABCD")
     'C'
