@@ -73,7 +73,14 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "evaluators": {
         "AccEvaluator": "ais_prompt.evaluators.accuracy",
+        "BleuEvaluator": "ais_prompt.evaluators.bleu",
+        "EMEvaluator": "ais_prompt.evaluators.exact_match",
         "Gsm8kEvaluator": "ais_prompt.evaluators.gsm8k",
+        "JiebaRougeEvaluator": "ais_prompt.evaluators.rouge",
+        "MATHEvaluator": "ais_prompt.evaluators.math_verify",
+        "MATHVerifyEvaluator": "ais_prompt.evaluators.math_verify",
+        "RougeEvaluator": "ais_prompt.evaluators.rouge",
+        "SquadEvaluator": "ais_prompt.evaluators.squad",
     },
 }
 """Kind of part → name → module that defines it."""

@@ -1,0 +1,93 @@
+"""How many of the answer's word sequences stand in the gold text?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ais_prompt.evaluators.golds import golds_of
+from ais_prompt.metrics.aggregate import count_statuses
+from ais_prompt.metrics.bootstrap import bootstrap
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import SampleScore, Score
+from ais_prompt.utils.imports import require
+
+_ORDERS = 4
+
+
+@EVALUATORS.register_module()
+class BleuEvaluator:
+    """BLEU in points from 0 to 100, by sacrebleu; several golds are several references.
+
+    The score of the data set is corpus BLEU, not a mean: n-grams and lengths are counted over all answers. One that
+    could not be read counts as an empty text; one that failed is left out. Standard error and interval come from
+    bootstrap resampling of the samples.
+
+    Source: Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation"; Post 2018, "A Call
+    for Clarity in Reporting BLEU Scores". Signature: ``nrefs:*|case:mixed|eff:no|tok:13a|smooth:exp``, the default.
+
+    Args:
+        tokenize: how sacrebleu parts the words; ``zh`` for Chinese, ``char`` for other writing without blanks.
+        lowercase: whether case is ignored.
+    """
+
+    metrics: tuple[str, ...] = ("bleu",)
+
+    def __init__(self, tokenize: Literal["13a", "intl", "zh", "char", "none"] = "13a", lowercase: bool = False) -> None:
+        self.tokenize = tokenize
+        self.lowercase = lowercase
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """``bleu`` of the answer alone, 0 to 100, over as many orders of n-grams as it has.
+
+        Raises:
+            DataError: there is no gold.
+            MissingExtra: sacrebleu is not installed.
+        """
+        return {"bleu": self._sentence(extracted, gold).score}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """Corpus BLEU over the samples that were answered."""
+        answered = [answers for score in scores if (answers := _answered(score))]
+        rows = np.array([sum(self._counts(answer) for answer in answers) for answers in answered], dtype=np.float64)
+        spread = bootstrap(rows, self._corpus)
+        score = Score(
+            metric="bleu",
+            value=self._corpus(rows.sum(axis=0)) if answered else None,
+            stderr=spread[0] if spread else None,
+            counts=(counts := count_statuses(scores)),
+            n=sum(counts.values()),
+            interval=spread[1] if spread else None,
+            repeats=max((len(score.repeats) for score in scores if score.repeats), default=1),
+            fraction=False,
+        )
+        return [score]
+
+    @cached_property
+    def _bleu(self) -> Any:
+        metrics = require("sacrebleu.metrics", extra="metrics", why="BleuEvaluator")
+        # Of a single answer, orders that it is too short for are left out; for a corpus see `_corpus`.
+        return metrics.BLEU(tokenize=self.tokenize, lowercase=self.lowercase, effective_order=True)
+
+    def _sentence(self, extracted: Any, gold: Any) -> Any:
+        return self._bleu.sentence_score("" if extracted is None else str(extracted), golds_of(gold))
+
+    def _counts(self, score: SampleScore) -> NDArray[np.float64]:
+        """Matching n-grams, n-grams, and lengths of answer and reference; shape (10,)."""
+        found = self._sentence(score.extracted, score.gold)
+        return np.array([*found.counts, *found.totals, found.sys_len, found.ref_len], dtype=np.float64)
+
+    def _corpus(self, counts: NDArray[np.float64]) -> float:
+        whole = [round(count) for count in counts]
+        right, total, lengths = whole[:_ORDERS], whole[_ORDERS : 2 * _ORDERS], whole[2 * _ORDERS :]
+        found = self._bleu.compute_bleu(right, total, *lengths, smooth_method="exp", effective_order=False)
+        return float(found.score)
+
+
+def _answered(score: SampleScore) -> list[SampleScore]:
+    """The answers to a question that did not fail."""
+    return [answer for answer in (score.repeats or (score,)) if answer.status != "failed"]

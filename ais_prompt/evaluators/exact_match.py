@@ -1,0 +1,46 @@
+"""Is the answer one of the gold answers, apart from how it is written?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ais_prompt.evaluators.golds import golds_of
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.postprocess.general import general_postprocess
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import SampleScore, Score
+
+
+@EVALUATORS.register_module()
+class EMEvaluator:
+    """Exact match: 1 where the answer equals one of the golds, 0 elsewhere; both go through `general_postprocess`.
+
+    Source: OpenCompass, ``EMEvaluator`` (which compares with the letters of a gold that is no list).
+
+    Args:
+        ignore_case: whether "Paris" equals "PARIS".
+    """
+
+    metrics: tuple[str, ...] = ("exact_match",)
+
+    def __init__(self, ignore_case: bool = False) -> None:
+        self.ignore_case = ignore_case
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """``exact_match``, 0 or 1.
+
+        Raises:
+            DataError: there is no gold.
+        """
+        golds = {self._normal(one) for one in golds_of(gold)}
+        return {"exact_match": float(extracted is not None and self._normal(str(extracted)) in golds)}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The mean over the samples that were answered."""
+        return mean_scores(self.metrics, scores)
+
+    def _normal(self, text: str) -> str:
+        # What has no words, such as "-", is compared as it is.
+        normal = general_postprocess(text) or text.strip()
+        return normal.casefold() if self.ignore_case else normal

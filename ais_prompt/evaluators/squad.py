@@ -1,0 +1,44 @@
+"""How much of the gold answer does a short answer hold, and no more?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ais_prompt.evaluators.golds import golds_of
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics.squad import exact_match, token_f1
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import SampleScore, Score
+
+
+@EVALUATORS.register_module()
+class SquadEvaluator:
+    """Token F1 and exact match, as SQuAD defines them (`ais_prompt.metrics.squad`); of several golds the best counts.
+
+    Source: OpenCompass, ``SquadEvaluator``, which also looks at the first line of an answer only.
+
+    Args:
+        first_line: whether the first line of an answer that is not empty stands for all of it.
+    """
+
+    metrics: tuple[str, ...] = ("f1", "exact_match")
+
+    def __init__(self, first_line: bool = True) -> None:
+        self.first_line = first_line
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """``f1`` and ``exact_match``, 0 to 1.
+
+        Raises:
+            DataError: there is no gold.
+        """
+        golds = golds_of(gold)
+        answer = "" if extracted is None else str(extracted)
+        if self.first_line:
+            answer = answer.strip().partition("\n")[0]
+        return {"f1": token_f1(answer, golds), "exact_match": exact_match(answer, golds)}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The mean over the samples that were answered."""
+        return mean_scores(self.metrics, scores)

@@ -1,0 +1,48 @@
+"""Exact match and token F1 as SQuAD defines them.
+
+Source: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", and its published program
+``evaluate-v1.1.py``, with which these functions agree exactly.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalize(text: str) -> str:
+    """The text in small letters, without ASCII punctuation and articles, and with single blanks.
+
+    >>> normalize("The  Eiffel Tower!")
+    'eiffel tower'
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, golds: Sequence[str]) -> float:
+    """1 if the answer equals one of the golds after normalisation, else 0."""
+    normal = normalize(answer)
+    return float(any(normal == normalize(gold) for gold in golds))
+
+
+def token_f1(answer: str, golds: Sequence[str]) -> float:
+    """The harmonic mean of precision and recall over the tokens of both, 0 to 1; of several golds the best one counts.
+
+    Tokens are what blanks part after normalisation, each as often as it stands there. Where answer or gold has none, it
+    is 0, as in the published program.
+    """
+    tokens = Counter(normalize(answer).split())
+    return max((_f1(tokens, Counter(normalize(gold).split())) for gold in golds), default=0.0)
+
+
+def _f1(answer: Counter[str], gold: Counter[str]) -> float:
+    common = (answer & gold).total()
+    if common == 0:
+        return 0.0
+    precision, recall = common / answer.total(), common / gold.total()
+    return 2 * precision * recall / (precision + recall)
