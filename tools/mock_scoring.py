@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -97,17 +98,19 @@ class FolderModel:
 
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._network = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).eval()
+        # What is asked about a text comes in one request, so the last text is the one that is wanted again.
+        self._log_probs = lru_cache(maxsize=1)(self._compute)
 
     def read(self, text: str) -> list[Token]:
         """As the tokenizer says."""
-        ids: list[int] = self._tokenizer(text)["input_ids"]
+        ids = self._ids(text)
         log_probs = self._log_probs(ids)[:-1]
         values = [None, *(float(row[token]) for row, token in zip(log_probs, ids[1:], strict=True))]
         return [self._token(token, value) for token, value in zip(ids, values, strict=True)]
 
     def likeliest(self, text: str, number: int) -> list[Token]:
         """Of the whole vocabulary."""
-        values, ids = self._log_probs(self._tokenizer(text)["input_ids"])[-1].topk(number)
+        values, ids = self._log_probs(self._ids(text))[-1].topk(number)
         return [self._token(token, value) for token, value in zip(ids.tolist(), values.tolist(), strict=True)]
 
     def chat(self, messages: Sequence[Mapping[str, Any]], opens_turn: bool) -> str:
@@ -117,15 +120,21 @@ class FolderModel:
         )
         return text
 
+    def _ids(self, text: str) -> tuple[int, ...]:
+        """A text of a chat template has its BOS already."""
+        bos = self._tokenizer.bos_token
+        brings_bos = bool(bos) and text.startswith(bos)
+        return tuple(self._tokenizer(text, add_special_tokens=not brings_bos)["input_ids"])
+
     def _token(self, number: int, log_prob: float | None) -> Token:
         return Token(number, self._tokenizer.decode([number], clean_up_tokenization_spaces=False), log_prob)
 
-    def _log_probs(self, ids: Sequence[int]) -> Any:
+    def _compute(self, ids: tuple[int, ...]) -> Any:
         """Shape (tokens, vocabulary): after each token the log-probabilities of the next one, in float64."""
         import torch
 
         with torch.inference_mode():
-            return self._network(torch.tensor([list(ids)])).logits[0].double().log_softmax(-1)
+            return self._network(torch.tensor([ids])).logits[0].double().log_softmax(-1)
 
 
 def asks_for_log_probs(body: Mapping[str, Any]) -> bool:
