@@ -17,13 +17,19 @@ def check(**options: Any) -> None:
 
     Types, arguments, templates, data files and columns are looked at, and one prompt is made for each model and data
     set. All prompts are made a second time with other gold answers: where one is not the same, it tells the answer.
+    Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
     Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
     """
     from ais_prompt.pipeline import checked
+    from ais_prompt.report.extraction import describe
+    from ais_prompt.tasks.extraction import try_extraction
     from ais_prompt.utils.text import printable
 
     spec, warnings = checked(source(**options), thorough=True)
     for warning in warnings:
         click.echo(printable(f"Warning: {warning}"))
+    for dataset in spec.datasets:
+        if found := try_extraction(dataset):
+            click.echo(printable(describe(found)))
     models, datasets = len(spec.models), len(spec.datasets)
     click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} data set{'s' * (datasets != 1)}.")

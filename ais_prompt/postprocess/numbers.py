@@ -9,6 +9,7 @@ What counts as a number:
 ``$18``, ``-$18``, ``$-18``    dollars are numbers; other signs of currency stand outside of it
 ``-3``, ``−3``                 negative, with a hyphen or a minus sign
 ``5-3``                        a hyphen after a letter, digit or ``_`` is no sign: the last number is 3
+``答案是-3``                   but Chinese and Japanese put no blank before a sign: -3
 ``1/2``, ``1e3``, ``.5``       not read as one: the last numbers are 2, 3 and 5, as in OpenCompass
 ``٣``, ``１８``                decimal digits of every script are read: 3, 18
 =============================  =======================================================================
@@ -22,7 +23,8 @@ from typing import Any
 
 _NUMBER = re.compile(
     r"""
-    (?: (?<!\w)[-−]\$? | \$[-−]? )?         # a sign, unless it is a hyphen or a subtraction; dollars on either side
+    # A sign, unless it is a hyphen or a subtraction; dollars on either side. Han and kana are letters to Python.
+    (?: (?<![^\W\u3040-\u30ff\u4e00-\u9fff])[-−]\$? | \$[-−]? )?
     (?: \d{1,3}(?:,\d{3})+(?!\d) | \d+ )    # groups of three digits, or digits
     (?: \.\d+ )?                            # a full stop alone ends a sentence
     """,

@@ -28,6 +28,8 @@ from ais_prompt.postprocess.numbers import last_number, to_decimal
         ("a loss of -$3", "-3"),
         ("a loss of $-3", "-3"),
         ("5-3", "3"),
+        ("答案是-3。", "-3"),
+        ("答えは−3", "-3"),
         ("16 - 3 = 13", "13"),
         ("x=-7", "-7"),
         ("1/2", "2"),

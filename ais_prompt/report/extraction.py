@@ -1,0 +1,21 @@
+"""What a check says of a postprocessor."""
+
+from __future__ import annotations
+
+from ais_prompt.tasks.extraction import PHRASINGS, Extraction, LostAnswer
+
+
+def describe(found: Extraction) -> str:
+    """A line with the share of phrasings that give every gold back, and one for each that does not."""
+    whole = len(PHRASINGS)
+    tried = f"{found.golds} gold{'s' * (found.golds != 1)}"
+    first = (
+        f"Extraction of {found.dataset}: {whole - len(found.lost)} of {whole} ordinary phrasings give back the answer "
+        f"({found.postprocessor}, {tried})"
+    )
+    return "\n".join((first, *map(_line, found.lost)))
+
+
+def _line(lost: LostAnswer) -> str:
+    result = "nothing" if lost.extracted is None else repr(lost.extracted)
+    return f"  lost, {lost.phrasing}: {lost.text!r} gives {result}"
