@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TypeAlias
 
 from ais_prompt.errors import AisPromptError, ModelError
@@ -91,17 +92,21 @@ def _drive_batches(
 ) -> None:
     window: list[Dialogue] = []
     loaded = False
-    while window := window + _admit(dialogues, model.batch_size * WINDOW - len(window), finished):
+    while True:
+        if len(window) < model.batch_size:
+            window += _admit(dialogues, model.batch_size * WINDOW - len(window), finished)
+        if not window:
+            return
         if not loaded:
             model.load()
             loaded = True
-        for batch in _batches(window, model.batch_size):
-            completions = _ask(model, [request for _, request in batch])
-            for (dialogue, request), completion in zip(batch, completions, strict=True):
-                record(request, completion)
-                dialogue.answer(request, completion)
-                if dialogue.prediction is not None:
-                    finished(dialogue)
+        batch = _next_batch(window, model.batch_size)
+        completions = _ask(model, [request for _, request in batch])
+        for (dialogue, request), completion in zip(batch, completions, strict=True):
+            record(request, completion)
+            dialogue.answer(request, completion)
+            if dialogue.prediction is not None:
+                finished(dialogue)
         window = [dialogue for dialogue in window if dialogue.prediction is None]
 
 
@@ -127,24 +132,20 @@ def _admit(dialogues: Iterator[Dialogue], places: int, finished: Callable[[Dialo
     return admitted
 
 
-def _batches(window: list[Dialogue], size: int) -> Iterator[list[tuple[Dialogue, Request]]]:
-    """The open requests, batch by batch.
+def _next_batch(window: Sequence[Dialogue], size: int) -> list[tuple[Dialogue, Request]]:
+    """The open requests that are asked next.
 
-    Texts to be scored go in a batch of the whole window, in order: what their prompts have in common is found there.
-    Prompts to be continued go in batches of one decoding each, long ones first, so that little is padded.
+    Texts to be scored are asked in a batch of the whole window, in order: what their prompts have in common is found
+    there. Prompts to be continued are asked in a batch of one decoding. Dialogues that are under way come first, since
+    the model may still have in memory what they have said; then long prompts, so that little is padded.
     """
     waiting = [(dialogue, request) for dialogue in window for request in dialogue.open_requests()]
     to_score = [pair for pair in waiting if isinstance(pair[1].decoding, Scoring)]
-    for start in range(0, len(to_score), size * WINDOW):
-        yield to_score[start : start + size * WINDOW]
-    by_decoding: dict[str, list[tuple[Dialogue, Request]]] = {}
-    for dialogue, request in waiting:
-        if not isinstance(request.decoding, Scoring):
-            by_decoding.setdefault(repr(request.decoding), []).append((dialogue, request))
-    for group in by_decoding.values():
-        group.sort(key=lambda pair: len(pair[1].prompt), reverse=True)
-        for start in range(0, len(group), size):
-            yield group[start : start + size]
+    if to_score:
+        return to_score[: size * WINDOW]
+    waiting.sort(key=lambda pair: (-pair[1].turn, -len(pair[1].prompt)))
+    decoding = waiting[0][1].decoding
+    return list(islice((pair for pair in waiting if pair[1].decoding == decoding), size))
 
 
 async def _drive_concurrently(

@@ -57,3 +57,8 @@ def wanted_log_probs(logits: Any, places: Any, tokens: Sequence[int]) -> list[fl
         ids = torch.tensor(tokens[piece], device=chosen.device)
         found += (chosen.gather(-1, ids[:, None])[:, 0] - chosen.logsumexp(-1)).tolist()
     return found
+
+
+def tolerance(network: Any) -> float:
+    """How far a log-probability may lie from the plain one where work is shared, in nats; in half precision more."""
+    return 1e-3 if str(network.dtype) in ("torch.float32", "torch.float64") else 0.1

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from ais_prompt.models.hf_halves import free_accelerator, in_halves
 from ais_prompt.models.hf_library import first_line
-from ais_prompt.models.hf_log_probs import log_probs_of_batch
+from ais_prompt.models.hf_log_probs import log_probs_of_batch, tolerance
 from ais_prompt.models.hf_prefixes import log_probs_of_tree
 from ais_prompt.models.hf_scoring import Row
 from ais_prompt.types import Failure
 
 logger = logging.getLogger(__name__)
-
-_TOLERANCE: Final = {"torch.float64": 1e-3, "torch.float32": 1e-3}
-_HALF_TOLERANCE: Final = 0.1
-"""How far a log-probability may lie from the plain one in the trial, in nats; in half precision more."""
 
 
 class Scorer:
@@ -80,7 +76,7 @@ class Scorer:
         worst = max(
             abs(a - b) for one, other in zip(shared, plain, strict=True) for a, b in zip(one, other, strict=True)
         )
-        if worst > _TOLERANCE.get(str(self._network.dtype), _HALF_TOLERANCE):
+        if worst > tolerance(self._network):
             return f"the values would change by {worst:.2g} nats"
         return ""
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar, Final
 
-from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.errors import PromptError
 from ais_prompt.models.arguments import join_stops
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.hf_files import fingerprint, local_folder
-from ais_prompt.models.hf_generation import generate_batch, is_sampling, without_sampling
+from ais_prompt.models.hf_generation import is_sampling, refuse_taken_options, without_sampling
+from ais_prompt.models.hf_generator import Generator
 from ais_prompt.models.hf_halves import free_accelerator, in_halves
 from ais_prompt.models.hf_scorer import Scorer
 from ais_prompt.models.hf_scoring import Row, scoring_row
@@ -26,14 +27,6 @@ from ais_prompt.utils.digest import digest
 from ais_prompt.utils.imports import require_installed
 
 _SECRETS: Final = {"token", "use_auth_token"}
-_TAKEN_OPTIONS: Final = {
-    "max_new_tokens": "use max_out_len",
-    "max_length": "use max_out_len and max_seq_len",
-    "stop_strings": "use stop_words",
-    "num_return_sequences": "use n of GenInferencer",
-    "return_dict_in_generate": "leave it out",
-}
-"""Generation options that this class sets itself, and what to write in their place."""
 
 
 @MODELS.register_module()
@@ -52,8 +45,9 @@ class HuggingFaceBaseModel:
             in. Prompt and answer together never have more than the model's ``max_position_embeddings``.
         max_out_len: most tokens of an answer, where the data set does not say.
         batch_size: prompts in one batch.
-        prefix_cache_tokens: where texts are scored, most tokens of their common beginning that are kept in memory and
-            computed once; 0 computes every text on its own.
+        prefix_cache_tokens: most tokens that are kept in memory, with their keys and values, for other texts that begin
+            like them: the common beginning of texts that are scored, prompts and answers of earlier batches where
+            texts are generated. 0 computes every text on its own.
         stop_words: texts that end an answer and are not part of it, besides those of the data set.
         trust_remote_code: may code that comes with the model be run?
         seed: seed of the sampling; one in ``generation_kwargs`` wins.
@@ -99,10 +93,9 @@ class HuggingFaceBaseModel:
         self.think_tags = check_think_tags(think_tags)
         self._tokenizer: Any = None
         self._network: Any = None
+        self._generator: Generator | None = None
         self._scorer: Scorer | None = None
-        for name in self.generation_kwargs:
-            if name in _TAKEN_OPTIONS:
-                raise ConfigError(f"generation_kwargs must not hold {name!r}", where=path, mend=_TAKEN_OPTIONS[name])
+        refuse_taken_options(self.generation_kwargs, where=path)
 
     def identity(self) -> Mapping[str, Any]:
         """What decides the answers, as plain JSON values; how they are generated stands in each request.
@@ -204,6 +197,9 @@ class HuggingFaceBaseModel:
         """Answer requests in one batch, in order; a request that cannot be answered has a failure in its place."""
         self.load()
         started = perf_counter()
+        if self._generator is None:
+            options, kept = self.decoding(None, ()).extra, self.prefix_cache_tokens
+            self._generator = Generator(self._network, self.tokenizer(), options, cache_tokens=kept)
         rows = [self.encode(request.prompt) for request in requests]
         decoding = _shared_decoding(requests)
         failures = [self._refusal(row, decoding.max_out_len) for row in rows]
@@ -235,7 +231,7 @@ class HuggingFaceBaseModel:
     def close(self) -> None:
         """Free the network's memory. May be called more than once."""
         if self._network is not None:
-            self._network = self._scorer = None
+            self._network = self._generator = self._scorer = None
             free_accelerator()
 
     def _scoring_row(self, request: Request) -> Row | Failure:
@@ -264,8 +260,8 @@ class HuggingFaceBaseModel:
 
     def _answer(self, batch: Sequence[tuple[Request, list[int]]]) -> list[Completion]:
         requests, rows = [request for request, _ in batch], [row for _, row in batch]
-        decoding = _shared_decoding(requests)
-        return generate_batch(self._network, self.tokenizer(), rows, decoding, _batch_seed(requests))
+        assert self._generator is not None
+        return self._generator.answer(rows, _shared_decoding(requests), _batch_seed(requests))
 
 
 @MODELS.register_module()

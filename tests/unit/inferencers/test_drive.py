@@ -130,6 +130,15 @@ def test_batches_are_full_and_hold_prompts_of_like_length() -> None:
     assert model.loads == 1
 
 
+def test_dialogues_under_way_come_first_and_batches_are_filled_up_with_new_ones() -> None:
+    """So what a model has in memory is used before it is given up."""
+    model = Batches(2)
+    turns = [3, 1, 2, 3, 1]
+    work = (Dialogue(conversation(n, turns=turns[n], text=str(n)), lambda _: None) for n in range(5))
+    outcome(model, work)
+    assert model.seen == [["0", "1"], ["0.", "2"], ["0..", "2."], ["3", "4"], ["3."], ["3.."]]
+
+
 def test_a_batch_has_one_decoding() -> None:
     model = Batches(8)
     work = (Dialogue(conversation(n, max_out_len=n % 2 + 1), lambda _: None) for n in range(8))
