@@ -6,7 +6,7 @@ import os
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -61,11 +61,14 @@ def sorted_predictions(path: Path) -> Iterator[PredictionSorter]:
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115  # it has no name, and goes with the process
-    with file:
+    try:
         sorter = PredictionSorter(file, path)
         yield sorter
         with replacing(path) as stream:
             stream.writelines(sorter.lines())
+    finally:
+        with suppress(OSError):  # what a full disk did not take is not wanted any more
+            file.close()
 
 
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
