@@ -86,7 +86,10 @@ class OpenAIScorer:
             if failure is None:
                 return way
             if failure.fatal or failure.kind in _UNREACHED:
-                raise ModelError(f"the server cannot be asked to score a text: {failure.kind}: {failure.message}")
+                raise ModelError(
+                    f"the server cannot be asked to score a text: {failure.kind}: {failure.message}",
+                    mend="check base_url, model and key, and that the server has this kind of endpoint",
+                )
             refusals.append(f"{way.name}: {failure.kind}: {failure.message}")
         raise ModelError(
             f"the server does not tell how likely a prompt is ({'; '.join(refusals)})",
