@@ -137,10 +137,10 @@ def _checked(tokens: list[str], values: list[Any]) -> TextScores:
 
 def _first_of(entry: Any) -> tuple[str, Any]:
     """The token that stands in the prompt, and its log-probability."""
-    token, found = next(iter(entry.items()), ("", None)) if isinstance(entry, Mapping) else ("", None)
-    if not isinstance(found, Mapping):
+    token, found = next(iter(entry.items()), ("", None)) if isinstance(entry, dict) else ("", None)
+    if not isinstance(found, dict):
         raise NoLogProbs("prompt_logprobs is no list of {token: {logprob: ...}}")
-    return str(token), found.get("logprob")
+    return token, found.get("logprob")
 
 
 def _top(reply: Any) -> Mapping[str, float]:

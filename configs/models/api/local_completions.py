@@ -1,4 +1,4 @@
-"""A model that continues text behind a server on this machine, such as vLLM, which can also tell how likely a text is."""
+"""A model that continues text behind a server on this machine; vLLM, for one, can also tell how likely a text is."""
 
 models = [
     dict(
