@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,20 @@ def write_json_atomic(path: Path, value: Mapping[str, Any]) -> None:
     """
     with replacing(path) as stream:
         stream.write(encode(value, indent=2))
+
+
+def write_results(path: Path, head: Mapping[str, Any], details: Iterable[Mapping[str, Any]]) -> None:
+    """Write the results of a task as JSON, whole or not at all: ``head``, and ``details`` with one sample a line.
+
+    Raises:
+        StoreError: they cannot be written; what the file held before stays as it was.
+    """
+    with replacing(path) as stream:
+        stream.write(encode(head, indent=2).removesuffix(b"\n}\n"))
+        stream.write(b',\n  "details": [')
+        for number, detail in enumerate(details):
+            stream.write((b",\n    " if number else b"\n    ") + encode(detail).rstrip(b"\n"))
+        stream.write(b"\n  ]\n}\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import write_json_atomic
+from ais_prompt.store.results import write_results
 from ais_prompt.tasks.build import build_evaluator, build_inferencer, build_postprocessor
 from ais_prompt.tasks.dialogue_scorer import DialogueScorer
 from ais_prompt.tasks.scorer import Scorer
-from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.types import DatasetSpec, Prediction, Score, TaskSpec
 
 
 def score(task: TaskSpec, folder: RunFolder) -> list[Score]:
@@ -26,7 +25,9 @@ def score(task: TaskSpec, folder: RunFolder) -> list[Score]:
         return []
     samples = [scorer.score(prediction) for prediction in _predictions(task, folder)]
     scores = scorer.aggregate(samples)
-    write_json_atomic(folder.results(task.model.abbr, task.dataset.abbr), _results(task, scores, samples))
+    names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
+    head = {**names, "scores": [score.to_json() for score in scores]}
+    write_results(folder.results(*names.values()), head, (sample.to_json() for sample in samples))
     return scores
 
 
@@ -46,12 +47,3 @@ def _scorer(dataset: DatasetSpec) -> Scorer | DialogueScorer | None:
 
 def _predictions(task: TaskSpec, folder: RunFolder) -> Iterator[Prediction]:
     return read_predictions(folder.predictions(task.model.abbr, task.dataset.abbr))
-
-
-def _results(task: TaskSpec, scores: list[Score], samples: list[SampleScore]) -> dict[str, Any]:
-    return {
-        "model": task.model.abbr,
-        "dataset": task.dataset.abbr,
-        "scores": [score.to_json() for score in scores],
-        "details": [sample.to_json() for sample in samples],
-    }

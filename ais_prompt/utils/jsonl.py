@@ -22,9 +22,11 @@ def encode(value: Any, indent: int | None = None) -> bytes:
     Chinese and other text stays readable. A lone surrogate, which UTF-8 has no bytes for, is written as its JSON
     escape, so it comes back as it was. Values that JSON does not know are written as their `str`.
     """
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str) + "\n"
+    text = (
+        _ENCODER.encode(value) if indent is None else json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    )
     # For a lone surrogate, "backslashreplace" writes exactly what JSON wants: \ud800.
-    return text.encode("utf-8", "backslashreplace")
+    return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
 def decode(text: str) -> Any:
@@ -34,7 +36,7 @@ def decode(text: str) -> Any:
         ValueError: it is not JSON, or an object has the same key twice (one of the values would be lost).
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
 
@@ -94,3 +96,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"the key {twice!r} stands twice in one object")
     return value
+
+
+def _encoder(indent: int | None = None) -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=False, indent=indent, default=str)
+
+
+# One of each for all lines: making them anew takes as long as a short line does.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_ENCODER = _encoder()
