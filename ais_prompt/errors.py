@@ -4,6 +4,7 @@ AisPromptError                 what happened, where, how to mend it, exit code
  ├── ConfigError        (2)    the config or the command line is wrong
  │    └── ConfigFaults  (2)    all faults of a config at once
  ├── DataError          (2)    a data file or its columns are not what the config says
+ │    └── GoldError     (2)    the gold answer of a sample cannot be used
  ├── PromptError        (2)    a template cannot be used, or not with this data
  ├── StoreError         (3)    the run folder cannot be read or written
  ├── ModelError         (3)    a model or its server cannot be used
@@ -80,6 +81,10 @@ class ConfigFaults(ConfigError):
 
 class DataError(AisPromptError):
     """A data file or its columns are not what the config says."""
+
+
+class GoldError(DataError):
+    """The gold answer of a sample cannot be used; where only some cannot, the others are scored."""
 
 
 class PromptError(AisPromptError):

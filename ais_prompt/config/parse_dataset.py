@@ -12,7 +12,9 @@ from ais_prompt.config.paths import replace_paths
 from ais_prompt.config.section import Section, shown
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec
 
-DATASET_KEYS = ("abbr", "reader_cfg", "infer_cfg", "eval_cfg")
+DATASET_KEYS = ("abbr", "reader_cfg", "infer_cfg", "eval_cfg", "n", "k")
+"""``n``, answers to each question, and ``k`` of pass@k stand here in OpenCompass; they are the inferencer's ``n`` and
+``k`` of ``eval_cfg``, which come first if both are given."""
 READER_KEYS = (
     "input_columns",
     "output_column",
@@ -22,7 +24,8 @@ READER_KEYS = (
     "test_range",
 )
 INFER_KEYS = ("ice_template", "prompt_template", "retriever", "inferencer")
-EVAL_KEYS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
+EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
+EVAL_KEYS = (*EVAL_PARTS, "k")
 
 
 def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> DatasetSpec | None:
@@ -40,8 +43,10 @@ def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> Datas
     infer_section = section.section("infer_cfg")
     infer = parse_infer(infer_section) if infer_section else None
     scoring = _parse_eval(section)
+    answers = _parse_counts(section, "n")
     if source is None or abbr is None or reader is None or infer is None or scoring is None:
         return None
+    infer = _asked(infer, max(answers, default=1))
     source = replace(source, args=replace_paths(source.args, find))
     return DatasetSpec(abbr, source, reader, infer, scoring, section.where)
 
@@ -88,8 +93,28 @@ def _parse_eval(dataset: Section) -> EvalSpec | None:
     if section is None:
         return None
     section.refuse_unknown(EVAL_KEYS)
-    evaluator, pred, gold = (section.part(key) for key in EVAL_KEYS)
-    return EvalSpec(evaluator, pred, gold, section.where)
+    evaluator, pred, gold = (section.part(key) for key in EVAL_PARTS)
+    k = _parse_counts(section, "k") or _parse_counts(dataset, "k")
+    return EvalSpec(evaluator, pred, gold, k, section.where)
+
+
+def _asked(infer: InferSpec, answers: int) -> InferSpec:
+    """The ``infer_cfg`` with so many answers to each question, unless its inferencer says how many."""
+    if answers == 1:
+        return infer
+    part = infer.inferencer
+    return replace(infer, inferencer=replace(part, args={"n": answers, **part.args}))
+
+
+def _parse_counts(section: Section, key: str) -> tuple[int, ...]:
+    """One number above 0 or a list of them, in order and each once; empty if there is none."""
+    value: Any = section.get(key, (int, list, tuple), "a number, or a list of numbers", ())
+    numbers = [value] if isinstance(value, int) else list(value or ())
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            section.fault(key, f"{section.at(key)} has {shown(number)}", "give whole numbers from 1")
+            return ()
+    return tuple(sorted(set(numbers)))
 
 
 def _parse_columns(section: Section) -> tuple[str, ...] | None:

@@ -30,4 +30,8 @@ class Evaluator(Protocol):
         """
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """One score for each of ``metrics``; `ais_prompt.metrics.aggregate.mean_scores` is the usual way."""
+        """One score for each of ``metrics``; `ais_prompt.metrics.aggregate.mean_scores` is the usual way.
+
+        Args:
+            scores: one for each question; one that was asked several times has its answers in ``repeats``.
+        """

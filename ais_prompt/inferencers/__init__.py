@@ -1,6 +1,6 @@
 """How models are asked about samples."""
 
-from ais_prompt.inferencers.base import Conversation, Desk, DialogueInferencer, Inferencer, Preview
+from ais_prompt.inferencers.base import Conversation, Desk, DialogueInferencer, Inferencer, Preview, RepeatingInferencer
 from ais_prompt.inferencers.chat import ChatInferencer
 from ais_prompt.inferencers.dialogue import Dialogue
 from ais_prompt.inferencers.drive import drive
@@ -17,5 +17,6 @@ __all__ = [
     "Inferencer",
     "MultiTurnGenInferencer",
     "Preview",
+    "RepeatingInferencer",
     "drive",
 ]

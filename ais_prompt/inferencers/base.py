@@ -124,3 +124,14 @@ class DialogueInferencer(Inferencer, Protocol):
             template: the data set's ``prompt_template``; None if it has none.
             reader: which columns there are.
         """
+
+
+@runtime_checkable
+class RepeatingInferencer(Inferencer, Protocol):
+    """An inferencer that can ask each question several times.
+
+    Attributes:
+        n: how often; predictions are lists of so many answers if it is more than once.
+    """
+
+    n: int

@@ -11,7 +11,7 @@ from typing import Any
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
-from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
+from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, RepeatingInferencer
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
@@ -36,6 +36,7 @@ from ais_prompt.tasks.check_scoring import check_eval
 from ais_prompt.tasks.faults import FaultList
 from ais_prompt.tasks.leaks import check_gold_is_hidden, find_shown_questions, shown_questions_warning
 from ais_prompt.tasks.media import check_media
+from ais_prompt.tasks.repeat_scorer import check_k
 from ais_prompt.tasks.trial import trials
 from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
@@ -137,6 +138,8 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -
     inferencer = faults.attempt(lambda: build_inferencer(spec), spec.infer.inferencer.where)
     if retriever is None or inferencer is None:
         return None
+    asked = inferencer.n if isinstance(inferencer, RepeatingInferencer) else 1
+    faults.attempt(lambda: check_k(spec.eval, asked), spec.eval.where)
     prompts = faults.attempt(lambda: build_prompts(spec, retriever, inferencer), spec.infer.where)
     if data is None:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import GoldError
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.tasks.scorer import Scorer, failure_kind, with_reasons
 from ais_prompt.types import Prediction, SampleScore, Score, Status
@@ -36,11 +36,10 @@ class DialogueScorer:
         """The score of one dialogue; ``extracted`` and ``gold`` have one entry for each turn.
 
         Raises:
-            DataError: a gold cannot be used, or there is not one for each turn; ``where`` names the sample.
+            GoldError: a gold cannot be used, or there is not one for each turn; ``where`` names the sample.
         """
         if prediction.failed:
-            reason = f"{failure_kind(prediction)} in a turn"
-            return SampleScore(prediction.sample_id, "failed", None, prediction.gold, reason=reason)
+            return self.failed(prediction, f"{failure_kind(prediction)} in a turn")
         turns = [self.turn.score(turn) for turn in _turns(prediction)]
         values: dict[str, float] = {}
         for metric in self.turn.evaluator.metrics:
@@ -56,6 +55,10 @@ class DialogueScorer:
             reason=worst.reason and f"{worst.reason} in a turn",
         )
 
+    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
+        """A dialogue that has no part in the values."""
+        return self.turn.failed(prediction, reason)
+
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """The mean of each metric over the dialogues that were answered, by turns and as a whole."""
         metrics = self.turn.evaluator.metrics
@@ -67,7 +70,7 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
     """Each turn of a dialogue as if it was a sample."""
     answers, golds = prediction.prediction, prediction.gold
     if not (isinstance(answers, list) and isinstance(golds, list) and len(answers) == len(golds)):
-        raise DataError(
+        raise GoldError(
             f"there is not one gold for each answer of the dialogue: {_shortened(golds)} for {_shortened(answers)}",
             where=f"sample {prediction.sample_id}, row {prediction.index}",
             mend="name the column with one gold for each turn as output_column, or use infer_mode='last'",

@@ -2,48 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
+from ais_prompt.errors import DataError, GoldError
+from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import write_results
 from ais_prompt.tasks.build import build_evaluator, build_inferencer, build_postprocessor
 from ais_prompt.tasks.dialogue_scorer import DialogueScorer
-from ais_prompt.tasks.scorer import Scorer
-from ais_prompt.types import DatasetSpec, Prediction, Score, TaskSpec
+from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
+from ais_prompt.tasks.scorer import UNUSABLE_GOLD, Scorer
+from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskSpec
+
+AnyScorer: TypeAlias = Scorer | DialogueScorer | RepeatScorer
+
+logger = logging.getLogger(__name__)
+
+_NAMED = 5
+"""Most samples that an error or a warning names."""
+_AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
 
 
 def score(task: TaskSpec, folder: RunFolder) -> list[Score]:
     """Score the predictions of a task and write its results; no scores if the data set has no evaluator.
 
     Raises:
-        AisPromptError: predictions are missing or broken, or a sample cannot be scored.
+        AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
     """
-    scorer = _scorer(task.dataset)
-    if scorer is None:
+    evaluator = build_evaluator(task.dataset)
+    if evaluator is None:
         return []
-    samples = [scorer.score(prediction) for prediction in _predictions(task, folder)]
+    model, dataset = task.model.abbr, task.dataset.abbr
+    path = folder.predictions(model, dataset)
+    predictions = read_predictions(path)
+    if (first := next(predictions, None)) is None:
+        raise DataError("there is not one prediction in it", where=str(path), mend=_AGAIN)
+    scorer = _scorer(task.dataset, evaluator, first)
+    samples = list(_sample_scores(task.name, scorer, itertools.chain([first], predictions)))
+    _refuse_doubled(samples, str(path))
     scores = scorer.aggregate(samples)
-    names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
-    head = {**names, "scores": [score.to_json() for score in scores]}
-    write_results(folder.results(*names.values()), head, (sample.to_json() for sample in samples))
+    head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
+    write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     return scores
 
 
-def _scorer(dataset: DatasetSpec) -> Scorer | DialogueScorer | None:
-    """What scores a sample, by turns if each turn is asked; None if the data set has no evaluator."""
-    evaluator = build_evaluator(dataset)
-    if evaluator is None:
-        return None
+def _scorer(dataset: DatasetSpec, evaluator: Evaluator, first: Prediction) -> AnyScorer:
+    """What scores a sample: by turns if each turn is asked, by answers if there are several to each question."""
     spec = dataset.eval
     scorer = Scorer(
         evaluator, build_postprocessor(spec.pred_postprocessor), build_postprocessor(spec.dataset_postprocessor)
     )
     inferencer = build_inferencer(dataset)
-    by_turn = isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn
-    return DialogueScorer(scorer) if by_turn else scorer
+    if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
+        return DialogueScorer(scorer)
+    repeats = len(first.prediction) if isinstance(first.prediction, list) else 1
+    check_k(spec, repeats)
+    return RepeatScorer(scorer, repeats, spec.k) if repeats > 1 else scorer
 
 
-def _predictions(task: TaskSpec, folder: RunFolder) -> Iterator[Prediction]:
-    return read_predictions(folder.predictions(task.model.abbr, task.dataset.abbr))
+def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:
+    """The score of each sample. One whose gold cannot be used is failed: there is nothing to compare its answer with.
+
+    Raises:
+        GoldError: no gold can be used.
+    """
+    scored, faults = 0, []
+    for prediction in predictions:
+        try:
+            yield scorer.score(prediction)
+            scored += 1
+        except GoldError as error:
+            faults.append(error)
+            yield scorer.failed(prediction, f"{UNUSABLE_GOLD}: {error.what}")
+    if faults and not scored:
+        raise faults[0]
+    if faults:
+        shown = "\n  ".join(str(fault) for fault in faults[:_NAMED]) + ("\n  …" if len(faults) > _NAMED else "")
+        total = scored + len(faults)
+        logger.warning(
+            "[%s] %d of %d golds cannot be used; these samples count as failed:\n  %s", name, len(faults), total, shown
+        )
+
+
+def _refuse_doubled(samples: Iterable[SampleScore], origin: str) -> None:
+    """A sample counts once.
+
+    Raises:
+        DataError: an id stands there more than once.
+    """
+    doubled = [name for name, count in Counter(sample.sample_id for sample in samples).items() if count > 1]
+    if doubled:
+        what = f"{len(doubled)} ids stand there more than once: {', '.join(_shortened(doubled))}"
+        raise DataError(what, where=origin, mend=_AGAIN)
+
+
+def _shortened(names: list[str]) -> list[str]:
+    return names if len(names) <= _NAMED else [*names[:_NAMED], "…"]

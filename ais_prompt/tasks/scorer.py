@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.errors import AisPromptError, DataError, GoldError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.tasks.build import Postprocessor
 from ais_prompt.types import Prediction, SampleScore, Score, Status
@@ -15,6 +15,10 @@ from ais_prompt.types import Prediction, SampleScore, Score, Status
 CUT: Final = "cut at max_out_len"
 NO_TEXT: Final = "empty answer"
 NOTHING_FOUND: Final = "no answer found"
+UNCLOSED: Final = "unclosed thought"
+UNUSABLE_GOLD: Final = "unusable gold"
+
+MEND: Final = "mend the postprocessor or evaluator, then `aisprompt score RUN`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,46 +33,69 @@ class Scorer:
         """The score of one sample: its status, and the metrics' values unless it failed.
 
         Raises:
-            DataError: the gold cannot be used; ``where`` names the sample.
+            GoldError: the gold cannot be used; ``where`` names the sample.
+            DataError: a postprocessor or an evaluator failed.
         """
+        where = f"sample {prediction.sample_id}, row {prediction.index}"
+        gold = self._gold(prediction, where)
+        if prediction.failed:
+            return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
         try:
-            gold = self.gold_of(prediction.gold)
-            if prediction.failed:
-                return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
             answer = self.answer_of(prediction.prediction)
             if _is_nothing(answer):
                 return self._unread(prediction, gold)
             values = dict(self.evaluator.score(answer, gold))
+        except DataError as error:
+            raise GoldError(error.what, where=error.where or where, mend=error.mend) from error
         except AisPromptError as error:
-            error.where = error.where or f"sample {prediction.sample_id}, row {prediction.index}"
+            error.where = error.where or where
             raise
         except Exception as error:  # a postprocessor of the user's own can raise whatever it likes
-            raise DataError(
-                f"scoring raised {type(error).__name__}: {error}",
-                where=f"sample {prediction.sample_id}, row {prediction.index}",
-                mend="mend the postprocessor or evaluator, then `aisprompt run CONFIG -m eval -r`",
-            ) from error
+            raise DataError(f"scoring raised {_shown(error)}", where=where, mend=MEND) from error
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT)
         return SampleScore(prediction.sample_id, "scored", answer, gold, values)
+
+    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
+        """A sample that has no part in the value."""
+        return SampleScore(prediction.sample_id, "failed", None, prediction.gold, reason=reason)
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """The scores of the data set."""
         return with_reasons(self.evaluator.aggregate(samples), samples)
 
+    def _gold(self, prediction: Prediction, where: str) -> Any:
+        try:
+            return self.gold_of(prediction.gold)
+        except AisPromptError as error:
+            raise GoldError(error.what, where=error.where or where, mend=error.mend) from error
+        except Exception as error:  # a postprocessor of the user's own can raise whatever it likes
+            what = f"dataset_postprocessor raised {_shown(error)}"
+            raise GoldError(what, where=where, mend=MEND) from error
+
     def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
         """An answer in which nothing was found; a truncated one is counted as such."""
         status: Status = "truncated" if prediction.truncated else "unparsed"
-        reason = CUT if prediction.truncated else NO_TEXT if _is_nothing(prediction.prediction) else NOTHING_FOUND
         values = dict.fromkeys(self.evaluator.metrics, 0.0)
-        return SampleScore(prediction.sample_id, status, None, gold, values, reason)
+        return SampleScore(prediction.sample_id, status, None, gold, values, _why_unread(prediction))
+
+
+def _why_unread(prediction: Prediction) -> str:
+    if any(completion.unclosed for completion in prediction.completions):
+        return UNCLOSED
+    if prediction.truncated:
+        return CUT
+    return NO_TEXT if _is_nothing(prediction.prediction) else NOTHING_FOUND
 
 
 def with_reasons(scores: Iterable[Score], samples: Iterable[SampleScore]) -> list[Score]:
-    """The scores with the reasons of all answers that are not plainly scored, the most frequent first."""
-    answers = [answer for sample in samples for answer in (sample.repeats or (sample,))]
-    reasons = dict(Counter(f"{answer.status}: {answer.reason}" for answer in answers if answer.reason).most_common())
-    return [replace(score, reasons=reasons) for score in scores]
+    """The scores with the reasons of all answers that are not plainly scored, the most frequent first.
+
+    What stands behind a colon in a reason says more of the sample, and is not counted apart.
+    """
+    answers = [answer for sample in samples for answer in (sample.repeats or (sample,)) if answer.reason]
+    reasons = Counter(f"{answer.status}: {answer.reason.partition(':')[0]}" for answer in answers)
+    return [replace(score, reasons=dict(reasons.most_common())) for score in scores]
 
 
 def failure_kind(prediction: Prediction) -> str:
@@ -78,3 +105,7 @@ def failure_kind(prediction: Prediction) -> str:
 
 def _is_nothing(answer: Any) -> bool:
     return answer is None or (isinstance(answer, str) and not answer.strip())
+
+
+def _shown(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -55,7 +55,7 @@ def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
     """The inverse of `prompts_to_json`."""
     if isinstance(value, str):
         return value
-    if all(isinstance(item, Mapping) for item in value):
+    if not value or isinstance(value[0], dict):
         return prompt_from_json(value)
     return tuple(prompt_from_json(item) for item in value)
 

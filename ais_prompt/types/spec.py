@@ -59,11 +59,19 @@ class InferSpec:
 
 @dataclass(frozen=True, slots=True)
 class EvalSpec:
-    """``eval_cfg`` of a data set; without an evaluator only predictions are made."""
+    """``eval_cfg`` of a data set; without an evaluator only predictions are made.
+
+    Attributes:
+        evaluator: compares answers with golds.
+        pred_postprocessor, dataset_postprocessor: find the answer in a text, and in the gold.
+        k: the numbers of ``pass@k``, for questions that are asked several times.
+        where: config path.
+    """
 
     evaluator: PartSpec | None = None
     pred_postprocessor: PartSpec | None = None
     dataset_postprocessor: PartSpec | None = None
+    k: tuple[int, ...] = ()
     where: str = ""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.e2e.project import DATASET, MODEL, Project
 
 
@@ -58,3 +60,27 @@ def test_scoring_counts_failures_as_the_run_did(project: Project) -> None:
     assert project.run("run", "eval.py").returncode == 1
     assert project.run("score", "eval").returncode == 1
     assert project.run("score", "eval", "--max-failures", "1").returncode == 0
+
+
+@pytest.mark.parametrize("place", ["n=3, k=[1, 2], ", ""])
+def test_several_answers_to_a_question(project: Project, place: str) -> None:
+    dataset = DATASET.replace("abbr='sums',", f"abbr='sums', {place}")
+    if not place:
+        dataset = dataset.replace("dict(type='GenInferencer')", "dict(type='GenInferencer', n=3)")
+        dataset = dataset.replace("eval_cfg=dict(", "eval_cfg=dict(k=[1, 2],")
+    project.write_config(datasets=dataset)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    rows = {row["metric"]: row for row in project.summary()}
+    assert list(rows) == ["accuracy", "pass@1", "pass@2", "cons@3"]
+    assert {(row["n"], row["score"]) for row in rows.values()} == {(24, 0.25)}
+    details = json.loads((project.folder() / "results/fake/sums.json").read_text())["details"]
+    assert [len(detail["repeats"]) for detail in details] == [3] * 8
+
+
+def test_more_tries_than_answers_are_a_fault(project: Project) -> None:
+    project.write_config(datasets=DATASET.replace("eval_cfg=dict(", "eval_cfg=dict(k=8,"))
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert "pass@8 needs 8 answers to each question, and there is 1" in done.stderr
+    assert "datasets[0].eval_cfg.k (eval.py:" in done.stderr

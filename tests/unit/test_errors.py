@@ -37,6 +37,7 @@ def test_exit_codes() -> None:
         "ConfigError": 2,
         "ConfigFaults": 2,
         "DataError": 2,
+        "GoldError": 2,
         "PromptError": 2,
         "StoreError": 3,
         "ModelError": 3,

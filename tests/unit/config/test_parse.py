@@ -162,6 +162,25 @@ def test_paths_beside_the_config_are_found_and_kept_as_written(write: Write, fol
     assert spec.resolved["paths_relative_to"] == str(folder / "run")
 
 
+@pytest.mark.parametrize("k", [[5, 1], (1, 5, 5)])
+def test_numbers_of_answers_stand_where_opencompass_has_them_or_where_they_are_used(k: Any) -> None:
+    [there] = parsed(datasets__0__n=5, datasets__0__k=k).datasets
+    [here] = parsed(datasets__0__infer_cfg__inferencer__n=5, datasets__0__eval_cfg__k=k).datasets
+    assert (there.eval.k, there.infer.inferencer.args) == ((1, 5), {"n": 5})
+    assert (here.eval, here.infer.inferencer) == (there.eval, there.infer.inferencer)
+    [once] = parsed(datasets__0__n=1, datasets__0__k=1).datasets
+    assert (once.eval.k, once.infer.inferencer.args, once.source.args) == ((1,), {}, {"path": "sums.jsonl"})
+    [own] = parsed(datasets__0__n=5, datasets__0__infer_cfg__inferencer__n=2).datasets
+    assert own.infer.inferencer.args == {"n": 2}
+
+
+@pytest.mark.parametrize("k", ["5", 0, [1, 0], [1, "x"], True, [True]])
+def test_numbers_of_tries_are_whole_and_positive(k: Any) -> None:
+    [(_, where, mend)] = faults(config(datasets__0__eval_cfg__k=k))
+    assert where == "datasets[0].eval_cfg.k"
+    assert "number" in mend
+
+
 def test_helper_variables_are_not_kept() -> None:
     spec = parsed(helper=1, gsm8k_datasets=[])
     assert set(spec.resolved) == {"work_dir", "run_name", "models", "datasets"}
