@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
-from ais_prompt.models.address import is_loopback
+from ais_prompt.models.http_connection import Connection, Reply, Sink, StaleConnection
+from ais_prompt.models.http_route import Route, route_to
 from ais_prompt.types import Failure
 
 CONNECT_SECONDS: Final = 10.0
 """A server that has not even taken the connection by then is not there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a server sent back, whatever its status.
-
-    Attributes:
-        status: HTTP status, redirects excepted.
-        body: its bytes, decompressed.
-        retry_after: the ``Retry-After`` header as it came; None if there is none.
-    """
-
-    status: int
-    body: bytes
-    retry_after: str | None
 
 
 class HttpPoster:
@@ -45,47 +31,74 @@ class HttpPoster:
     """
 
     def __init__(self, address: str, headers: Mapping[str, str], timeout: float) -> None:
-        import aiohttp
-
         self._address = address
+        self._headers = headers
         self._timeout = timeout
-        self._proxy = _proxy_for(address)
-        self._session = aiohttp.ClientSession(
-            headers={**headers, "Content-Type": "application/json"},
-            connector=aiohttp.TCPConnector(limit=0),
-            cookie_jar=aiohttp.DummyCookieJar(),  # answers must not depend on what was asked before
-            timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=min(CONNECT_SECONDS, timeout)),
-        )
+        self._way: tuple[Route, ssl.SSLContext | None, bytes] | None = None
+        self._idle: list[Connection] = []
 
-    async def post(self, body: Mapping[str, Any]) -> Reply | Failure:
-        """Post once. That there was no reply is a failure of the kind ``connection`` or ``timeout``."""
-        import aiohttp
+    async def post(self, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
+        """Post once. That there was no reply is a failure of the kind ``connection`` or ``timeout``.
 
-        # ASCII escapes carry every character, lone surrogates included.
-        content = json.dumps(body).encode("ascii")
+        Args:
+            body: plain JSON values.
+            sink: takes the body of a good reply as it comes. What it raises is raised here.
+        """
         try:
-            async with self._session.post(
-                self._address, data=content, proxy=self._proxy, allow_redirects=False
-            ) as response:
-                if 300 <= response.status < 400:
-                    target = response.headers.get("Location", "somewhere else")
-                    return Failure(
-                        f"http_{response.status}", f"the server redirects to {target}; base_url must lead there"
-                    )
-                return Reply(response.status, await response.read(), response.headers.get("Retry-After"))
+            async with asyncio.timeout(self._timeout):
+                reply = await self._exchange(body, sink)
         except TimeoutError as error:
             return Failure("timeout", str(error) or f"no answer within {self._timeout:g} s")
-        except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: a proxy or a host name that is none
+        except (OSError, UnicodeError) as error:
             return Failure("connection", str(error) or type(error).__name__)
+        if 300 <= reply.status < 400:
+            target = reply.location or "somewhere else"
+            return Failure(f"http_{reply.status}", f"the server redirects to {target}; base_url must lead there")
+        return reply
 
     async def close(self) -> None:
-        """Close all connections. May be called more than once."""
-        await self._session.close()
+        """Close all connections; those that are in use close when their posts are cancelled. May be called twice."""
+        for connection in self._idle:
+            connection.close()
+        self._idle.clear()
+        await asyncio.sleep(0)  # for the event loop to let go of them
 
+    async def _exchange(self, body: Mapping[str, Any], sink: Sink | None) -> Reply:
+        # ASCII escapes carry every character, lone surrogates included.
+        content = json.dumps(body).encode("ascii")
+        route, context, head = self._way = self._way or self._find_way()
+        request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(content), content)
+        while True:
+            connection = self._idle_connection() or await self._connect(route, context)
+            with suppress(StaleConnection):  # a new connection never is, so this ends
+                reply = await connection.exchange(request, sink)
+                if connection.is_open:
+                    self._idle.append(connection)
+                return reply
 
-def _proxy_for(address: str) -> str | None:
-    """The proxy that the environment names for an address; None to go there directly."""
-    parts = urlsplit(address)
-    if is_loopback(address) or proxy_bypass(parts.netloc.rpartition("@")[2]):
+    def _find_way(self) -> tuple[Route, ssl.SSLContext | None, bytes]:
+        """The route, what TLS needs, and the head of every post but its length."""
+        try:
+            route = route_to(self._address)
+        except ValueError as error:  # a proxy or a host that cannot be one
+            raise ConnectionError(str(error)) from None
+        headers = {**route.headers, **self._headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
+        lines = [f"POST {route.target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()), ""]
+        if any(sign in line for line in lines for sign in "\r\n\0"):
+            raise ConnectionError("a header holds a line break")
+        return route, ssl.create_default_context() if route.tls_host else None, "\r\n".join(lines).encode("latin-1")
+
+    def _idle_connection(self) -> Connection | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open:
+                return connection
         return None
-    return getproxies().get(parts.scheme)
+
+    async def _connect(self, route: Route, context: ssl.SSLContext | None) -> Connection:
+        seconds = min(CONNECT_SECONDS, self._timeout)
+        try:
+            async with asyncio.timeout(seconds):
+                return await route.connect(context)
+        except TimeoutError:
+            raise TimeoutError(f"{route.host}:{route.port} did not take the connection within {seconds:g} s") from None

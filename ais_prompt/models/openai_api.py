@@ -22,7 +22,8 @@ from ais_prompt.models.credentials import (
     secrets_of,
 )
 from ais_prompt.models.hf_tokenizer import load_tokenizer
-from ais_prompt.models.http import HttpPoster, Reply
+from ais_prompt.models.http import HttpPoster
+from ais_prompt.models.http_connection import Reply
 from ais_prompt.models.openai_scoring import OpenAIScorer
 from ais_prompt.models.openai_scoring_wire import LogprobsVia, ways_of
 from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, read_reply, request_body

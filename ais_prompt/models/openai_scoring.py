@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.http import Reply
+from ais_prompt.models.http_connection import Reply
 from ais_prompt.models.likelihood import NO_TOKENS, scored
 from ais_prompt.models.openai_scoring_wire import TOP, Way, read_scores, read_top
 from ais_prompt.models.openai_wire import CHAT, Endpoint, MaxTokensField

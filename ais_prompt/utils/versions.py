@@ -14,7 +14,7 @@ PACKAGES: Final = (
     "transformers",
     "tokenizers",
     "torch",
-    "aiohttp",
+    "httptools",
 )
 """The packages that can change a prompt or an answer."""
 

