@@ -5,54 +5,86 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ais_prompt.models.likelihood import common_length
 
 Tokens: TypeAlias = tuple[int, ...]
-Layers: TypeAlias = Sequence[tuple[Any, Any]]
-"""Keys and values of each layer; each a tensor of shape (heads, tokens, head dimension)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """What a network has computed for the texts of one batch.
+
+    Attributes:
+        texts: token ids of each row.
+        starts: the column in which each text begins; padding stands before it.
+        layers: keys and values of each layer, each a tensor of shape (rows, heads, columns, head dimension).
+        columns: of every row.
+    """
+
+    texts: Sequence[Tokens]
+    starts: Sequence[int]
+    layers: Sequence[tuple[Any, Any]]
+    columns: int
+
+    @property
+    def size(self) -> int:
+        """Tokens in memory, padding included."""
+        return len(self.texts) * self.columns
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the beginning of a text stands: its first ``length`` tokens in a row of a block."""
+
+    block: Block
+    row: int
+    length: int
 
 
 class PrefixCache:
-    """Texts and their keys and values. Those that were not used for the longest time are given up first.
+    """Blocks of texts. The block that was not used for the longest time is given up first.
 
     Args:
-        limit: most tokens that are kept, all texts together.
+        limit: most tokens that are kept, all blocks together.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._layers: OrderedDict[Tokens, Layers] = OrderedDict()  # the least recently used first
+        self._blocks: OrderedDict[Block, None] = OrderedDict()  # the least recently used first
+        self._rows: dict[Tokens, tuple[Block, int]] = {}
         self._sorted: list[Tokens] = []
-        self._size = 0
 
-    def longest(self, tokens: Tokens) -> tuple[int, Layers]:
-        """How many tokens of a text are known at its beginning, and the keys and values of a text that has them."""
+    def longest(self, tokens: Tokens) -> Found | None:
+        """The longest beginning of a text that is known; None if not even its first token is."""
         # In lexicographic order nothing has more in common with a text than its neighbours.
         place = bisect_left(self._sorted, tokens)
         neighbours = self._sorted[max(place - 1, 0) : place + 1]
-        lengths = [common_length(known, tokens) for known in neighbours]
-        length = max(lengths, default=0)
+        length, best = max(((common_length(known, tokens), known) for known in neighbours), default=(0, ()))
         if length == 0:
-            return 0, ()
-        best = neighbours[lengths.index(length)]
-        self._layers.move_to_end(best)
-        return length, self._layers[best]
+            return None
+        block, row = self._rows[best]
+        self._blocks.move_to_end(block)
+        return Found(block, row, length)
 
-    def keep(self, tokens: Tokens, layers: Layers) -> None:
-        """Remember a text, if there is room for it at all."""
-        if not tokens or len(tokens) > self._limit:
+    def keep(self, block: Block) -> None:
+        """Remember a block, if there is room for it at all."""
+        if block.size > self._limit:
             return
-        if tokens not in self._layers:
-            self._sorted.insert(bisect_left(self._sorted, tokens), tokens)
-            self._size += len(tokens)
-        self._layers[tokens] = layers
-        self._layers.move_to_end(tokens)
-        while self._size > self._limit:
-            self._give_up(next(iter(self._layers)))
+        self._blocks[block] = None
+        for row, text in enumerate(block.texts):
+            if text not in self._rows:
+                self._sorted.insert(bisect_left(self._sorted, text), text)
+            self._rows[text] = block, row
+        while sum(block.size for block in self._blocks) > self._limit:
+            self._give_up(next(iter(self._blocks)))
 
-    def _give_up(self, tokens: Tokens) -> None:
-        del self._layers[tokens]
-        del self._sorted[bisect_left(self._sorted, tokens)]
-        self._size -= len(tokens)
+    def _give_up(self, block: Block) -> None:
+        del self._blocks[block]
+        for text in block.texts:
+            # A text that a later block has, too, is still known.
+            if text in self._rows and self._rows[text][0] is block:
+                del self._rows[text]
+                del self._sorted[bisect_left(self._sorted, text)]

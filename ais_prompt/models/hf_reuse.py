@@ -11,9 +11,10 @@ most new tokens begins to be new::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from ais_prompt.models.hf_prefix_cache import Layers, PrefixCache, Tokens
+from ais_prompt.models.hf_prefix_cache import Block, Found, PrefixCache, Tokens
 from ais_prompt.models.likelihood import common_length
 
 WORTH: Final = 16
@@ -45,25 +46,26 @@ class Reuse:
         from transformers import DynamicCache
 
         self._read_trunk(rows)
-        found = [self._known.longest(row[:-1]) for row in rows]
         width = max(map(len, rows))
-        columns = width - max(len(row) - length for row, (length, _) in zip(rows, found, strict=True))
-        if columns < WORTH:
+        found = [self._known.longest(row[:-1]) for row in rows]
+        new = max(len(row) - (one.length if one else 0) for row, one in zip(rows, found, strict=True))
+        known = width - new
+        if known < WORTH:
             return DynamicCache(config=self._network.config)
-        # A row so short that these columns are all padding takes nothing of the layers, so any will do.
-        some = next(layers for _, layers in found if layers)
-        lengths = [max(columns - (width - len(row)), 0) for row in rows]
-        parts = [(layers or some, length) for (_, layers), length in zip(found, lengths, strict=True)]
+        # Of a short row, these columns hold less than is known of it, or padding only.
+        parts = [
+            replace(one, length=known - (width - len(row))) if one and width - len(row) < known else None
+            for row, one in zip(rows, found, strict=True)
+        ]
         return DynamicCache(_left_padded(parts), config=self._network.config)
 
     def keep(self, rows: Sequence[Tokens], answers: Sequence[Tokens], cache: Any) -> None:
         """Remember a batch of left-padded prompts with their answers, which ``generate`` has put into the cache."""
-        width = max(map(len, rows))
-        for number, (row, answer) in enumerate(zip(rows, answers, strict=True)):
-            start = width - len(row)
-            # The last token of an answer was written, but not read.
-            text = (row + answer)[: cache.get_seq_length() - start]
-            self._keep(text, cache, number, start)
+        width, columns = max(map(len, rows)), cache.get_seq_length()
+        starts = [width - len(row) for row in rows]
+        # The last token of the longest answer was written, but not read.
+        texts = [(row + answer)[: columns - start] for row, answer, start in zip(rows, answers, starts, strict=True)]
+        self._keep(texts, starts, cache)
 
     def _read_trunk(self, rows: Sequence[Tokens]) -> None:
         """Read what all rows of a batch begin with once, if it is new, and not once for each row."""
@@ -72,26 +74,37 @@ class Reuse:
 
         first, last = min(rows), max(rows)
         trunk = first[: min(common_length(first, last), len(first) - 1, self._limit)]
-        if len(rows) == 1 or len(trunk) - self._known.longest(trunk)[0] < WORTH:
+        if len(rows) == 1 or len(trunk) < WORTH:
+            return
+        found = self._known.longest(trunk)
+        if found and len(trunk) - found.length < WORTH:
             return
         cache = DynamicCache(config=self._network.config)
         tokens = torch.tensor([trunk], device=self._network.device)
         with torch.inference_mode():
             self._network.base_model(input_ids=tokens, past_key_values=cache, use_cache=True)
-        self._keep(trunk, cache, 0, 0)
+        self._keep([trunk], [0], cache)
 
-    def _keep(self, text: Tokens, cache: Any, row: int, start: int) -> None:
-        # Cloned, since a slice would hold the memory of the whole batch.
-        block = (row, slice(None), slice(start, start + len(text)))
-        self._known.keep(text, [(layer.keys[block].clone(), layer.values[block].clone()) for layer in cache.layers])
+    def _keep(self, texts: Sequence[Tokens], starts: Sequence[int], cache: Any) -> None:
+        layers = [(layer.keys, layer.values) for layer in cache.layers]
+        self._known.keep(Block(texts, starts, layers, cache.get_seq_length()))
 
 
-def _left_padded(parts: Sequence[tuple[Layers, int]]) -> list[tuple[Any, Any]]:
-    """Keys and values of the first tokens of each row, shape (rows, heads, most tokens, head dimension), by layer."""
+def _left_padded(parts: Sequence[Found | None]) -> list[tuple[Any, Any]]:
+    """Keys and values of what was found, by layer; each of shape (rows, heads, longest part, head dimension)."""
     from torch.nn.utils.rnn import pad_sequence
 
+    some = next(part for part in parts if part)
+    filled = [part or replace(some, length=0) for part in parts]
+
     def column(layer: int, kind: int) -> Any:
-        rows = [layers[layer][kind][:, :length].transpose(0, 1) for layers, length in parts]
+        rows = [_tensor(part.block.layers[layer][kind], part) for part in filled]
         return pad_sequence(rows, batch_first=True, padding_side="left").transpose(1, 2)
 
-    return [(column(layer, 0), column(layer, 1)) for layer in range(len(parts[0][0]))]
+    return [(column(layer, 0), column(layer, 1)) for layer in range(len(some.block.layers))]
+
+
+def _tensor(states: Any, part: Found) -> Any:
+    """The part's own states, shape (length, heads, head dimension)."""
+    start = part.block.starts[part.row]
+    return states[part.row, :, start : start + part.length].transpose(0, 1)
