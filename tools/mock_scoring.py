@@ -78,12 +78,13 @@ class LetterModel:
         lines = [f"{message['role']}: {message['content']}\n" for message in messages]
         return "".join([*lines, "assistant: "] if opens_turn else lines)
 
-    def _token(self, word: str, before: str) -> Token:
-        log_prob = math.fsum(self._log_prob(*pair) for pair in pairwise(before + word)) if before else None
-        return Token(crc32(word.encode("utf-8", "replace")), word, log_prob)
-
-    def _log_prob(self, first: str, second: str) -> float:
+    def letter(self, first: str, second: str) -> float:
+        """The log-probability in nats of a letter after another."""
         return math.log((self._pairs[first, second] + 1) / (self._firsts[first] + _CODE_POINTS))
+
+    def _token(self, word: str, before: str) -> Token:
+        log_prob = math.fsum(self.letter(*pair) for pair in pairwise(before + word)) if before else None
+        return Token(crc32(word.encode("utf-8", "replace")), word, log_prob)
 
 
 class FolderModel:

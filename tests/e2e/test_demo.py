@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.e2e.project import Project, read_lines
 from tests.servers import transformers_serve
@@ -49,14 +52,20 @@ def test_the_demo_model_holds_dialogues(project: Project) -> None:
     assert scores["accuracy"] >= scores["dialogue_accuracy"] > 0.6
 
 
-def test_a_server_and_the_model_itself_answer_alike(project: Project, tmp_path: Path) -> None:
-    with transformers_serve(MODEL, tmp_path / "serve.log") as base_url:
-        project.write_config(
-            models=f"dict(type='HuggingFaceChatModel', abbr='local', path='data/demo_model'), "
-            f"dict(type='OpenAIChatModel', abbr='served', model={str(MODEL)!r}, base_url={base_url!r}, api_key=None)",
-            datasets=CHAT,
-        )
-        done = project.run("run", "eval.py")
+@pytest.fixture(scope="module")
+def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of a server with the demo model."""
+    with transformers_serve(MODEL, tmp_path_factory.mktemp("serve") / "serve.log") as address:
+        yield address
+
+
+def test_a_server_and_the_model_itself_answer_alike(project: Project, base_url: str) -> None:
+    project.write_config(
+        models=f"dict(type='HuggingFaceChatModel', abbr='local', path='data/demo_model'), "
+        f"dict(type='OpenAIChatModel', abbr='served', model={str(MODEL)!r}, base_url={base_url!r}, api_key=None)",
+        datasets=CHAT,
+    )
+    done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
     local, served = (read_lines(project.folder() / f"predictions/{abbr}/talk.jsonl") for abbr in ("local", "served"))
     assert [line["prediction"] for line in local] == [line["prediction"] for line in served]
@@ -65,6 +74,20 @@ def test_a_server_and_the_model_itself_answer_alike(project: Project, tmp_path: 
         [here], [there] = mine["completions"], theirs["completions"]
         assert here["finish_reason"] == there["finish_reason"] == "stop"
         assert here["usage"]["prompt_tokens"] == there["usage"]["prompt_tokens"]
+
+
+@pytest.mark.parametrize(("kind", "echo_is_tried"), [("Chat", False), ("Completion", True)])
+def test_a_server_that_knows_no_likelihoods_ends_the_run(
+    project: Project, base_url: str, kind: str, echo_is_tried: bool
+) -> None:
+    model = f"dict(type='OpenAI{kind}Model', abbr='served', model={str(MODEL)!r}, base_url={base_url!r}, api_key=None)"
+    project.write_config(models=model, datasets=CHAT.replace("GenInferencer', max_out_len=8", "PPLOnlyInferencer'"))
+    done = project.run("run", "eval.py")
+    assert done.returncode == 3, done.stderr
+    assert (
+        "the server does not tell how likely a prompt is (prompt_logprobs: http_422: Unexpected fields" in done.stderr
+    )
+    assert ("echo: no_logprobs" in done.stderr) is echo_is_tried
 
 
 def test_view_prompt_needs_no_weights(project: Project) -> None:
