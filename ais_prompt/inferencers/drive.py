@@ -6,7 +6,7 @@ Memory does not grow with the number of samples: conversations are started as th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
 
@@ -101,18 +101,23 @@ def _drive_batches(
             model.load()
             loaded = True
         batch = _next_batch(window, model.batch_size)
-        completions = _ask(model, [request for _, request in batch])
-        for (dialogue, request), completion in zip(batch, completions, strict=True):
+        answered = 0
+        for number, completion in _ask(model, [request for _, request in batch]):
+            dialogue, request = batch[number]
             record(request, completion)
             dialogue.answer(request, completion)
             if dialogue.prediction is not None:
                 finished(dialogue)
+            answered += 1
+        if answered < len(batch):
+            raise ModelError(f"{type(model).__name__} answered {answered} of {len(batch)} requests")
         window = [dialogue for dialogue in window if dialogue.prediction is None]
 
 
-def _ask(model: BatchModel, requests: Sequence[Request]) -> list[Completion]:
+def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, Completion]]:
+    """Numbers of requests and their completions, in the order in which they are found."""
     if not isinstance(requests[0].decoding, Scoring):
-        return model.generate(requests)
+        return enumerate(model.generate(requests))
     if not isinstance(model, ScoringModel):
         raise ModelError(
             f"{type(model).__name__} cannot tell how likely a text is",

@@ -7,7 +7,7 @@ batches (`BatchModel`) or single requests side by side (`AsyncModel`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from ais_prompt.types import Completion, Decoding, Prompt, Request
@@ -88,11 +88,14 @@ class BatchModel(Model, Protocol):
 class ScoringModel(Protocol):
     """A batch model that can also tell how likely a text is. An async model does so in `AsyncModel.complete`."""
 
-    def score(self, requests: Sequence[Request]) -> list[Completion]:
-        """The likelihood of each request, in the same order; every ``decoding`` is a `Scoring`.
+    def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        """The likelihood of each request; every ``decoding`` is a `Scoring`.
 
         There may be any number of requests: the model makes batches of them as it likes, and what their prompts have
         in common is to be computed once. Failures are returned, not raised.
+
+        Yields:
+            Numbers of requests and their completions, each as soon as it is found, in any order.
         """
 
 

@@ -30,34 +30,36 @@ Found: TypeAlias = dict[tuple[Tokens, int, int], float]
 """Tokens of a row, position p, token t → log-probability of t after the tokens up to p, in nats."""
 
 
-def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> list[list[float]]:
+def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> Iterator[tuple[int, list[float]]]:
     """What the rows want of a network, in nats.
 
     Args:
         network: a causal language model of transformers that can be given a mask and positions.
         rows: at least one, in any order.
         cache_tokens: most tokens of the trunk that are kept in the cache.
-    """
-    import torch
 
+    Yields:
+        Numbers of rows and what they want, pack after pack.
+    """
     wanted: dict[Tokens, set[tuple[int, int]]] = {}
-    for row in rows:
+    numbers: dict[Tokens, list[int]] = {}
+    for number, row in enumerate(rows):
         wanted.setdefault(row.tokens, set()).update(row.wanted)
+        numbers.setdefault(row.tokens, []).append(number)
     texts = sorted(wanted)
     # The last common token belongs to the packs, so that each of them predicts the first tokens of its branches.
     common = max(common_length(texts[0], texts[-1]) - 1, 0)
     trunk = texts[0][: min(common, cache_tokens)]
     # What follows a token of the trunk is the same in all rows, so it is wanted, and found, under the trunk itself.
     wanted[trunk] = {wish for wishes in wanted.values() for wish in wishes if wish[0] < len(trunk)}
-    with torch.inference_mode():
-        reader = _Reader(network)
-        found = reader.read_trunk(trunk, wanted[trunk])
-        for pack in _packs(texts, len(trunk)):
-            found |= reader.read_pack(pack, len(trunk), wanted)
-    return [
-        [found[trunk if position < len(trunk) else row.tokens, position, token] for position, token in row.wanted]
-        for row in rows
-    ]
+    reader = _Reader(network)
+    of_trunk = reader.read_trunk(trunk, wanted[trunk])
+    for pack in _packs(texts, len(trunk)):
+        found = of_trunk | reader.read_pack(pack, len(trunk), wanted)
+        for text in pack.paths:
+            for number in numbers[text]:
+                places = ((trunk if at < len(trunk) else text, at, token) for at, token in rows[number].wanted)
+                yield number, [found[place] for place in places]
 
 
 @dataclass(slots=True)
@@ -146,14 +148,15 @@ class _Reader:
         kept = sorted({*places} or {0})
         at = {place: number for number, place in enumerate(kept)}
         options = {"logits_to_keep": torch.tensor(kept, device=device)} if self._keeps_logits else {}
-        logits = self._network(
-            input_ids=torch.tensor([tokens], device=device),
-            attention_mask=mask,
-            position_ids=torch.tensor([positions], device=device),
-            past_key_values=self._cache,
-            use_cache=self._cache is not None,
-            **options,
-        ).logits[0]
+        with torch.inference_mode():
+            logits = self._network(
+                input_ids=torch.tensor([tokens], device=device),
+                attention_mask=mask,
+                position_ids=torch.tensor([positions], device=device),
+                past_key_values=self._cache,
+                use_cache=self._cache is not None,
+                **options,
+            ).logits[0]
         return wanted_log_probs(logits, ([at[place] if options else place for place in places],), wanted)
 
     def _mask(self, pack: _Pack) -> Any:

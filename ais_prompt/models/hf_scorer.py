@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ais_prompt.models.hf_halves import free_accelerator, in_halves
@@ -33,25 +33,27 @@ class Scorer:
         self._cache_tokens = cache_tokens
         self._shares = cache_tokens > 0 and self._can_share()
 
-    def log_probs(self, rows: Sequence[Row]) -> list[list[float] | Failure]:
-        """What each row wants, in nats, or why it cannot be had."""
+    def log_probs(self, rows: Sequence[Row]) -> Iterator[tuple[int, list[float] | Failure]]:
+        """Numbers of rows and what each of them wants, in nats, or why it cannot be had; as they are found."""
+        waiting = dict(enumerate(rows))
         if self._shares and rows:
             try:
-                return list(log_probs_of_tree(self._network, rows, self._cache_tokens))
+                for number, values in log_probs_of_tree(self._network, rows, self._cache_tokens):
+                    del waiting[number]
+                    yield number, values
             except (IndexError, RuntimeError, ValueError) as error:
                 logger.warning("texts are scored one by one for once: %s", first_line(error))
+        if waiting:
             free_accelerator()
-        return self._one_by_one(rows)
+        yield from self._one_by_one(waiting)
 
-    def _one_by_one(self, rows: Sequence[Row]) -> list[list[float] | Failure]:
+    def _one_by_one(self, rows: Mapping[int, Row]) -> Iterator[tuple[int, list[float] | Failure]]:
         """In batches of rows of like length, so that little is padded."""
-        order = sorted(range(len(rows)), key=lambda number: len(rows[number].tokens), reverse=True)
-        found: dict[int, list[float] | Failure] = {}
+        order = sorted(rows, key=lambda number: len(rows[number].tokens), reverse=True)
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
             answers = in_halves([rows[number] for number in batch], self._plain, kind="scoring")
-            found.update(zip(batch, answers, strict=True))
-        return [found[number] for number in range(len(rows))]
+            yield from zip(batch, answers, strict=True)
 
     def _plain(self, rows: Sequence[Row]) -> list[list[float]]:
         return log_probs_of_batch(self._network, rows, self._pad)
@@ -70,7 +72,8 @@ class Scorer:
         tokens = [tuple(token % size for token in text) for text in texts]
         rows = [Row(text[:-1], tuple(enumerate(text[1:]))) for text in tokens]
         try:
-            shared, plain = log_probs_of_tree(self._network, rows, self._cache_tokens), self._plain(rows)
+            shared = [values for _, values in sorted(log_probs_of_tree(self._network, rows, self._cache_tokens))]
+            plain = self._plain(rows)
         except Exception as error:  # the network is somebody else's code, and may refuse in any way
             return first_line(error)
         worst = max(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar, Final
@@ -212,21 +212,28 @@ class HuggingFaceBaseModel:
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
 
-    def score(self, requests: Sequence[Request]) -> list[Completion]:
-        """The likelihood of each text, in order; what texts have in common at their beginning is computed once.
+    def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        """Numbers of requests and the likelihoods of their texts, as they are found.
 
-        Values in float32 do not depend on what else is scored. A text that cannot be scored has a failure in its place.
+        What texts have in common at their beginning is computed once. Values in float32 do not depend on what else is
+        scored. A text that cannot be scored has a failure in its place.
         """
         self.load()
         started = perf_counter()
         if self._scorer is None:
             pad = self.tokenizer().pad_token_id
             self._scorer = Scorer(self._network, pad, batch_size=self.batch_size, cache_tokens=self.prefix_cache_tokens)
-        rows = [self._scoring_row(request) for request in requests]
-        found = iter(self._scorer.log_probs([row for row in rows if isinstance(row, Row)]))
-        outcomes = [row if isinstance(row, Failure) else (row, next(found)) for row in rows]
-        seconds = perf_counter() - started
-        return [_scored(outcome, seconds) for outcome in outcomes]
+        fit: list[tuple[int, Row]] = []
+        for number, request in enumerate(requests):
+            row = self._scoring_row(request)
+            if isinstance(row, Failure):
+                yield number, Completion(failure=row)
+            else:
+                fit.append((number, row))
+        for place, values in self._scorer.log_probs([row for _, row in fit]):
+            number, row = fit[place]
+            seconds = perf_counter() - started
+            yield number, Completion(failure=values) if isinstance(values, Failure) else row.completion(values, seconds)
 
     def close(self) -> None:
         """Free the network's memory. May be called more than once."""
@@ -274,13 +281,6 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
     prompt_style: PromptStyle = "chat_template"
     # The rendered text holds BOS and all other special tokens already.
     adds_special_tokens: ClassVar[bool] = False
-
-
-def _scored(outcome: Failure | tuple[Row, list[float] | Failure], seconds: float) -> Completion:
-    if isinstance(outcome, Failure):
-        return Completion(failure=outcome)
-    row, values = outcome
-    return Completion(failure=values) if isinstance(values, Failure) else row.completion(values, seconds)
 
 
 def _shared_decoding(requests: Sequence[Request]) -> Decoding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -65,10 +66,12 @@ class Scores(Batches):
         super().__init__(batch_size)
         self.scored: list[list[str]] = []
 
-    def score(self, requests: Sequence[Request]) -> list[Completion]:
+    def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
         texts = [str(request.prompt) for request in requests]
         self.scored.append(texts)
-        return [Completion(likelihood=Likelihood(float(len(text)), 1, 1, len(text))) for text in texts]
+        for number in sorted(range(len(texts)), key=lambda number: texts[number]):
+            length = len(texts[number])
+            yield number, Completion(likelihood=Likelihood(float(length), 1, 1, length))
 
 
 def labelled(number: int) -> Conversation:
@@ -128,6 +131,29 @@ def test_batches_are_full_and_hold_prompts_of_like_length() -> None:
     lengths = [len(prompt) for batch in model.seen for prompt in batch]
     assert lengths == sorted(lengths, reverse=True)
     assert model.loads == 1
+
+
+def test_a_score_is_recorded_before_the_next_one_is_computed() -> None:
+    class Crashing(Scores):
+        def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+            scores = super().score(requests)
+            yield from islice(scores, 4)
+            raise KeyboardInterrupt
+
+    recorded: list[Request] = []
+    work = (Dialogue(labelled(number), lambda _: None) for number in range(3))
+    with pytest.raises(KeyboardInterrupt):
+        drive(Crashing(2), work, lambda request, _: recorded.append(request), lambda _: None)
+    assert [request.prompt for request in recorded] == ["0 a", "0 bb", "0 ccc", "1 a"]
+
+
+def test_a_model_that_leaves_requests_unanswered_is_an_error() -> None:
+    class Lazy(Scores):
+        def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+            return islice(super().score(requests), 4)
+
+    with pytest.raises(ModelError, match="Lazy answered 4 of 9 requests"):
+        outcome(Lazy(2), (Dialogue(labelled(number), lambda _: None) for number in range(3)))
 
 
 def test_dialogues_under_way_come_first_and_batches_are_filled_up_with_new_ones() -> None:

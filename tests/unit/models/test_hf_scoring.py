@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +116,15 @@ def whole(tokens: Sequence[int]) -> Row:
     return Row(tuple(tokens[:-1]), tuple(enumerate(tokens[1:])))
 
 
+def in_order(found: Iterable[tuple[int, Any]]) -> list[Any]:
+    """What was found of each, once."""
+    answers = dict(found)
+    return [answers[number] for number in range(len(answers))]
+
+
 def ask(model: HuggingFaceBaseModel, *asked: tuple[str, Scoring]) -> list[Completion]:
-    return model.score([Request(str(number), prompt, scoring) for number, (prompt, scoring) in enumerate(asked)])
+    requests = [Request(str(number), prompt, scoring) for number, (prompt, scoring) in enumerate(asked)]
+    return in_order(model.score(requests))
 
 
 def likelihoods(completions: Sequence[Completion]) -> list[Likelihood]:
@@ -144,7 +151,7 @@ def test_shared_and_plain_values_are_those_of_each_text_alone(
     texts = [shots + text for text in texts]
     rows = [whole(text) for text in texts]
     wanted = [exact(network, text) for text in texts]
-    for found in (log_probs_of_tree(network, rows, cached), log_probs_of_batch(network, rows, 0)):
+    for found in (in_order(log_probs_of_tree(network, rows, cached)), log_probs_of_batch(network, rows, 0)):
         assert found == [pytest.approx(values, rel=1e-4, abs=1e-5) for values in wanted]
 
 
@@ -155,7 +162,7 @@ def test_every_beginning_is_computed_once(network: Any) -> None:
     seen: list[int] = []
     hook = network.model.embed_tokens.register_forward_hook(lambda _, given, __: seen.append(given[0].numel()))
     try:
-        log_probs_of_tree(network, rows, 1000)
+        list(log_probs_of_tree(network, rows, 1000))
     finally:
         hook.remove()
     assert sum(seen) == len(shots) + 4  # 31 is shared by two questions
@@ -168,7 +175,7 @@ def test_no_pass_is_larger_than_a_pack_unless_one_branch_is(network: Any, monkey
     seen: list[int] = []
     hook = network.model.embed_tokens.register_forward_hook(lambda _, given, __: seen.append(given[0].numel()))
     try:
-        log_probs_of_tree(network, rows, 1000)
+        list(log_probs_of_tree(network, rows, 1000))
     finally:
         hook.remove()
     assert sorted(seen)[-1] == 13
@@ -182,16 +189,31 @@ def test_other_networks_give_the_plain_values(kind: str, caplog: pytest.LogCaptu
     caplog.set_level(logging.WARNING)
     scorer = Scorer(network, 0, batch_size=2, cache_tokens=1000)
     texts = [[1, 2, 3, 4, 5, *range(6, 6 + more), 7] for more in (1, 5, 3)] + [[9, 8]]
-    found = [scorer.log_probs([whole(text) for text in texts]) for _ in range(2)]
+    found = [in_order(scorer.log_probs([whole(text) for text in texts])) for _ in range(2)]
     assert found[0] == [pytest.approx(exact(network, text), rel=1e-4, abs=1e-5) for text in texts]
     assert found[1] == found[0]
     notices = [record for record in caplog.records if "cannot be shared" in record.message]
     assert len(notices) == (kind in ("Bloom", "Mistral", "Mamba"))
 
 
+@pytest.mark.parametrize("cache_tokens", [0, 1000])
+def test_values_are_told_before_everything_is_read(
+    network: Any, monkeypatch: pytest.MonkeyPatch, cache_tokens: int
+) -> None:
+    monkeypatch.setattr(hf_prefixes, "PACK_TOKENS", 8)
+    scorer = Scorer(network, 0, batch_size=2, cache_tokens=cache_tokens)
+    passes: list[Any] = []
+    hook = network.register_forward_hook(lambda *_: passes.append(None))
+    try:
+        told = [len(passes) for _ in scorer.log_probs([whole([1, 2, 3, number, 4, 5, 6]) for number in range(8)])]
+    finally:
+        hook.remove()
+    assert told[0] <= 2 < told[-1]
+
+
 def test_a_row_that_breaks_the_network_fails_alone(network: Any, caplog: pytest.LogCaptureFixture) -> None:
     texts = [[1, 2, 3], [1, VOCABULARY + 5, 3], [1, 2, 4]]
-    found = Scorer(network, 0, batch_size=4, cache_tokens=1000).log_probs([whole(text) for text in texts])
+    found = in_order(Scorer(network, 0, batch_size=4, cache_tokens=1000).log_probs([whole(text) for text in texts]))
     assert [isinstance(values, list) for values in found] == [True, False, True]
     assert found[2] == pytest.approx(exact(network, texts[2]), rel=1e-4)
     assert "one by one" in caplog.text
