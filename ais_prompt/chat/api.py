@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from ais_prompt.chat.chat_section import chat_turns
-from ais_prompt.chat.formats import EXAMPLES_KEPT, SECTIONS_KEPT, Mode
+from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.language_model import join_texts
 from ais_prompt.chat.media import MEDIA, bare_parts, has_media, join_contents
 from ais_prompt.chat.meta_template import SILENT, MetaTemplate, Slot
 from ais_prompt.chat.raw_messages import is_raw, raw_messages
-from ais_prompt.chat.rounds import Round, is_round, last_round, split_rounds
+from ais_prompt.chat.rounds import Round, split_rounds
+from ais_prompt.chat.sections import Fill, Sections
 from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.prompts.fill import Text, unsealed
 from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
 from ais_prompt.types import Content, Message
 
@@ -57,9 +58,7 @@ class ApiFormat:
     def __init__(self, meta: MetaTemplate | None) -> None:
         self.meta = meta
         self.opening = _opening(meta) if meta else []
-        # Prompts share the sections that are the same in them.
-        self._example = lru_cache(EXAMPLES_KEPT)(self._example_turns)
-        self._outside = lru_cache(SECTIONS_KEPT)(self._outside_turns)
+        self._sections = Sections(self._rounds, self._outside, _blank)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
         """The messages in OpenAI form; a string becomes one user message, and messages stay as they are.
@@ -93,37 +92,28 @@ class ApiFormat:
 
     def _dialogue(self, prompt: PromptList, mode: Mode) -> list[ApiTurn]:
         said: list[ApiTurn] = []
-        parts = prompt.parts()
-        cut = last_round(parts) if mode == "gen" else None
-        for part in parts:
-            if not is_round(part):
-                _add(said, self._outside(part))
-            elif self._rounds(part, said, cut=part is cut):
-                break
+        for turns in self._sections.write(prompt, mode)[0]:
+            _add(said, turns)
         return said
 
-    def _outside_turns(self, section: Section) -> Sequence[ApiTurn]:
+    def _outside(self, body: PromptList) -> Sequence[ApiTurn]:
         """A begin or end section: single roles, and examples as rounds."""
         said: list[ApiTurn] = []
-        for piece in section.body.pieces:
+        for piece in body.pieces:
             if isinstance(piece, Section):
-                _add(said, self._example(piece) if piece.name == "ice" else self._outside(piece))
+                _add(said, self._sections.inner(piece))
             elif not isinstance(piece, str):  # a text has no role: it is lost, as in the peers, and `check` says so
-                _add(said, (_said(piece, self._meta.resolve(piece)),))
+                _add(said, [_said(piece, self._meta.resolve(piece))])
         return said
 
-    def _example_turns(self, section: Section) -> Sequence[ApiTurn]:
+    def _rounds(self, body: PromptList, cut: bool) -> tuple[Sequence[ApiTurn], bool]:
+        """The rounds of a section, texts left out; True if the prompt ends here."""
         said: list[ApiTurn] = []
-        self._rounds(section, said, cut=False)
-        return said
-
-    def _rounds(self, section: Section, said: list[ApiTurn], *, cut: bool) -> bool:
-        """Say the rounds of a section, texts left out; True if the prompt ends here."""
-        pieces = split_rounds(section.body, self._meta)
+        pieces = split_rounds(body, self._meta)
         for piece in pieces:
             if not isinstance(piece, str) and self._round(piece, said, cut=cut and piece is pieces[-1]):
-                return True
-        return False
+                return said, True
+        return said, False
 
     def _round(self, spoken: Round, said: list[ApiTurn], *, cut: bool) -> bool:
         for index, slot in enumerate(self._meta.round):
@@ -134,7 +124,7 @@ class ApiFormat:
                 return True
             # A slot without data and without a default says nothing: it makes no message.
             if index in spoken or slot.prompt is not None:
-                _add(said, (_said(turn, slot),))
+                _add(said, [_said(turn, slot)])
         return False
 
     @property
@@ -204,3 +194,16 @@ def _add(said: list[ApiTurn], more: Sequence[ApiTurn]) -> None:
         said[-1] = ApiTurn(more[0].role, Message(first.role, join_contents(last.content, first.content)))
         more = more[1:]
     said += more
+
+
+def _blank(turns: Sequence[ApiTurn], marks: Collection[str]) -> Fill[Sequence[ApiTurn]] | None:
+    """Turns with sealed marks in their texts, to be filled; next to media texts are left out when they are empty."""
+    texts = [unsealed(turn.message.content, marks) for turn in turns if isinstance(turn.message.content, str)]
+    if len(texts) < len(turns):
+        return None
+    blanks = list(zip(turns, texts, strict=True))
+    return lambda values: [_filled(turn, text, values) if text.marks else turn for turn, text in blanks]
+
+
+def _filled(turn: ApiTurn, text: Text, values: Mapping[str, str]) -> ApiTurn:
+    return ApiTurn(turn.role, Message(turn.message.role, text.fill(values)))

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from ais_prompt.prompts.prompt_list import PromptList
 from ais_prompt.types import Prompt
 
 Mode: TypeAlias = Literal["gen", "ppl"]
 """``gen``: the prompt ends where the model starts to write; ``ppl``: it is whole, answers included."""
-
-EXAMPLES_KEPT: Final = 2048
-"""How many in-context examples a format remembers once it has written them."""
-
-SECTIONS_KEPT: Final = 256
-"""How many begin and end sections it remembers, with all the examples in them; a label table has one for each label."""
 
 
 class ChatFormat(Protocol):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Collection
 
 from ais_prompt.chat.chat_section import chat_turns, framed_chat
-from ais_prompt.chat.formats import EXAMPLES_KEPT, SECTIONS_KEPT, Mode
+from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import refuse_media
 from ais_prompt.chat.meta_template import SILENT, MetaTemplate
-from ais_prompt.chat.rounds import Round, is_round, last_round, split_rounds
+from ais_prompt.chat.rounds import Round, split_rounds
+from ais_prompt.chat.sections import Fill, Sections
 from ais_prompt.errors import ConfigError
+from ais_prompt.prompts.fill import unsealed
 from ais_prompt.prompts.prompt_list import PromptList, Section, text_of
 
 
@@ -41,9 +43,7 @@ class LanguageModelFormat:
             if meta is not None and not isinstance(getattr(meta, name), str):
                 raise ConfigError(f"{name!r} of a language model's meta_template must be a text")
         self.meta = meta
-        # Prompts share the sections that are the same in them.
-        self._example = lru_cache(EXAMPLES_KEPT)(self._write_example)
-        self._outside = lru_cache(SECTIONS_KEPT)(self._write_outside)
+        self._sections = Sections(self._rounds, self._outside, _blank)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
         """The text of the prompt; in ``gen`` mode it ends at the first generating slot of the last round.
@@ -58,44 +58,33 @@ class LanguageModelFormat:
         if self.meta is None:
             refuse_media(prompt)
             return join_texts(prompt)
-        written: list[str] = [self.meta.begin]
-        parts = prompt.parts()
-        cut = last_round(parts) if mode == "gen" else None
-        for part in parts:
-            if not is_round(part):
-                written.append(self._outside(part))
-            elif self._rounds(part, written, cut=part is cut):
-                return "".join(written)
-        return "".join([*written, self.meta.end])
+        written, ends = self._sections.write(prompt, mode)
+        return "".join([self.meta.begin, *written, "" if ends else self.meta.end])
 
-    def _write_outside(self, section: Section) -> str:
+    def _outside(self, body: PromptList) -> str:
         """A begin or end section: texts and single roles where they stand, examples as rounds."""
         written: list[str] = []
-        for piece in section.body.pieces:
+        for piece in body.pieces:
             if isinstance(piece, str):
                 written.append(piece)
             elif isinstance(piece, Section):
-                written.append(self._example(piece) if piece.name == "ice" else self._outside(piece))
+                written.append(self._sections.inner(piece))
             else:
                 refuse_media([piece])
                 written.append(self._meta.resolve(piece).text(piece))
         return "".join(written)
 
-    def _write_example(self, section: Section) -> str:
+    def _rounds(self, body: PromptList, cut: bool) -> tuple[str, bool]:
+        """The rounds of a section; True if the prompt ends here."""
+        refuse_media(body)
         written: list[str] = []
-        self._rounds(section, written, cut=False)
-        return "".join(written)
-
-    def _rounds(self, section: Section, written: list[str], *, cut: bool) -> bool:
-        """Write the rounds of a section; True if the prompt ends here."""
-        refuse_media(section.body.pieces)
-        pieces = split_rounds(section.body, self._meta)
+        pieces = split_rounds(body, self._meta)
         for piece in pieces:
             if isinstance(piece, str):
                 written.append(piece)
             elif self._round(piece, written, cut=cut and piece is pieces[-1]):
-                return True
-        return False
+                return "".join(written), True
+        return "".join(written), False
 
     def _round(self, said: Round, written: list[str], *, cut: bool) -> bool:
         """Write one round in the order of the meta template, slots without data included."""
@@ -114,3 +103,7 @@ class LanguageModelFormat:
     def _meta(self) -> MetaTemplate:
         assert self.meta is not None
         return self.meta
+
+
+def _blank(written: str, marks: Collection[str]) -> Fill[str]:
+    return unsealed(written, marks).fill

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from ais_prompt.chat.meta_template import MetaTemplate, unknown_role
@@ -25,12 +24,11 @@ def split_rounds(section: PromptList, meta: MetaTemplate) -> list[str | Round]:
     pieces: list[str | Round] = []
     current: Round = {}
     last = -1
-    for item in section.pieces:
-        if isinstance(item, Section):
-            raise PromptError(
-                "in-context examples cannot stand inside the round of a dialogue",
-                mend="move the ice_token into begin",
-            )
+    if any(isinstance(piece, Section) and piece.name == "ice" for piece in section.pieces):
+        raise PromptError(
+            "in-context examples cannot stand inside the round of a dialogue", mend="move the ice_token into begin"
+        )
+    for item in section:
         if isinstance(item, str):
             pieces.append(item)
             continue
@@ -41,19 +39,6 @@ def split_rounds(section: PromptList, meta: MetaTemplate) -> list[str | Round]:
         current[index] = item
         last = index
     return [*pieces, current] if current else pieces
-
-
-def is_round(part: Section) -> bool:
-    """True for what is written in rounds, unlike begin and end: items outside of all sections are, too."""
-    return part.name in ("round", None)
-
-
-def last_round(parts: Sequence[Section]) -> Section | None:
-    """The part in whose last round a generation prompt is cut; None if no part is written in rounds."""
-    for part in reversed(parts):
-        if is_round(part):
-            return part
-    return None
 
 
 def _index(turn: Turn, meta: MetaTemplate) -> int:

@@ -9,7 +9,8 @@ from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled
 from ais_prompt.prompts.dialogue import section_items
 from ais_prompt.prompts.fill import Text, compile_text
-from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, no_turns_inside, text_of, with_text
+from ais_prompt.prompts.outline import Line, Outline
+from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, no_turns_inside, text_of
 
 
 class Blank(Protocol):
@@ -74,28 +75,49 @@ class DialogueBlank:
     def __init__(
         self, template: Mapping[str, Any], marks: Sequence[str], drop: Collection[str], ice_token: str | None
     ) -> None:
-        self._sections = [
-            _SectionBlank(name, [_Line(item, marks, drop, ice_token) for item in section_items(items)])
-            for name, items in template.items()
-        ]
+        self._sections: list[_Plain | _WithExamples] = []
+        for name, section in template.items():
+            lines = [(item, _compiled(text_of(item), marks, drop, ice_token)) for item in section_items(section)]
+            if ice_token is not None and any(ice_token in text.marks for _, text in lines):
+                self._sections.append(_WithExamples(name, lines, ice_token))
+            elif lines:
+                self._sections.append(_Plain(name, lines))
         self.marks = frozenset[str]().union(*(section.marks for section in self._sections))
 
     def fill(self, values: Mapping[str, str], examples: Filled) -> PromptList:
         """As `Blank.fill`. A section without any column is the same object as long as the examples are."""
-        sections = [section.fill(values, examples) for section in self._sections]
-        return PromptList([section for section in sections if section.body.pieces])
+        pieces: list[Piece] = []
+        for section in self._sections:
+            pieces += section.fill(values, examples)
+        return PromptList(pieces)
 
 
-class _SectionBlank:
-    """A section of a dialogue."""
+class _Plain:
+    """Lines without a place for examples."""
 
-    def __init__(self, name: str, lines: Sequence[_Line]) -> None:
-        self.marks = frozenset[str]().union(*(line.marks for line in lines))
+    def __init__(self, name: str, lines: Sequence[Line]) -> None:
+        self._outline = Outline(name, lines)
+        self.marks = self._outline.marks
+
+    def fill(self, values: Mapping[str, str], examples: Filled) -> Sequence[Piece]:  # noqa: ARG002
+        return (self._outline.fill(values),)
+
+
+class _WithExamples:
+    """A section with a place for examples."""
+
+    def __init__(self, name: str, lines: Sequence[Line], ice_token: str) -> None:
         self._name = name
-        self._lines = lines
-        self._last: tuple[Filled, Section] | None = None
+        self._ice_token = ice_token
+        self._whole = Outline(name, lines)
+        self.marks = self._whole.marks - {ice_token}
+        self._lines = [
+            _Place(item, text, ice_token) if ice_token in text.marks else _Plain(name, [(item, text)])
+            for item, text in lines
+        ]
+        self._last: tuple[Filled, Sequence[Piece]] | None = None
 
-    def fill(self, values: Mapping[str, str], examples: Filled) -> Section:
+    def fill(self, values: Mapping[str, str], examples: Filled) -> Sequence[Piece]:
         if self.marks:
             return self._filled(values, examples)
         # Nothing but the examples can change it, and they are often the same for all rows.
@@ -104,35 +126,30 @@ class _SectionBlank:
             last = self._last = examples, self._filled(values, examples)
         return last[1]
 
-    def _filled(self, values: Mapping[str, str], examples: Filled) -> Section:
+    def _filled(self, values: Mapping[str, str], examples: Filled) -> Sequence[Piece]:
+        if isinstance(examples, str):  # they are a value like others
+            return (self._whole.fill({**values, self._ice_token: examples}),)
         pieces: list[Piece] = []
         for line in self._lines:
             pieces += line.fill(values, examples)
-        return Section(self._name, PromptList(pieces))
+        return (Section(self._name, PromptList(pieces)),) if pieces else ()
 
 
-class _Line:
-    """A text or turn of a dialogue."""
+class _Place:
+    """A line with a place for examples that are turns."""
 
-    def __init__(self, item: Item, marks: Iterable[str], drop: Collection[str], ice_token: str | None) -> None:
-        self._text = _compiled(text_of(item), marks, drop, ice_token)
-        self._item = item if self._text.marks else with_text(item, self._text.fill({}))
-        self._ice_token = ice_token if ice_token in self._text.marks else None
-        self._around_examples = self._text.split(self._ice_token) if self._ice_token else []
-        self.marks = frozenset(self._text.marks) - {ice_token}
+    def __init__(self, item: Item, text: Text, ice_token: str) -> None:
+        self._item = item
+        self._ice_token = ice_token
+        self._around = text.split(ice_token)
+        self.marks = frozenset(text.marks) - {ice_token}
 
-    def fill(self, values: Mapping[str, str], examples: Filled) -> Sequence[Piece]:
-        if not self._text.marks:
-            return (self._item,)
-        if self._ice_token is None:
-            return (with_text(self._item, self._text.fill(values)),)
-        if isinstance(examples, str):
-            return (with_text(self._item, self._text.fill({**values, self._ice_token: examples})),)
+    def fill(self, values: Mapping[str, str], examples: PromptList) -> Sequence[Piece]:
         if not isinstance(self._item, str):
             raise no_turns_inside(self._item, self._ice_token)
         if self._item == self._ice_token:  # as most templates have it
             return examples.pieces
-        return examples.join(text.fill(values) for text in self._around_examples).pieces
+        return examples.join(text.fill(values) for text in self._around).pieces
 
 
 def _compiled(text: str, marks: Iterable[str], drop: Collection[str], ice_token: str | None) -> Text:

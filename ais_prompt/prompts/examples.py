@@ -25,9 +25,11 @@ class Examples:
 
     def __init__(self, template: Template | None, separator: str, eos_token: str, drop: Sequence[str]) -> None:
         self._template = template
-        self._separator = separator
-        self._eos_token = eos_token
         self._drop = drop
+        # Turns need nothing between them. The end token takes a place even when it is empty, as it does in the peers.
+        spaced = template is None or template.form != "dialogue"
+        self._separator, self._eos_token = (separator, eos_token) if spaced else ("", "")
+        self._end = PromptList([self._eos_token])
         self._known: dict[str, Filled] = {}
         self._last: tuple[list[str], Filled] | None = None
 
@@ -60,13 +62,11 @@ class Examples:
         return self._template.render_example(shot.fields, label=shot.gold, drop=self._drop)
 
     def _join(self, examples: Sequence[Filled]) -> Filled:
-        form = self._template.form if self._template is not None else "string"
-        if form == "messages":
+        if self._template is not None and self._template.form == "messages":
             return chain(examples)
-        separator, eos_token = ("", "") if form == "dialogue" else (self._separator, self._eos_token)
         texts = [example for example in examples if isinstance(example, str)]
         if len(texts) == len(examples):
-            return separator.join(texts) + eos_token
-        spaced = [piece for example in examples for piece in (example, separator)] if separator else examples
-        # The end token takes a place even when it is empty, as it does in the peers.
-        return chain([*spaced, PromptList([eos_token])])
+            return self._separator.join(texts) + self._eos_token
+        if self._separator:
+            examples = [piece for example in examples for piece in (example, self._separator)]
+        return chain([*examples, self._end])

@@ -7,8 +7,12 @@ answer. Here a text is taken apart once into literals and marks; filling only jo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Final
+
+SEAL: Final = "\ue000"
+"""A private character: no template has it around a mark."""
 
 
 class Text:
@@ -33,6 +37,13 @@ class Text:
         pieces[1::2] = [values[mark] for mark in self.marks]
         return "".join(pieces)
 
+    @property
+    def sealed(self) -> str:
+        """The text with each mark between two seals, by which `unsealed` finds it again in a longer text."""
+        pieces = list(self._pieces)
+        pieces[1::2] = [f"{SEAL}{mark}{SEAL}" for mark in self.marks]
+        return "".join(pieces)
+
     def split(self, mark: str) -> list[Text]:
         """The texts between the copies of one mark; one text more than there are copies."""
         texts, start = [], 0
@@ -41,6 +52,11 @@ class Text:
                 texts.append(Text(self._pieces[start:place]))
                 start = place + 1
         return [*texts, Text(self._pieces[start:])]
+
+
+def unsealed(text: str, marks: Iterable[str]) -> Text:
+    """Take a text apart at its sealed marks; marks without seals are literal text."""
+    return Text(re.split(f"{SEAL}({'|'.join(map(re.escape, marks))}){SEAL}", text))
 
 
 @lru_cache(maxsize=4096)

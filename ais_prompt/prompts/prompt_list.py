@@ -22,11 +22,15 @@ class Section:
         body: what stands in it.
     """
 
-    __slots__ = ("body", "name")
+    __slots__ = ("_body", "name")
 
     def __init__(self, name: str | None, body: PromptList) -> None:
         self.name = name
-        self.body = body
+        self._body = body
+
+    @property
+    def body(self) -> PromptList:
+        return self._body
 
 
 Piece: TypeAlias = "str | Turn | Section"

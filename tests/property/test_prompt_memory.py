@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.chat import ChatFormat, make_chat_format
-from ais_prompt.chat.formats import SECTIONS_KEPT
-from ais_prompt.prompts import PromptBuilder, PromptTemplate
+from ais_prompt.chat import ChatFormat, Mode, make_chat_format
+from ais_prompt.chat.sections import SECTIONS_KEPT
+from ais_prompt.prompts import PromptBuilder, PromptList, PromptTemplate
 from ais_prompt.types import Prompt, Sample
 
 ROUND = [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]
@@ -55,3 +55,19 @@ def test_more_shots_than_are_remembered(style: str) -> None:
     many = [Sample(f"s{number}", number, {"q": f"shot {number}", "a": "x"}) for number in range(SECTIONS_KEPT + 10)]
     for shot in [*many, many[0]]:
         assert prompts(*used, ROWS[0], [shot]) == prompts(*parts(DIALOGUE, style), ROWS[0], [shot])
+
+
+@pytest.mark.parametrize("style", ["text", "messages"])
+@pytest.mark.parametrize("template", [DIALOGUE, LABELS], ids=["dialogue", "labels"])
+@given(
+    row=st.fixed_dictionaries({"q": st.text(), "a": st.sampled_from(["yes", "no"])}),
+    mode=st.sampled_from(["gen", "ppl"]),
+)
+def test_a_template_that_is_framed_once_says_what_its_rows_say(
+    style: str, template: Any, row: dict[str, str], mode: Mode
+) -> None:
+    builder, chat = parts(template, style)
+    filled = builder.generation(Sample("row", 0, row), ROWS[:2])
+    assert isinstance(filled, PromptList)
+    plain = filled[:]  # the same turns, which do not know of their template
+    assert chat.render(filled, mode) == chat.render(plain, mode)

@@ -68,6 +68,20 @@ def test_examples_are_messages() -> None:
     ]
 
 
+def test_what_a_meta_template_writes_is_never_filled() -> None:
+    meta = {"round": [{"role": "HUMAN", "api_role": "HUMAN", "begin": "{q}: "}, META["round"][1]]}
+    assert sent({"round": [HUMAN, BOT]}, meta=meta) == [("user", "{q}: sky")]
+
+
+def test_an_empty_text_leaves_nothing_next_to_media() -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}}
+    chat = ApiFormat(parse_meta_template(META))
+    template = PromptTemplate({"round": [HUMAN, {"role": "HUMAN", "prompt_mm": [image]}]})
+    for text, parts in (("", [image]), ("sky", [{"type": "text", "text": "sky"}, image])):
+        messages = chat.render(template.render({"q": text}), "gen")
+        assert prompt_to_json(messages) == [{"role": "user", "content": parts}]
+
+
 def test_begin_and_end_of_a_role_frame_its_text() -> None:
     meta = {"round": [{"role": "HUMAN", "api_role": "HUMAN", "begin": "Q: ", "end": "?"}, META["round"][1]]}
     assert sent({"round": [HUMAN, BOT]}, meta=meta) == [("user", "Q: sky?")]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.prompts.fill import column_marks, compile_text
+from ais_prompt.prompts.fill import column_marks, compile_text, unsealed
 
 
 def filled(text: str, **fields: object) -> str:
@@ -42,3 +42,9 @@ def test_the_longer_of_two_marks_is_meant() -> None:
 def test_split_leaves_the_other_marks() -> None:
     pieces = compile_text("{q}#{a}#", ("{q}", "{a}", "#")).split("#")
     assert [piece.fill({"{q}": "Q", "{a}": "A"}) for piece in pieces] == ["Q", "A", ""]
+
+
+def test_sealed_marks_are_found_again_in_a_longer_text() -> None:
+    text = compile_text("{q}, {a}?", ("{q}", "{a}"))
+    framed = unsealed(f"{{q}} says: {text.sealed} {{a}}", text.marks)
+    assert framed.fill({"{q}": "{a}", "{a}": "A"}) == "{q} says: {a}, A? {a}"

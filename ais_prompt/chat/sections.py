@@ -1,0 +1,84 @@
+"""The sections of dialogues on their way into a format: what prompts have in common is written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from ais_prompt.chat.formats import Mode
+from ais_prompt.prompts.outline import FilledSection, Outline
+from ais_prompt.prompts.prompt_list import PromptList, Section
+
+Written = TypeVar("Written")
+
+Fill: TypeAlias = Callable[[Mapping[str, str]], Written]
+"""From the values of a row, mark → text, to what is written for its section."""
+
+OUTSIDE: Final = ("begin", "end")
+"""The sections of single texts and turns. All else is written in rounds: items outside of all sections are, too."""
+
+EXAMPLES_KEPT: Final = 2048
+"""How many in-context examples are remembered once they are written."""
+
+SECTIONS_KEPT: Final = 256
+"""How many begin and end sections are remembered, with their examples; a label table has one for each label."""
+
+
+class Sections(Generic[Written]):
+    """Has the sections of prompts written by a format, and remembers them.
+
+    The section of a template that rows fill is written once, with sealed marks in place of the values
+    (`ais_prompt.prompts.outline`). For each row only the values are put in.
+
+    Args:
+        rounds: writes a body as rounds of the meta template. If it is told to cut the last round, it says whether the
+            prompt ends there.
+        outside: writes the body of a begin or end section.
+        blank: makes what was written with sealed marks fit to be filled; None if the values decide more than the text.
+    """
+
+    def __init__(
+        self,
+        rounds: Callable[[PromptList, bool], tuple[Written, bool]],
+        outside: Callable[[PromptList], Written],
+        blank: Callable[[Written, Collection[str]], Fill[Written] | None],
+    ) -> None:
+        self._rounds = rounds
+        self._write_outside = outside
+        self._blank = blank
+        self.inner = lru_cache(EXAMPLES_KEPT)(self._uncut)
+        self._outside = lru_cache(SECTIONS_KEPT)(self._uncut)
+        self._outline = lru_cache(SECTIONS_KEPT)(self._write_outline)
+
+    def write(self, prompt: PromptList, mode: Mode) -> tuple[list[Written], bool]:
+        """What is written for each part of a dialogue; True if it ends where the model starts to write."""
+        parts = prompt.parts()
+        last_round = next((part for part in reversed(parts) if part.name not in OUTSIDE), None)
+        written: list[Written] = []
+        for part in parts:
+            if part.name in OUTSIDE:
+                written.append(self._outside(part))
+                continue
+            said, ends = self._section(part, mode == "gen" and part is last_round)
+            written.append(said)
+            if ends:
+                return written, True
+        return written, False
+
+    def _uncut(self, section: Section) -> Written:
+        return self._section(section, False)[0]
+
+    def _section(self, section: Section, cut: bool) -> tuple[Written, bool]:
+        if isinstance(section, FilledSection):
+            fill, ends = self._outline(section.outline, cut)
+            if fill is not None:
+                return fill(section.values), ends
+        return self._body(section.name, section.body, cut)
+
+    def _write_outline(self, outline: Outline, cut: bool) -> tuple[Fill[Written] | None, bool]:
+        written, ends = self._body(outline.name, outline.sealed, cut)
+        return self._blank(written, outline.marks), ends
+
+    def _body(self, name: str | None, body: PromptList, cut: bool) -> tuple[Written, bool]:
+        return (self._write_outside(body), False) if name in OUTSIDE else self._rounds(body, cut)

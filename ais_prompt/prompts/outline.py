@@ -1,0 +1,64 @@
+"""Sections of a template: what is the same in the prompts of all rows is one object, and known once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+from ais_prompt.prompts.fill import Text
+from ais_prompt.prompts.prompt_list import Item, PromptList, Section, with_text
+
+Line: TypeAlias = tuple[Item, Text]
+"""A text or turn of a template, and its text taken apart."""
+
+
+class Outline:
+    """A section before a row fills it.
+
+    Args:
+        name: the name of the section.
+        lines: its texts and turns.
+
+    Attributes:
+        marks: what is replaced in it.
+    """
+
+    def __init__(self, name: str, lines: Sequence[Line]) -> None:
+        self.name = name
+        self.marks = frozenset(mark for _, text in lines for mark in text.marks)
+        self._lines = lines
+        self._fixed = FilledSection(self, {})
+
+    def fill(self, values: Mapping[str, str]) -> FilledSection:
+        """The section with the values of a row: mark → text. Without marks it is always the same object."""
+        return FilledSection(self, values) if self.marks else self._fixed
+
+    def items(self, values: Mapping[str, str]) -> PromptList:
+        """The texts and turns with the values in them."""
+        return PromptList([with_text(item, text.fill(values)) for item, text in self._lines])
+
+    @cached_property
+    def sealed(self) -> PromptList:
+        """The texts and turns with sealed marks in them: what a chat format writes for these holds for all rows."""
+        return PromptList([with_text(item, text.sealed) for item, text in self._lines])
+
+
+class FilledSection(Section):
+    """An outline with the values of a row. Its texts and turns are made for those who look at them.
+
+    Attributes:
+        outline: what is the same for all rows.
+        values: mark → what is written for it.
+    """
+
+    __slots__ = ("outline", "values")
+
+    def __init__(self, outline: Outline, values: Mapping[str, str]) -> None:
+        self.name = outline.name
+        self.outline = outline
+        self.values = values
+
+    @property
+    def body(self) -> PromptList:
+        return self.outline.items(self.values)
