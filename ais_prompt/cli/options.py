@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,22 +13,33 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_OPTIONS = (
+_CONFIG_OPTIONS = (
     click.argument("config", required=False, metavar="[CONFIG]"),
     click.option("--models", multiple=True, metavar="NAME…", help="Model configs by name; see `aisprompt list`."),
     click.option("--datasets", multiple=True, metavar="NAME…", help="Data set configs by name or pattern."),
     click.option(
         "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."
     ),
+    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+)
+_RUN_OPTIONS = (
     click.option("--num-prompts", type=click.IntRange(min=1), metavar="N", help="Only the first N questions of each."),
     click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's)."),
-    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
 
 
 def source_options(command: Command) -> Command:
-    """Add the options to a command; `source` makes a `Source` of them."""
-    for option in reversed(_OPTIONS):
+    """Add the options of a config and of a run to a command; `source` makes a `Source` of them."""
+    return _with((*_CONFIG_OPTIONS, *_RUN_OPTIONS), command)
+
+
+def config_options(command: Command) -> Command:
+    """Add only those of a config to a command; `source` makes a `Source` of them."""
+    return _with(_CONFIG_OPTIONS, command)
+
+
+def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -38,9 +49,9 @@ def source(
     models: tuple[str, ...],
     datasets: tuple[str, ...],
     overrides: tuple[str, ...],
-    num_prompts: int | None,
-    work_dir: str | None,
     debug: bool,  # noqa: ARG001  # read by `Verb`
+    num_prompts: int | None = None,
+    work_dir: str | None = None,
 ) -> Source:
     """What the options say."""
     from ais_prompt.pipeline import Source
@@ -54,9 +65,9 @@ def as_command(
     models: tuple[str, ...],
     datasets: tuple[str, ...],
     overrides: tuple[str, ...],
-    num_prompts: int | None,
-    work_dir: str | None,
     debug: bool,  # noqa: ARG001
+    num_prompts: int | None = None,
+    work_dir: str | None = None,
 ) -> str:
     """The command line that gives another verb the same options."""
     parts = ["aisprompt", verb, *([config] if config else [])]

@@ -1,0 +1,207 @@
+"""What became of prompts: which parts changed, which rows, and which prompts in which way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Final, Literal, TypeAlias
+
+from ais_prompt.prompt_locks.edit import Edit, find_edit
+from ais_prompt.prompt_locks.rows import match_rows
+from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
+
+Reason: TypeAlias = Literal["edit", "data", "other"]
+"""Why prompts changed: one edit explains all of it, the row of the data changed, or neither is known."""
+
+PACKAGES: Final = "packages"
+"""Kind of the parts that are versions of packages."""
+_MOST_EDITS: Final = 12
+"""Different edits that are looked for; what they do not explain has changed otherwise."""
+_LEARNT_FROM: Final = 3
+"""Prompts from which an edit is learnt."""
+_PROBES: Final = 24
+"""Prompts on which an edit is tried before it is tried on all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartChange:
+    """A part that is not what it was; None where there is or was none."""
+
+    kind: str
+    name: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPrompt:
+    """One prompt that is not what it was.
+
+    Attributes:
+        sample, row: id and number of its row now.
+        number: which of the sample's prompts it is, from 0.
+        digest: of the prompt as it was.
+        before, after: the prompt as one text; ``before`` is None if it is not known.
+    """
+
+    sample: str
+    row: int
+    number: int
+    digest: str
+    before: str | None
+    after: str
+
+    def is_before(self, text: str) -> bool:
+        """Whether a text is the prompt as it was."""
+        return compact_digest(text) == self.digest
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Prompts that changed in the same way.
+
+    Attributes:
+        reason: why they changed.
+        prompts: all of them, in order of the rows.
+        edit: what was changed, for the reason ``edit``.
+    """
+
+    reason: Reason
+    prompts: Sequence[ChangedPrompt]
+    edit: Edit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDrift:
+    """What became of the prompts of one model on one data set.
+
+    Attributes:
+        before, after: both sides.
+        parts: the parts that changed.
+        groups: the prompts that changed, the largest group first.
+        changed_rows: numbers of the rows whose data changed, whether their prompts did or not.
+        added_rows: numbers of rows that are new.
+        removed_rows: numbers, as they were, of rows that are gone.
+        reordered: whether rows that stayed are in another order.
+    """
+
+    before: TaskPrompts
+    after: TaskPrompts
+    parts: Sequence[PartChange]
+    groups: Sequence[Group]
+    changed_rows: Sequence[int]
+    added_rows: Sequence[int]
+    removed_rows: Sequence[int]
+    reordered: bool
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing changed at all."""
+        rows = self.changed_rows or self.added_rows or self.removed_rows or self.reordered
+        return not (self.parts or self.groups or rows)
+
+    @property
+    def changed(self) -> int:
+        """How many prompts changed; those of added and removed rows are not among them."""
+        return sum(len(group.prompts) for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What became of all prompts.
+
+    Attributes:
+        tasks: the tasks that are on both sides, in order.
+        only_before, only_after: names of the tasks that are on one side only.
+        made_with: packages of other versions than before; they are no drift, but can be the cause of one.
+    """
+
+    tasks: Sequence[TaskDrift]
+    only_before: Sequence[str] = ()
+    only_after: Sequence[str] = ()
+    made_with: Sequence[PartChange] = ()
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing changed at all."""
+        return not (self.only_before or self.only_after) and all(task.is_none for task in self.tasks)
+
+
+def compare_task(before: TaskPrompts, after: TaskPrompts) -> TaskDrift:
+    """Find out what became of the prompts of a task.
+
+    Args:
+        before: some of its prompts may be known by their digests only.
+        after: all of its prompts in full.
+    """
+    rows = match_rows(list(before.digests), list(after.digests))
+    numbers = {sample: row for row, sample in enumerate(after.digests)}
+    stayed = [sample for sample in after.digests if sample in before.digests]
+    changed = [found for sample in stayed for found in _changed_prompts(before, after, sample, sample, numbers)]
+    of_data = [found for old, new in rows.changed for found in _changed_prompts(before, after, old, new, numbers)]
+    groups = group_prompts(changed) + ([Group("data", of_data)] if of_data else [])
+    old_numbers = {sample: row for row, sample in enumerate(before.digests)}
+    return TaskDrift(
+        before,
+        after,
+        changed_parts(before.parts, after.parts),
+        sorted(groups, key=lambda group: -len(group.prompts)),
+        changed_rows=[numbers[new] for _, new in rows.changed],
+        added_rows=[numbers[sample] for sample in rows.added],
+        removed_rows=[old_numbers[sample] for sample in rows.removed],
+        reordered=rows.reordered,
+    )
+
+
+def changed_parts(before: Parts, after: Parts) -> list[PartChange]:
+    """The parts that differ, in order."""
+    nothing: Mapping[str, Any] = {}
+    return [
+        PartChange(kind, name, old.get(name), new.get(name))
+        for kind in dict.fromkeys(chain(before, after))
+        for old, new in [(before.get(kind, nothing), after.get(kind, nothing))]
+        for name in dict.fromkeys(chain(old, new))
+        if old.get(name) != new.get(name)
+    ]
+
+
+def group_prompts(changed: Sequence[ChangedPrompt]) -> list[Group]:
+    """Changed prompts by the edit that was made; those that no edit explains are the last group."""
+    groups: list[Group] = []
+    pending = list(changed)
+    while len(groups) < _MOST_EDITS and (known := _some_known(pending)):
+        edit = find_edit([(prompt.before or "", prompt.after) for prompt in known])
+        explained = _explained(edit, pending) or {pending.index(known[0]): known[0]}
+        groups.append(Group("edit", list(explained.values()), edit))
+        pending = [prompt for at, prompt in enumerate(pending) if at not in explained]
+    return [*groups, Group("other", pending)] if pending else groups
+
+
+def _some_known(pending: Sequence[ChangedPrompt]) -> list[ChangedPrompt]:
+    """The first prompts whose text before is known."""
+    known = (prompt for prompt in pending if prompt.before is not None)
+    return [prompt for prompt, _ in zip(known, range(_LEARNT_FROM), strict=False)]
+
+
+def _explained(edit: Edit, pending: Sequence[ChangedPrompt]) -> dict[int, ChangedPrompt]:
+    """Position → prompt with its text before, for the prompts of which this edit is all that changed."""
+    probes = pending[:: max(1, len(pending) // _PROBES)]
+    if not any(edit.undo(prompt.is_before, prompt.after) is not None for prompt in probes):
+        return {}
+    undone = ((at, prompt, edit.undo(prompt.is_before, prompt.after)) for at, prompt in enumerate(pending))
+    return {at: replace(prompt, before=before) for at, prompt, before in undone if before is not None}
+
+
+def _changed_prompts(
+    before: TaskPrompts, after: TaskPrompts, old: str, new: str, numbers: Mapping[str, int]
+) -> Iterable[ChangedPrompt]:
+    """The prompts of a sample that changed; one that came or went is compared with an empty text."""
+    digests, texts = before.digests[old], after.texts[new]
+    known: Sequence[str | None] = before.texts.get(old) or [None] * len(digests)
+    for number in range(max(len(digests), len(texts))):
+        digest = digests[number] if number < len(digests) else compact_digest("")
+        text = texts[number] if number < len(texts) else ""
+        if digest != compact_digest(text):
+            was = known[number] if number < len(digests) else ""
+            yield ChangedPrompt(new, numbers[new], number, digest, was, text)

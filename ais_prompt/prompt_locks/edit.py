@@ -1,0 +1,129 @@
+"""From a few prompts before and after to the edit that was made, and back: is it all that happened to another prompt?
+
+A lock holds few prompts in full and a digest of each. An edit is found where both texts are there. Undone in the new
+text of another prompt, it gives the old text, if nothing else happened to that prompt: the digest proves it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+from typing import Final, TypeAlias
+
+from ais_prompt.prompt_locks.hunks import END, START, Hunk, hunks
+
+Reach: TypeAlias = "tuple[int | None, int | None]"
+
+_REACHES: Final[Sequence[Reach]] = (
+    *((None, None), (1, None), (0, None), (None, 1), (None, 0)),
+    *((12, 12), (1, 12), (0, 12), (12, 1), (12, 0), (1, 1), (0, 0)),
+)
+"""How many characters left and right of a change must be there for it to be undone; None for all of them.
+
+What stands there in every prompt that was looked at can be the template's, or by chance the data's, such as a question
+mark. So all that can be meant is tried, the strictest first; the digest decides.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Changes that were made together.
+
+    Attributes:
+        changes: each with what stands left and right of it wherever it was seen.
+    """
+
+    changes: tuple[Hunk, ...]
+
+    def undo(self, proves: Callable[[str], bool], new: str) -> str | None:
+        """The old text of a prompt.
+
+        Args:
+            proves: whether a text is the old one.
+            new: the new text.
+
+        Returns:
+            None if this edit is not all that happened.
+        """
+        for reach in _REACHES:
+            old = _undone(self.changes, reach, new)
+            if proves(old):
+                return old
+        return None
+
+
+def find_edit(texts: Iterable[tuple[str, str]]) -> Edit:
+    """The edit of a prompt, told by its old and new text, and by those others in which the same was changed.
+
+    Args:
+        texts: old and new text of one or more prompts.
+    """
+    first, *others = (hunks(old, new) for old, new in texts)
+    alike = [found for found in others if _literals(found) == _literals(first)]
+    changes: list[Hunk] = []
+    for hunk in (hunk for found in [first, *alike] for hunk in found):
+        _add(changes, hunk)
+    return Edit(tuple(changes))
+
+
+def _literals(found: Sequence[Hunk]) -> set[tuple[str, str]]:
+    return {(hunk.old, hunk.new) for hunk in found}
+
+
+def _add(changes: list[Hunk], hunk: Hunk) -> None:
+    """Add a change, or make it one with an equal one that has something in common on its left or right."""
+    for at, other in enumerate(changes):
+        if _kind(other) == _kind(hunk):
+            left, right = _common_end(other.left, hunk.left), _common_start(other.right, hunk.right)
+            if left.strip() or right.strip():
+                changes[at] = Hunk(left, hunk.old, hunk.new, right)
+                return
+    changes.append(hunk)
+
+
+def _kind(hunk: Hunk) -> tuple[str, str, bool, bool]:
+    """What was changed, and whether it stands at an end of the text."""
+    return hunk.old, hunk.new, hunk.left == START, hunk.right == END
+
+
+def _common_end(first: str, second: str) -> str:
+    return _common_start(first[::-1], second[::-1])[::-1]
+
+
+def _common_start(first: str, second: str) -> str:
+    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
+def _undone(changes: tuple[Hunk, ...], reach: Reach, new: str) -> str:
+    pattern, olds = _pattern(changes, reach)
+    text = pattern.sub(lambda found: olds[found.lastindex or 0], f"{START}{new}{END}")
+    return text.removeprefix(START).removesuffix(END)
+
+
+@lru_cache(maxsize=64)
+def _pattern(changes: tuple[Hunk, ...], reach: Reach) -> tuple[re.Pattern[str], dict[int, str]]:
+    """An expression that finds the new text of every change, and group → its old text."""
+    # The longest first: of two that begin alike, the longer one is meant where it fits.
+    ordered = sorted(dict.fromkeys(_within(changes, reach)), key=lambda hunk: -len(hunk.new))
+    olds = dict(enumerate((hunk.old for hunk in ordered), start=1))
+    return re.compile("|".join(map(_expression, ordered)) or "(?!)"), olds
+
+
+def _expression(hunk: Hunk) -> str:
+    # A change that was seen in the midst of texts is not meant at their ends.
+    left = f"(?<={re.escape(hunk.left)})" if hunk.left else f"(?<!{START})"
+    right = f"(?={re.escape(hunk.right)})" if hunk.right else f"(?!{END})"
+    return f"{left}({re.escape(hunk.new)}){right}"
+
+
+def _within(changes: Iterable[Hunk], reach: Reach) -> Iterator[Hunk]:
+    """The changes with no more around them than is to be looked at; one that would then be everywhere is left out."""
+    left, right = reach
+    for hunk in changes:
+        kept = hunk.left if left is None else hunk.left[len(hunk.left) - min(left, len(hunk.left)) :]
+        within = Hunk(kept, hunk.old, hunk.new, hunk.right[:right])
+        if within.left or within.new or within.right:
+            yield within

@@ -1,0 +1,158 @@
+"""The lock file: JSON that people can review, in a stable order and with one thing a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.prompt_locks.text import messages_of_text, text_of_prompt
+from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts, compact_digest
+from ais_prompt.store.disk import reading, replacing
+from ais_prompt.types import Message
+from ais_prompt.utils.jsonl import decode, encode
+
+FORMAT: Final = 1
+"""Version of the file's format; another one is refused."""
+
+_WRITE_AGAIN: Final = "write it again: aisprompt lock"
+_Digests = Annotated[str, Field(pattern=r"^([\w-]{8}( [\w-]{8})*)?$")]
+
+
+def write_prompt_lock(path: Path, lock: PromptLock) -> None:
+    """Write a lock, whole or not at all. Of the prompts in full only those in ``texts`` are written.
+
+    Raises:
+        StoreError: it cannot be written; what the file held before stays as it was.
+    """
+    content = _File(
+        format=FORMAT, config=lock.config, made_with=dict(lock.made_with), tasks=list(map(_Task.of, lock.tasks))
+    )
+    with replacing(path) as stream:
+        stream.write(encode(content.model_dump(exclude_none=True), indent=2))
+
+
+def read_prompt_lock(path: Path) -> PromptLock:
+    """Read a file of `write_prompt_lock`.
+
+    Raises:
+        ConfigError: there is none, it has another format, or somebody edited it.
+        StoreError: it cannot be read.
+    """
+    if not path.is_file():
+        raise ConfigError("there is no lock", where=str(path), mend="write one: aisprompt lock")
+    with reading(path, mend="check its permissions"):
+        content = path.read_bytes()
+    try:
+        values = decode(content.decode("utf-8"))
+    except ValueError as error:
+        mend = f"take it from version control, or {_WRITE_AGAIN}"
+        raise ConfigError(f"the lock is not JSON: {error}", where=str(path), mend=mend) from None
+    _check_format(values, path)
+    try:
+        file = _File.model_validate(values)
+    except ValidationError as error:
+        raise _edited(_first_fault(error), path) from None
+    return PromptLock(file.config, file.made_with, [task.prompts(path) for task in file.tasks])
+
+
+def _check_format(values: Any, path: Path) -> None:
+    if not isinstance(values, dict) or "format" not in values:
+        raise ConfigError("this is no lock of prompts", where=str(path), mend="name another file with --lock-file")
+    if values["format"] != FORMAT:
+        what = f"the lock has the format {values['format']!r}, this version of ais-prompt reads {FORMAT}"
+        raise ConfigError(what, where=str(path), mend=f"{_WRITE_AGAIN}, or use the version that wrote it")
+
+
+def _edited(what: str, path: Path) -> ConfigError:
+    mend = f"locks are not edited by hand: take it from version control, or {_WRITE_AGAIN}"
+    return ConfigError(f"the lock is broken: {what}", where=str(path), mend=mend)
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors()[0]
+    place = ".".join(map(str, fault["loc"]))
+    known = {
+        "extra_forbidden": "nothing of this name belongs there",
+        "string_pattern_mismatch": "not digests of 8 characters",
+    }
+    return f"{place}: {known.get(fault['type'], fault['msg'])}"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Turn(_Strict):
+    """A message; a content that is text is a list of its lines, so that a changed line is one line of a git diff."""
+
+    role: str
+    content: list[str] | list[dict[str, Any]]
+
+
+class _Kept(_Strict):
+    """The prompts of one sample in full, each the lines of a text or a list of messages."""
+
+    id: str
+    prompts: list[list[str] | list[_Turn]]
+
+
+class _Task(_Strict):
+    model: str
+    dataset: str
+    parts: dict[str, dict[str, Any]]
+    characters: int
+    tokens: int | None = None
+    kept: list[_Kept]
+    digests: dict[str, _Digests]
+
+    @classmethod
+    def of(cls, task: TaskPrompts) -> _Task:
+        return cls(
+            model=task.model,
+            dataset=task.dataset,
+            parts={kind: dict(named) for kind, named in task.parts.items()},
+            characters=task.characters,
+            tokens=task.tokens,
+            kept=[_Kept(id=sample, prompts=list(map(_lines, texts))) for sample, texts in task.texts.items()],
+            digests={sample: " ".join(digests) for sample, digests in task.digests.items()},
+        )
+
+    def prompts(self, path: Path) -> TaskPrompts:
+        digests = {sample: tuple(written.split()) for sample, written in self.digests.items()}
+        texts = {kept.id: tuple(map(_text, kept.prompts)) for kept in self.kept}
+        for sample, of_sample in texts.items():
+            if digests.get(sample) != tuple(map(compact_digest, of_sample)):
+                raise _edited(f"the prompt of {sample} in full is another one than its digest says", path)
+        return TaskPrompts(self.model, self.dataset, self.parts, digests, texts, self.characters, self.tokens)
+
+
+class _File(_Strict):
+    format: Literal[1]
+    config: str
+    made_with: dict[str, str]
+    tasks: list[_Task]
+
+
+def _lines(text: str) -> list[str] | list[_Turn]:
+    turns = [_Turn(role=message.role, content=_content_lines(message)) for message in messages_of_text(text)]
+    return turns or text.split("\n")
+
+
+def _content_lines(message: Message) -> list[str] | list[dict[str, Any]]:
+    content = message.content
+    return content.split("\n") if isinstance(content, str) else [dict(part) for part in content]
+
+
+def _text(written: list[str] | list[_Turn]) -> str:
+    lines = [line for line in written if isinstance(line, str)]
+    turns = [turn for turn in written if isinstance(turn, _Turn)]
+    return text_of_prompt(tuple(map(_message, turns))) if turns else "\n".join(lines)
+
+
+def _message(turn: _Turn) -> Message:
+    lines = [line for line in turn.content if isinstance(line, str)]
+    parts = [part for part in turn.content if isinstance(part, dict)]
+    return Message(turn.role, tuple(parts) if not lines else "\n".join(lines))

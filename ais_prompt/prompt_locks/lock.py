@@ -1,0 +1,107 @@
+"""Writing the lock of a config, and seeing whether its prompts are still those of the lock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.base import Model
+from ais_prompt.prompt_locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
+from ais_prompt.prompt_locks.file import read_prompt_lock
+from ais_prompt.prompt_locks.render import count_tokens, render_run
+from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts
+from ais_prompt.store.layout import safe_name
+from ais_prompt.types import RunSpec
+from ais_prompt.utils.versions import versions
+
+_MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
+"""The packages that can change a prompt of the same config and data."""
+_KEPT_AT_RANDOM: Final = 2
+_LONGEST_KEPT: Final = 20_000
+"""Most characters of a sample's prompts that a lock holds in full: somebody is to read it."""
+
+
+def lock_path(spec: RunSpec, given: str | None) -> Path:
+    """Where the lock of a config lies if nothing else is said: beside the config, as ``eval.lock`` for ``eval.py``.
+
+    The lock of a shipped config, or of one composed by ``--models`` and ``--datasets``, lies in the working directory.
+
+    Args:
+        spec: the config.
+        given: what the user calls the config; None for a composed one.
+    """
+    file = spec.config_file
+    if file is None:
+        return Path(f"{safe_name(spec.name)}.lock")
+    is_users_own = file in (Path(given or ""), Path(f"{given}.py"))
+    return file.with_suffix(".lock") if is_users_own else Path(file.with_suffix(".lock").name)
+
+
+def make_lock(spec: RunSpec) -> PromptLock:
+    """Render all prompts of a config, and keep what a lock holds of them. It is for all questions, whatever is asked.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    tasks = [
+        replace(shortened(prompts), tokens=count_tokens(model, prompts.texts.values()))
+        for prompts, model in render_run(_without_limit(spec))
+    ]
+    return PromptLock(spec.name, _made_with(), tasks)
+
+
+def find_drift(spec: RunSpec, path: Path) -> Drift:
+    """Render all prompts of a config, and compare them with its lock. Tokens are counted only where anything changed.
+
+    Raises:
+        ConfigError: there is no lock, it cannot be used, or it is that of another config.
+        AisPromptError: a prompt cannot be built.
+    """
+    lock = read_prompt_lock(path)
+    if lock.config != spec.name:
+        mend = "name the right one with --lock-file, or write one: aisprompt lock"
+        raise ConfigError(f"this is the lock of {lock.config!r}, not of {spec.name!r}", where=str(path), mend=mend)
+    locked = {task.name: task for task in lock.tasks}
+    tasks, names = [], []
+    for prompts, model in render_run(_without_limit(spec)):
+        names.append(prompts.name)
+        if prompts.name in locked:
+            tasks.append(_task_drift(locked[prompts.name], prompts, model))
+    return Drift(
+        tasks,
+        only_before=[name for name in locked if name not in names],
+        only_after=[name for name in names if name not in locked],
+        made_with=changed_parts({PACKAGES: lock.made_with}, {PACKAGES: _made_with()}),
+    )
+
+
+def _task_drift(locked: TaskPrompts, prompts: TaskPrompts, model: Model) -> TaskDrift:
+    drift = compare_task(locked, prompts)
+    if drift.is_none or locked.tokens is None:
+        return drift
+    return replace(drift, after=replace(prompts, tokens=count_tokens(model, prompts.texts.values())))
+
+
+def _made_with() -> dict[str, str]:
+    found = versions()
+    return {name: found[name] for name in _MADE_WITH if name in found}
+
+
+def _without_limit(spec: RunSpec) -> RunSpec:
+    datasets = (replace(dataset, reader=replace(dataset.reader, limit=None)) for dataset in spec.datasets)
+    return replace(spec, datasets=tuple(datasets))
+
+
+def shortened(prompts: TaskPrompts) -> TaskPrompts:
+    """The prompts with few of them in full: the first, the longest, and some at random, always the same.
+
+    Ids are digests of rows: the smallest of them are a random choice that stays when other rows come and go.
+    """
+    lengths = {sample: sum(map(len, texts)) for sample, texts in prompts.texts.items()}
+    fitting = [sample for sample, length in lengths.items() if length <= _LONGEST_KEPT]
+    if not fitting:
+        return replace(prompts, texts={})
+    chosen = {fitting[0], max(fitting, key=lambda sample: lengths[sample]), *sorted(fitting)[:_KEPT_AT_RANDOM]}
+    return replace(prompts, texts={sample: texts for sample, texts in prompts.texts.items() if sample in chosen})

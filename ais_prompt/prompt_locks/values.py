@@ -1,0 +1,64 @@
+"""What is known of the prompts of a config, rendered just now or read from a lock."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+Parts: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""What prompts are made of: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""
+
+DIGEST_BYTES: Final = 6
+"""A changed prompt keeps its digest of 48 bits once in 2.8e14 times, which is safe for any data set, and short."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPrompts:
+    """The prompts of one model on one data set.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        parts: what the prompts are made of.
+        digests: sample id → digest of each of its prompts, in the order of the rows.
+        texts: sample id → its prompts as texts (`text_of_prompt`); a lock holds only a few of them.
+        characters: length of all prompts together.
+        tokens: the same in tokens; None if no tokenizer is at hand, or they were not counted.
+    """
+
+    model: str
+    dataset: str
+    parts: Parts
+    digests: Mapping[str, Sequence[str]]
+    texts: Mapping[str, Sequence[str]]
+    characters: int
+    tokens: int | None = None
+
+    @property
+    def name(self) -> str:
+        """``model/dataset``, as progress and errors show it."""
+        return f"{self.model}/{self.dataset}"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLock:
+    """The content of a lock file.
+
+    Attributes:
+        config: name of the config that it locks.
+        made_with: package → version, of those that can change a prompt; told when prompts changed, never compared.
+        tasks: the prompts of each model on each data set.
+    """
+
+    config: str
+    made_with: Mapping[str, str]
+    tasks: Sequence[TaskPrompts]
+
+
+def compact_digest(text: str) -> str:
+    """The first 48 bits of the text's SHA-256 as 8 characters of base64url."""
+    # Lone surrogates can stand in real data; they must not break the digest.
+    content = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return base64.urlsafe_b64encode(content[:DIGEST_BYTES]).decode()

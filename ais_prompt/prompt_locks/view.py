@@ -1,0 +1,141 @@
+"""Drift for the eye: which parts, how many prompts in which way, and a coloured difference of each way."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from ais_prompt.prompt_locks.drift import ChangedPrompt, Drift, Group, TaskDrift
+from ais_prompt.prompt_locks.hunks import changed_words
+from ais_prompt.prompt_locks.wording import group_title, part_title, parts_title, readable
+from ais_prompt.utils.text import printable
+
+_MOST_GROUPS: Final = 8
+_MOST_ROWS: Final = 10
+_MOST_PLACES: Final = 3
+"""Places of one prompt that are shown."""
+_NEWLINE: Final = "⏎"
+"""Stands for a changed line that is empty."""
+_LONGEST_LINE: Final = 100
+"""Characters of an unchanged line that are shown."""
+_AROUND: Final = 1
+"""Unchanged lines around a changed place."""
+
+
+def print_drift(drift: Drift, console: Console) -> None:
+    """Print what changed; of tasks without any change only how many there are."""
+    for task in drift.tasks:
+        if not task.is_none:
+            _print_task(task, console)
+    for name in drift.only_before:
+        _print(Text(f"{printable(name)}: only before, gone now", style="red"), console)
+    for name in drift.only_after:
+        _print(Text(f"{printable(name)}: only now, not there before", style="green"), console)
+    if drift.made_with and not drift.is_none:
+        _print(Text(f"packages: {', '.join(map(part_title, drift.made_with))}", style="dim"), console)
+    same = [task for task in drift.tasks if task.is_none]
+    if same:
+        prompts = sum(map(_count, same))
+        _print(Text(f"Unchanged: {len(same)} task{'s' * (len(same) != 1)}, {prompts:,} prompts"), console)
+
+
+def _print_task(task: TaskDrift, console: Console) -> None:
+    names = dict.fromkeys((task.before.name, task.after.name))
+    console.print(Rule(Text(printable(" → ".join(names)), style="bold"), align="left"))
+    for line in _facts(task):
+        _print(line, console)
+    for group in task.groups[:_MOST_GROUPS]:
+        _print_group(group, console)
+    if len(task.groups) > _MOST_GROUPS:
+        _print(Text(f"… and {len(task.groups) - _MOST_GROUPS} more kinds of change; --json has all"), console)
+    console.print()
+
+
+def _facts(task: TaskDrift) -> Iterator[Text]:
+    yield Text(f"{task.changed:,} of {_count(task):,} prompts changed{_lengths(task)}")
+    for kind, changes in groupby(task.parts, key=lambda change: change.kind):
+        yield Text.assemble((f"{kind}: ", "bold"), printable(parts_title(list(changes))))
+    for what, rows in (("changed", task.changed_rows), ("new", task.added_rows), ("gone", task.removed_rows)):
+        if rows:
+            yield Text(f"{len(rows):,} row{'s' * (len(rows) != 1)} {what}: {_numbers(rows)}")
+    if task.reordered:
+        yield Text("the rows are in another order")
+
+
+def _lengths(task: TaskDrift) -> str:
+    before, after = task.before, task.after
+    if before.tokens is not None and after.tokens is not None:
+        return f", {_from_to(before.tokens, after.tokens)} tokens"
+    return f", {_from_to(before.characters, after.characters)} characters"
+
+
+def _from_to(before: int, after: int) -> str:
+    return f"{before:,} → {after:,} ({after - before:+,})"
+
+
+def _count(task: TaskDrift) -> int:
+    return sum(map(len, task.after.digests.values()))
+
+
+def _print_group(group: Group, console: Console) -> None:
+    count = len(group.prompts)
+    title = f"{count:,} prompt{'s' * (count != 1)}: {group_title(group)}"
+    _print(Text(printable(title), style="bold yellow"), console)
+    shown = next((prompt for prompt in group.prompts if prompt.before is not None), None)
+    if shown is None:
+        _print(Text(f"  rows {_numbers([prompt.row for prompt in group.prompts])}", style="dim"), console)
+        return
+    _print(Text(f"  row {shown.row}, sample {shown.sample}", style="dim"), console)
+    for line in _difference(shown):
+        _print(line, console)
+
+
+def _numbers(rows: Sequence[int]) -> str:
+    rows = list(dict.fromkeys(rows))
+    return ", ".join(map(str, rows[:_MOST_ROWS])) + (", …" if len(rows) > _MOST_ROWS else "")
+
+
+def _difference(prompt: ChangedPrompt) -> Iterator[Text]:
+    """The changed lines of a prompt with those around them."""
+    before, after = (readable(text).split("\n") for text in (prompt.before or "", prompt.after))
+    places = list(difflib.SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(_AROUND))
+    for place in places[:_MOST_PLACES]:
+        yield Text("  ⋮", style="dim")
+        for tag, i, j, k, m in place:
+            if tag == "equal":
+                yield from (Text(f"   {_shortened(line)}", style="dim") for line in before[i:j])
+            else:
+                yield from _changed_lines(before[i:j], after[k:m])
+    if len(places) > _MOST_PLACES:
+        yield Text(f"  ⋮ {len(places) - _MOST_PLACES} more places in this prompt", style="dim")
+
+
+def _changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Text]:
+    """Lines that were there, in red, and lines that are there now, in green; what differs in them stands out."""
+    old, new = Text(), Text()
+    for was, now in changed_words("\n".join(before), "\n".join(after)):
+        old.append(was if was == now else _visible(was), "red" if was == now else "bold white on red")
+        new.append(now if was == now else _visible(now), "green" if was == now else "bold white on green")
+    for sign, style, text, lines in (("-", "red", old, before), ("+", "green", new, after)):
+        if lines:
+            for line in text.split("\n", allow_blank=True):
+                yield Text.assemble("  ", (sign, style), line or (_NEWLINE, style))
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
+
+
+def _visible(changed: str) -> str:
+    """A changed text in which blanks can be seen, if it is made of blanks only."""
+    return changed if changed.strip() else changed.replace(" ", "·").replace("\t", "→")
+
+
+def _print(line: Text, console: Console) -> None:
+    console.print(line, soft_wrap=True, highlight=False)

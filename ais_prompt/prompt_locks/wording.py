@@ -1,0 +1,89 @@
+"""What changed, in a few words: "newline added before `A:`"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ais_prompt.prompt_locks.drift import PACKAGES, Group, PartChange
+from ais_prompt.prompt_locks.edit import Edit
+from ais_prompt.prompt_locks.hunks import END, START, Hunk
+from ais_prompt.prompt_locks.text import PARTS, SAYS, TURN
+from ais_prompt.utils.text import printable
+
+_LONGEST_LITERAL: Final = 40
+_LONGEST_PLACE: Final = 24
+_MOST_CHANGES: Final = 3
+_TOLD: Final = {"decoding", PACKAGES}
+"""Kinds of parts whose values say something to people."""
+_BLANKS: Final = {"\n": "newline", " ": "space", "\t": "tab"}
+_MARKS: Final = re.compile(f"{TURN}([^{SAYS}{PARTS}]*)[{SAYS}{PARTS}]")
+
+
+def group_title(group: Group) -> str:
+    """What happened to the prompts of a group."""
+    if group.edit is not None:
+        return edit_title(group.edit)
+    return "the data of the row changed" if group.reason == "data" else "changed otherwise"
+
+
+def edit_title(edit: Edit) -> str:
+    """The first changes of an edit, and how many more there are."""
+    titles = list(dict.fromkeys(map(_change, edit.changes)))
+    more = len(titles) - _MOST_CHANGES
+    return "; ".join(titles[:_MOST_CHANGES]) + (f"; {more} more change{'s' * (more > 1)}" if more > 0 else "")
+
+
+def parts_title(changes: Sequence[PartChange]) -> str:
+    """The parts of one kind that changed."""
+    return ", ".join(map(part_title, changes))
+
+
+def part_title(change: PartChange) -> str:
+    """A part that changed; of a digest only that it did."""
+    if change.before is None:
+        return f"{change.name} is new"
+    if change.after is None:
+        return f"{change.name} is gone"
+    if change.kind in _TOLD:
+        return f"{change.name} {change.before} → {change.after}"
+    return f"{change.name} changed"
+
+
+def readable(text: str) -> str:
+    """The text with a role in the place of each mark, fit for a terminal: each message begins a line."""
+    shown = _MARKS.sub(r"\n[\1] ", text.replace(START, "").replace(END, ""))
+    begins_with_role = text.lstrip(START).startswith(TURN)
+    return printable(shown.removeprefix("\n") if begins_with_role else shown)
+
+
+def _change(hunk: Hunk) -> str:
+    if hunk.old and hunk.new:
+        return f"{_literal(hunk.old)} → {_literal(hunk.new)}"
+    verb = "removed" if hunk.old else "added"
+    return f"{_literal(hunk.old or hunk.new)} {verb} {_place(hunk)}".rstrip()
+
+
+def _literal(text: str) -> str:
+    text = text.strip(START + END)
+    if text and not text.strip() and len(set(text)) == 1 and text[0] in _BLANKS:
+        return _BLANKS[text[0]] if len(text) == 1 else f"{len(text)} {_BLANKS[text[0]]}s"
+    return f"`{_one_line(text, _LONGEST_LITERAL)}`"
+
+
+def _place(hunk: Hunk) -> str:
+    if hunk.right.startswith(END):
+        return "at the end"
+    if hunk.left.endswith(START):
+        return "at the beginning"
+    behind = _one_line(readable(hunk.right).strip().partition("\n")[0].strip(), _LONGEST_PLACE)
+    if behind:
+        return f"before `{behind}`"
+    before = _one_line(hunk.left.rstrip().rpartition("\n")[2][-_LONGEST_PLACE:], _LONGEST_PLACE)
+    return f"after `{before}`" if before else ""
+
+
+def _one_line(text: str, longest: int) -> str:
+    line = readable(text).replace("\n", "⏎")
+    return line if len(line) <= longest else line[: longest - 1] + "…"
