@@ -129,18 +129,19 @@ def checked_for_scoring(source: Source) -> RunSpec:
     return spec
 
 
-def view(tasks: Sequence[TaskSpec], count: int) -> Iterator[PromptView]:
+def view(tasks: Sequence[TaskSpec], count: int, *, origins: bool = False, tokens: bool = False) -> Iterator[PromptView]:
     """The first prompts of each task as they would be sent; no weights are loaded and nobody is asked.
 
     Args:
         tasks: from `partition` of a checked config.
         count: most samples of each task.
+        origins, tokens: as in `preview`.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
     for task in tasks:
-        yield from preview(task, build_model(task.model), count)
+        yield from preview(task, build_model(task.model), count, origins=origins, tokens=tokens)
 
 
 def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:

@@ -5,10 +5,21 @@ from __future__ import annotations
 from typing import Literal, Protocol, TypeAlias
 
 from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.types import Prompt
+from ais_prompt.types import Message, Prompt
 
 Mode: TypeAlias = Literal["gen", "ppl"]
 """``gen``: the prompt ends where the model starts to write; ``ppl``: it is whole, answers included."""
+
+
+class MessagesFormat(Protocol):
+    """From a filled template to messages."""
+
+    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
+        """The messages.
+
+        Raises:
+            PromptError: as `ChatFormat.render`.
+        """
 
 
 class ChatFormat(Protocol):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ais_prompt.chat.api import ApiFormat
-from ais_prompt.chat.formats import Mode
-from ais_prompt.chat.raw_messages import RawMessagesFormat
+from ais_prompt.chat.formats import MessagesFormat, Mode
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
 from ais_prompt.types import Message, prompt_to_json
@@ -21,7 +19,7 @@ class TokenizerChatFormat:
         tokenizer: gives the Hugging Face tokenizer when it is first needed.
     """
 
-    def __init__(self, messages: ApiFormat | RawMessagesFormat, tokenizer: Callable[[], Any]) -> None:
+    def __init__(self, messages: MessagesFormat, tokenizer: Callable[[], Any]) -> None:
         self.messages = messages
         self.tokenizer = tokenizer
 

@@ -24,9 +24,18 @@ if TYPE_CHECKING:
 @click.option("-a", "--all", "every", is_flag=True, help="Show every model with every data set.")
 @click.option("-p", "--pattern", metavar="PATTERN", help="Only data sets whose abbr contains this (with * and ?).")
 @click.option("-c", "--count", type=click.IntRange(min=1), default=1, show_default=True, help="Questions of each.")
+@click.option("--origins", is_flag=True, help="Tell where each piece comes from: data, template, example, format.")
+@click.option("--tokens", is_flag=True, help="Show the tokens and their ids, special ones with a star.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one list of prompts.")
 def view_prompt(
-    non_interactive: bool, every: bool, pattern: str | None, count: int, as_json: bool, **options: Any
+    non_interactive: bool,
+    every: bool,
+    pattern: str | None,
+    count: int,
+    origins: bool,
+    tokens: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Show prompts exactly as they would be sent; no model weights and no server are needed.
 
@@ -44,7 +53,7 @@ def view_prompt(
     if not every:
         asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
         tasks = [_chosen(tasks, asking)]
-    prompts = view(tasks, count)
+    prompts = view(tasks, count, origins=origins, tokens=tokens)
     if as_json:
         text = json.dumps([prompt.to_json() for prompt in prompts], ensure_ascii=False, indent=2)
         click.echo(text.encode("utf-8", "backslashreplace"))

@@ -64,6 +64,22 @@ class Model(Protocol):
 
 
 @runtime_checkable
+class TokenizingModel(Protocol):
+    """A model that can tell the tokens of a prompt."""
+
+    def tokenizer(self) -> Any | None:
+        """As `Model.tokenizer`."""
+
+    def encode(self, prompt: Prompt) -> Sequence[int] | None:
+        """Ids of the tokens of a prompt as it is sent, special tokens included; None if no tokenizer is known.
+
+        Raises:
+            ModelError: its tokenizer cannot be loaded.
+            PromptError: its chat template refuses the prompt.
+        """
+
+
+@runtime_checkable
 class BatchModel(Model, Protocol):
     """A model that answers many requests in one call, such as one in this process's memory.
 

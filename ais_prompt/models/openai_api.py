@@ -29,7 +29,7 @@ from ais_prompt.models.openai_scoring_wire import LogprobsVia, ways_of
 from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, read_reply, request_body
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
 from ais_prompt.models.retry import Attempt, Backoff, ask_patiently, read_retry_after
-from ais_prompt.models.token_count import count_prompt_tokens, refuse_too_long
+from ais_prompt.models.token_count import prompt_token_ids, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
 
@@ -181,8 +181,17 @@ class OpenAIModel:
             ModelError: the tokenizer cannot be loaded.
             PromptError: its chat template refuses the messages, or a completion model was given messages.
         """
+        ids = self.encode(prompt)
+        return None if ids is None else len(ids)
+
+    def encode(self, prompt: Prompt) -> list[int] | None:
+        """Ids of the tokens of a prompt as the server will see it; None where that cannot be known here.
+
+        Raises:
+            ModelError, PromptError: as `count_tokens`.
+        """
         tokenizer = self.tokenizer()
-        return None if tokenizer is None else count_prompt_tokens(tokenizer, self.endpoint.prompt_value(prompt))
+        return None if tokenizer is None else prompt_token_ids(tokenizer, self.endpoint.prompt_value(prompt))
 
     def close(self) -> None:
         """Nothing outlives the event loop, see `aclose`."""

@@ -1,4 +1,4 @@
-"""How long a prompt is, counted with a tokenizer or estimated without one, and whether that is too long."""
+"""The tokens of a prompt, their number without a tokenizer, and whether that is too long."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ais_prompt.types import Content, Failure, Prompt
 _WORD_OR_HAN: Final = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
 
 
-def count_prompt_tokens(tokenizer: Any, prompt: str | Sequence[dict[str, Any]]) -> int | None:
-    """Tokens of a text or of messages in OpenAI form, special tokens included.
+def prompt_token_ids(tokenizer: Any, prompt: str | Sequence[dict[str, Any]]) -> list[int] | None:
+    """Ids of the tokens of a text or of messages in OpenAI form, special tokens included.
 
     Returns:
         None for messages with images and the like, and where the tokenizer has no chat template: what the server puts
@@ -24,14 +24,16 @@ def count_prompt_tokens(tokenizer: Any, prompt: str | Sequence[dict[str, Any]]) 
         PromptError: the chat template refuses the messages.
     """
     if isinstance(prompt, str):
-        return len(encode(tokenizer, prompt, add_special_tokens=True))
+        return encode(tokenizer, prompt, add_special_tokens=True)
     if not tokenizer.chat_template or not all(isinstance(message["content"], str) for message in prompt):
         return None
     try:
-        ids = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, tokenize=True, return_dict=False)
+        ids: list[int] = tokenizer.apply_chat_template(
+            prompt, add_generation_prompt=True, tokenize=True, return_dict=False
+        )
     except Exception as error:  # Jinja templates raise whatever they like
         raise PromptError(f"the tokenizer's chat template refuses the messages: {error}") from error
-    return len(ids)
+    return ids
 
 
 def estimate_tokens(prompt: Prompt) -> int:

@@ -15,7 +15,10 @@ from rich.text import Text
 
 from ais_prompt.prompts import PromptList
 from ais_prompt.prompts.prompt_list import Section
+from ais_prompt.report.origin_view import coloured, legend, listed, tokens_line
+from ais_prompt.tasks.origins import Origins
 from ais_prompt.tasks.preview import PromptView
+from ais_prompt.types import Prompt
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.text import printable
 
@@ -47,12 +50,12 @@ def print_sample(views: Sequence[PromptView], console: Console) -> None:
     console.print(Rule(Text(printable(f"{first.model}/{first.dataset}"), style="bold"), align="left"))
     console.print(Text(f"row {first.index}, sample {first.sample_id} · {_shots(first)}", style="dim"), soft_wrap=True)
     if len(views) > 1 and console.is_terminal and console.width >= NARROWEST * len(views):
-        console.print(_side_by_side(views))
+        console.print(_side_by_side(views, colours=console.color_system is not None))
     else:
         for view in views:
             if view.title:
                 console.print(Rule(Text(printable(view.title)), align="left", style="dim"))
-            _print_lines(_prompt(view), console)
+            _print_lines(_prompt(view, colours=console.color_system is not None), console)
     if first.gold is not None:
         _print_lines((_title("Gold, not sent"), _whole(str(first.gold))), console)
     for warning in dict.fromkeys(warning for view in views for warning in view.warnings):
@@ -60,11 +63,11 @@ def print_sample(views: Sequence[PromptView], console: Console) -> None:
     console.print()
 
 
-def _side_by_side(views: Sequence[PromptView]) -> Table:
+def _side_by_side(views: Sequence[PromptView], *, colours: bool) -> Table:
     table = Table(box=box.MINIMAL, show_edge=False, expand=True, header_style="bold")
     for view in views:
         table.add_column(Text(printable(view.title)), ratio=1)
-    table.add_row(*(Group(*map(_Folded, _prompt(view))) for view in views))
+    table.add_row(*(Group(*map(_Folded, _prompt(view, colours=colours))) for view in views))
     return table
 
 
@@ -86,19 +89,41 @@ def _print_lines(lines: Iterator[Text] | Sequence[Text], console: Console) -> No
         console.print(line, soft_wrap=True, highlight=False)
 
 
-def _prompt(view: PromptView) -> Iterator[Text]:
+def _prompt(view: PromptView, *, colours: bool) -> Iterator[Text]:
     """Who says what, if the prompt does not tell by itself, and what is sent."""
     length = "" if view.tokens is None else f", {view.tokens} token{'s' * (view.tokens != 1)}"
-    if not isinstance(view.prompt, str):
-        yield _title(f"As sent: messages{length}")
-        for message in view.prompt:
-            yield from _turn(message.role, message.content)
-        return
-    if isinstance(view.filled, PromptList):
+    what = "one text" if isinstance(view.prompt, str) else "messages"
+    if isinstance(view.prompt, str) and isinstance(view.filled, PromptList) and view.origins is None:
         yield _title("Who says what")
         yield from _dialogue(view.filled)
-    yield _title(f"As sent: one text{length}")
-    yield _whole(view.prompt)
+    yield _title(f"As sent: {what}{length}")
+    yield from _sent(view) if not view.origins else _by_origin(view.prompt, view.origins, colours=colours)
+    if view.origins == ():
+        yield Text("Where its pieces come from cannot be told: the format changes the texts that it is given", "dim")
+    if view.all_tokens is not None:
+        yield _title("Tokens")
+        yield tokens_line(view.all_tokens)
+
+
+def _sent(view: PromptView) -> Iterator[Text]:
+    if isinstance(view.prompt, str):
+        yield _whole(view.prompt)
+        return
+    for message in view.prompt:
+        yield from _turn(message.role, message.content)
+
+
+def _by_origin(prompt: Prompt, origins: Origins, *, colours: bool) -> Iterator[Text]:
+    """The prompt in the colours of its origins, or a list of its pieces."""
+    if colours:
+        yield legend(span for spans in origins for span in spans)
+    roles = [None] if isinstance(prompt, str) else [message.role for message in prompt]
+    for role, spans in zip(roles, origins, strict=True):
+        label = Text() if role is None else Text.assemble((f"[{printable(role)}] ", "bold"))
+        if colours:
+            yield label + coloured(spans) + Text(END, "dim")
+        else:
+            yield from [label, *listed(spans)] if role else listed(spans)
 
 
 def _dialogue(filled: PromptList) -> Iterator[Text]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ais_prompt.errors import ModelError
+from ais_prompt.inferencers import Preview
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
-from ais_prompt.tasks.infer import prepare
+from ais_prompt.tasks.infer import Inference, prepare
+from ais_prompt.tasks.origins import Origins, find_origins
+from ais_prompt.tasks.tokens import Token, find_tokens
 from ais_prompt.tasks.trial import trials
 from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
-from ais_prompt.types import Prompt, TaskSpec, prompt_to_json
+from ais_prompt.types import Prompt, Sample, TaskSpec, prompt_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class PromptView:
         gold: what the answer will be compared with; it is not sent.
         tokens: length of the prompt; None if no tokenizer is known or it could not be loaded.
         warnings: what a person would want to know of it.
+        origins: where each piece of the prompt comes from; None if nobody asked, empty if it cannot be known.
+        all_tokens: the tokens of the prompt; None if nobody asked, or no tokenizer is known.
         left_out: how many further examples were retrieved but do not fit ``max_seq_len``.
     """
 
@@ -45,6 +50,8 @@ class PromptView:
     tokens: int | None
     warnings: tuple[PromptWarning, ...] = ()
     left_out: int = 0
+    origins: Origins | None = None
+    all_tokens: tuple[Token, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -61,11 +68,15 @@ class PromptView:
             "gold": self.gold,
             "tokens": self.tokens,
             "warnings": [asdict(warning) for warning in self.warnings],
+            **({"origins": [[span.to_json() for span in spans] for spans in self.origins]} if self.origins else {}),
+            **({"all_tokens": [token.to_json() for token in self.all_tokens]} if self.all_tokens else {}),
         }
 
 
-def preview(task: TaskSpec, model: Model, count: int) -> Iterator[PromptView]:
-    """The prompts of the first ``count`` samples.
+def preview(
+    task: TaskSpec, model: Model, count: int, *, origins: bool = False, tokens: bool = False
+) -> Iterator[PromptView]:
+    """The prompts of the first ``count`` samples, with the origin of each piece and with all tokens if asked for.
 
     Raises:
         AisPromptError: a prompt cannot be built.
@@ -73,7 +84,10 @@ def preview(task: TaskSpec, model: Model, count: int) -> Iterator[PromptView]:
     work = prepare(task, model)
     for sample in work.data.test[:count]:
         shots = work.shots(sample)
-        for trial in trials(task, work.inferencer, work.desk, sample, shots):
+        found = trials(task, work.inferencer, work.desk, sample, shots)
+        seen = [trial.seen for trial in found]
+        places = _places(work, sample, shots, seen) if origins else [None] * len(seen)
+        for trial, place in zip(found, places, strict=True):
             yield PromptView(
                 model=task.model.abbr,
                 dataset=task.dataset.abbr,
@@ -86,8 +100,14 @@ def preview(task: TaskSpec, model: Model, count: int) -> Iterator[PromptView]:
                 gold=sample.gold,
                 tokens=_tokens(model, trial.seen.prompt),
                 warnings=tuple(prompt_warnings(trial)),
+                origins=place,
+                all_tokens=find_tokens(model, trial.seen.prompt) if tokens else None,
                 left_out=work.shots_retrieved(sample.index) - len(shots),
             )
+
+
+def _places(work: Inference, sample: Sample, shots: Sequence[Sample], seen: Sequence[Preview]) -> Sequence[Origins]:
+    return [origins or () for origins in find_origins(work.inferencer, sample, shots, work.desk, seen)]
 
 
 def _tokens(model: Model, prompt: Prompt) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,26 @@ def test_data_is_shown_as_it_is(project: Project) -> None:
     done = project.run("view-prompt", "eval.py")
     assert "[bold]{answer}[/bold] \\n </E>" in done.stdout
     assert "\x1b" not in done.stdout
+
+
+def test_every_piece_has_an_origin(viewed: Project) -> None:
+    done = viewed.run("view-prompt", "eval.py", "-p", "shots", "-n", "--origins")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert "template of shot 1: 'Q: '" in lines
+    assert "data column 'question' of shot 1: '1+1=?'" in lines
+    assert "data column 'question': '0+0=?'" in lines
+    [view] = json.loads(viewed.run("view-prompt", "eval.py", "-p", "shots", "-n", "--origins", "--json").stdout)
+    [spans] = view["origins"]
+    assert "".join(span["text"] for span in spans) == view["prompt"][0]["content"]
+    assert {"text": "2+2=?", "kind": "data", "column": "question", "shot": 2} in spans
+
+
+def test_tokens_have_ids_and_special_ones_a_star(project: Project) -> None:
+    demo = Path(__file__).parents[2] / "configs" / "data" / "demo_model"
+    project.write_config(models=f"dict(type='HuggingFaceBaseModel', abbr='demo', path='{demo}')")
+    done = project.run("view-prompt", "eval.py", "-n", "--tokens")
+    assert done.returncode == 0, done.stderr
+    assert "<s>⟨★0⟩" in done.stdout
+    [view] = json.loads(project.run("view-prompt", "eval.py", "-n", "--tokens", "--json").stdout)
+    assert len(view["all_tokens"]) == view["tokens"]
+    assert [token["special"] for token in view["all_tokens"]] == [True] + [False] * (view["tokens"] - 1)

@@ -1,0 +1,56 @@
+"""The tokens of a prompt, one by one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ais_prompt.errors import ModelError
+from ais_prompt.models.base import Model, TokenizingModel
+from ais_prompt.types import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token.
+
+    Attributes:
+        id: its number in the vocabulary.
+        text: what it decodes to; the tokenizer's own name for it if it is only a part of a character.
+        special: True for those that stand beside the vocabulary of texts: BOS, EOS, the marks of a chat template.
+    """
+
+    id: int
+    text: str
+    special: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def find_tokens(model: Model, prompt: Prompt) -> tuple[Token, ...] | None:
+    """The tokens of a prompt as they reach the network; None if the model has no tokenizer at hand.
+
+    Raises:
+        PromptError: the tokenizer's chat template refuses the prompt.
+    """
+    if not isinstance(model, TokenizingModel):
+        return None
+    try:
+        ids, tokenizer = model.encode(prompt), model.tokenizer()
+    except ModelError:  # a prompt can be looked at without the model's files
+        return None
+    if ids is None or tokenizer is None:
+        return None
+    special = {*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder}
+    return tuple(Token(number, _text(tokenizer, number), number in special) for number in ids)
+
+
+def _text(tokenizer: Any, number: int) -> str:
+    text: str = tokenizer.decode([number], clean_up_tokenization_spaces=False)
+    name: str = tokenizer.convert_ids_to_tokens(number)
+    # Tokenizers in the manner of SentencePiece write a blank before a word as ▁, and leave it out at the beginning.
+    if "\ufffd" in text or not text:
+        return name
+    return f" {text}" if name.startswith("▁") and not text.startswith(" ") else text
