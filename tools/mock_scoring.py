@@ -95,8 +95,10 @@ class FolderModel:
     """
 
     def __init__(self, folder: Path) -> None:
+        import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
+        torch.set_num_threads(1)  # for a small model more of them only wait for each other
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         self._network = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True).eval()
         # What is asked about a text comes in one request, so the last text is the one that is wanted again.
@@ -105,9 +107,8 @@ class FolderModel:
     def read(self, text: str) -> list[Token]:
         """As the tokenizer says."""
         ids = self._ids(text)
-        log_probs = self._log_probs(ids)[:-1]
-        values = [None, *(float(row[token]) for row, token in zip(log_probs, ids[1:], strict=True))]
-        return [self._token(token, value) for token, value in zip(ids, values, strict=True)]
+        values = self._log_probs(ids)[range(len(ids) - 1), ids[1:]].tolist()
+        return [self._token(token, value) for token, value in zip(ids, [None, *values], strict=True)]
 
     def likeliest(self, text: str, number: int) -> list[Token]:
         """Of the whole vocabulary."""

@@ -24,6 +24,9 @@ Post: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Reply | Failure]]
 PROBE: Final = "One and two are three."
 """The text that is scored to see which way of scoring a server has."""
 
+REMEMBERED: Final = 128
+"""Prompts whose tokens are kept in memory: the labels of a sample are often asked about after one context."""
+
 _UNREACHED: Final = ("connection", "timeout")
 
 
@@ -60,6 +63,7 @@ class OpenAIScorer:
         self._backoff = backoff
         self._way: Way | None = None
         self._finding = asyncio.Lock()
+        self._alone: dict[str, TextScores] = {}
 
     async def complete(self, prompt: Prompt, scoring: Scoring) -> Completion:
         """The likelihood of a prompt, of its continuation or of choices after it. Failures are returned, not raised.
@@ -116,9 +120,7 @@ class OpenAIScorer:
             return whole(prompt, await self._scores(way, prompt)) if prompt else NO_TOKENS
         if not scoring.continuation:
             return NO_TOKENS
-        # As with local models the prompt's own tokens are those that it has when it is alone. Servers refuse an empty
-        # prompt; that has none.
-        before = await self._scores(way, prompt) if prompt else EMPTY
+        before = await self._before(way, prompt)
         return continuation(scoring.continuation, before, await self._scores(way, prompt + scoring.continuation))
 
     async def _messages(self, way: Way, prompt: Sequence[Message]) -> Completion:
@@ -132,7 +134,7 @@ class OpenAIScorer:
         """All of them in one request if they are among the likeliest next tokens, else each by what it adds."""
         found = dict(await self._top(prompt))
         missing = [choice for choice in choices if choice not in found]
-        before = await self._scores(way, prompt) if missing else EMPTY
+        before = await self._before(way, prompt) if missing else EMPTY
         for choice in missing:
             value = single_token(choice, before, await self._scores(way, prompt + choice))
             if isinstance(value, Failure):
@@ -143,6 +145,17 @@ class OpenAIScorer:
 
     async def _top(self, prompt: str) -> Mapping[str, float]:
         return await self._ask({self._endpoint.prompt_name: prompt, "logprobs": TOP}, read_top)
+
+    async def _before(self, way: Way, prompt: str) -> TextScores:
+        """A prompt that something is put after. Its own tokens are those that it has alone, as with local models."""
+        if not prompt:  # servers refuse it
+            return EMPTY
+        if prompt not in self._alone:
+            scores = await self._scores(way, prompt)
+            if len(self._alone) >= REMEMBERED:
+                del self._alone[next(iter(self._alone))]
+            self._alone[prompt] = scores
+        return self._alone[prompt]
 
     async def _scores(self, way: Way, prompt: Prompt) -> TextScores:
         value = self._endpoint.prompt_value(prompt)

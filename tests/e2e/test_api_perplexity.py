@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ais_prompt.models.huggingface import HuggingFaceBaseModel, HuggingFaceChatModel
+from ais_prompt.models.openai_api import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.types import Completion, Message, Request, Scoring, prompt_to_json
 from tests.e2e.project import Project, read_lines
 from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
 
-SERVED = """
-from mmengine.config import read_base
-
-with read_base():
-    from .{kind} import models as local
-
-models = [
-    dict(type='{type}', abbr='served', model='demo', base_url='{url}', meta_template=local[0].get('meta_template'))
+DEMO = ROOT / "configs" / "data" / "demo_model"
+TEXTS = [
+    ("Question: 1+2=?\nAnswer: 3", Scoring()),
+    ("Question: 1+2=?\nAnswer:", Scoring(" 3")),
+    ("x é", Scoring("é中")),
+    ("", Scoring("Answer: 3")),
+    ("a", Scoring("")),
+    ("Quest", Scoring("ion")),
+    ("Question: 1+2=?\nAnswer: ", Scoring(choices=("3", "4", "5", "Q", "z"))),
+    ("Question: 1+2=?\nAnswer:", Scoring(choices=(" 3", " 4"))),
 ]
-"""
-DIALOGUE = """
-from mmengine.config import read_base
+SERVED = """\"\"\"The demo model behind a server.\"\"\"
 
-with read_base():
-    from .demo_choice import datasets as choice
-
-datasets = [
-    dict(
-        choice[0],
-        abbr='dialogue-choice',
-        infer_cfg=dict(
-            prompt_template=dict(
-                type='PromptTemplate',
-                template={
-                    label: dict(
-                        round=[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt=f'{{{label}}}')]
-                    )
-                    for label in ['A', 'B', 'C', 'D']
-                },
-            ),
-            retriever=dict(type='ZeroRetriever'),
-            inferencer=dict(type='PPLInferencer'),
-        ),
-    )
-]
+models = [dict(type='OpenAICompletionModel', abbr='served', model='demo', base_url='{url}', api_key=None)]
 """
 CHOICE = """dict(
     abbr='sums', type='LocalDataset', path='data/sums.jsonl',
@@ -63,7 +47,7 @@ CHOICE = """dict(
 
 @pytest.fixture(scope="module")
 def demo_server() -> Iterator[MockServer]:
-    with mock_server(model=ROOT / "configs" / "data" / "demo_model") as running:
+    with mock_server(model=DEMO) as running:
         yield running
 
 
@@ -73,44 +57,68 @@ def server() -> Iterator[MockServer]:
         yield running
 
 
-def lay_out(project: Project, url: str, kind: str, model_type: str) -> None:
-    """Configs of the same model served and in this process, and of the demo's choices as dialogues."""
-    for name, folder in [(kind, "models/demo"), ("demo_choice", "datasets/demo")]:
-        target = project.root / "configs" / folder.partition("/")[0] / f"{name}.py"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text((ROOT / "configs" / folder / f"{name}.py").read_text())
-    models, datasets = project.root / "configs" / "models", project.root / "configs" / "datasets"
-    (models / "served.py").write_text(SERVED.format(kind=kind, type=model_type, url=url))
-    (datasets / "dialogue_choice.py").write_text(DIALOGUE)
-
-
-@pytest.mark.parametrize(
-    ("kind", "model_type", "dataset", "samples"),
-    [
-        ("demo_base", "OpenAICompletionModel", "demo_choice", 30),
-        ("demo_chat", "OpenAIChatModel", "dialogue_choice", 10),
-    ],
-)
-def test_a_served_model_chooses_as_it_does_in_this_process(
-    project: Project, demo_server: MockServer, kind: str, model_type: str, dataset: str, samples: int
-) -> None:
+def test_a_served_model_chooses_as_it_does_in_this_process(project: Project, demo_server: MockServer) -> None:
     demo_server.follow()
-    lay_out(project, demo_server.base_url, kind, model_type)
-    names = ["--models", kind, "served", "--datasets", dataset, "--num-prompts", str(samples)]
+    config = project.root / "configs" / "models" / "served.py"
+    config.parent.mkdir(parents=True)
+    config.write_text(SERVED.format(url=demo_server.base_url))
+    names = ["--models", str(config), "demo_base", "--datasets", "demo_choice", "--num-prompts", "30"]
     done = project.run("run", *names, "-w", str(project.root / "out"))
     assert done.returncode == 0, done.stderr
-    served, local = (read_predictions(project.root, abbr, dataset) for abbr in ("served", kind))
-    assert len(served) == len(local) == samples
+    served, local = (read_predictions(project.root / "out", abbr) for abbr in ("served", "demo-base"))
+    assert len(served) == len(local) == 30
     assert [line["prediction"] for line in served] == [line["prediction"] for line in local]
     for one, other in zip(served, local, strict=True):
         for label in "ABCD":
-            for value in ("ppl", "nll", "tokens"):
+            assert one["labels"][label]["prompt"] == other["labels"][label]["prompt"]
+            for value in ("ppl", "nll", "tokens", "bpb"):
                 assert one["labels"][label][value] == pytest.approx(other["labels"][label][value], rel=1e-5)
 
 
-def read_predictions(root: Path, model: str, dataset: str) -> list[dict[str, Any]]:
-    [file] = (root / "out").rglob(f"predictions/{model}/{dataset}.jsonl".replace("_", "-"))
+def read_predictions(root: Path, model: str) -> list[dict[str, Any]]:
+    [file] = root.rglob(f"predictions/{model}/demo-choice.jsonl")
     return read_lines(file)
+
+
+@pytest.mark.parametrize("via", ["echo", "prompt_logprobs"])
+def test_continuations_and_choices_are_scored_as_in_this_process(demo_server: MockServer, via: Any) -> None:
+    demo_server.follow()
+    asked = [Request(str(number), *text) for number, text in enumerate(TEXTS)]
+    model = OpenAICompletionModel("demo", demo_server.base_url, api_key=None, logprobs_via=via)
+    for here, there in zip(
+        HuggingFaceBaseModel(str(DEMO)).score(asked), asyncio.run(complete(model, asked)), strict=True
+    ):
+        assert here.failure == there.failure
+        if here.likelihood is not None and there.likelihood is not None:
+            mine, theirs = here.likelihood, there.likelihood
+            assert theirs.nll == pytest.approx(mine.nll, rel=1e-4)
+            assert theirs.choices == pytest.approx(mine.choices, rel=1e-4)
+            assert replace(theirs, nll=0.0, choices=()) == replace(mine, nll=0.0, choices=())
+
+
+def test_messages_are_scored_as_in_this_process(demo_server: MockServer) -> None:
+    demo_server.follow()
+    local = HuggingFaceChatModel(str(DEMO))
+    messages = (Message("user", "1+2=?"), Message("assistant", "3"))
+    text = local.tokenizer().apply_chat_template(prompt_to_json(messages), tokenize=False)
+    [here] = local.score([Request("s", text, Scoring())])
+    model = OpenAIChatModel("demo", demo_server.base_url, api_key=None)
+    [there] = asyncio.run(complete(model, [Request("s", messages, Scoring())]))
+    assert here.likelihood is not None
+    assert there.likelihood is not None
+    assert there.likelihood.nll == pytest.approx(here.likelihood.nll, rel=1e-4)
+    assert (there.likelihood.tokens, there.likelihood.all_tokens) == (
+        here.likelihood.tokens,
+        here.likelihood.all_tokens,
+    )
+
+
+async def complete(model: OpenAIModel, requests: list[Request]) -> list[Completion]:
+    await model.open()
+    try:
+        return [await model.complete(request) for request in requests]
+    finally:
+        await model.aclose()
 
 
 def use(project: Project, server: MockServer, kind: str = "Completion") -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.openai_api import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
-from ais_prompt.models.openai_scoring import PROBE
+from ais_prompt.models.openai_scoring import PROBE, REMEMBERED
 from ais_prompt.models.retry import Backoff
 from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Request, Scoring
 from tests.servers import MockServer, mock_server
@@ -107,6 +107,23 @@ def test_a_continuation(server: MockServer, via: Any) -> None:
     assert merged == Likelihood(pytest.approx(nll("Is it so?", 2)), 2, 2, 3, merged=True)
     alone = likelihood(completions(server, logprobs_via=via), "", continuation="Is it so?")
     assert alone == Likelihood(pytest.approx(nll("Is it so?")), 3, 3, 9)
+
+
+def test_a_prompt_is_asked_about_once_for_all_its_continuations(server: MockServer) -> None:
+    async def one_after_the_other(model: OpenAIModel, prompts: list[str]) -> list[Completion]:
+        await model.open()
+        try:
+            return [await model.complete(Request("s", prompt, Scoring(" so"))) for prompt in prompts]
+        finally:
+            await model.aclose()
+
+    asyncio.run(one_after_the_other(completions(server), ["Is it"] * 3))
+    assert [body["prompt"] for body in sent(server)] == ["Is it", *["Is it so"] * 3]
+    many = [f"Is it {number}" for number in range(REMEMBERED + 2)]
+    found = asyncio.run(one_after_the_other(completions(server), [*many, many[-1], many[0]]))
+    assert {completion.likelihood.tokens for completion in found if completion.likelihood} == {1}
+    asked_alone = [body["prompt"] for body in sent(server)[4:] if body["prompt"] in many]
+    assert asked_alone == [*many, many[0]]
 
 
 @pytest.mark.parametrize("via", WAYS)
