@@ -50,6 +50,7 @@ class Source:
         overrides: ``path=value``, as given to ``--set``.
         work_dir: replaces the config's ``work_dir``.
         num_prompts: only the first so many questions of each data set.
+        allow_code_execution: whether evaluators may run programs that a model wrote.
     """
 
     config: str | None = None
@@ -58,6 +59,7 @@ class Source:
     overrides: Sequence[str] = ()
     work_dir: str | None = None
     num_prompts: int | None = None
+    allow_code_execution: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     spec = parse_run(loaded, work_dir=source.work_dir)
     if source.num_prompts is not None:
         spec = replace(spec, datasets=tuple(_limited(dataset, source.num_prompts) for dataset in spec.datasets))
+    if source.allow_code_execution:
+        spec = replace(spec, datasets=tuple(map(_allowed_to_execute, spec.datasets)))
     return loaded, spec
 
 
@@ -259,6 +263,10 @@ def _stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
         return []
     results = read_json(folder.results(task.model.abbr, task.dataset.abbr))
     return [Score.from_json(values) for values in results["scores"]]
+
+
+def _allowed_to_execute(dataset: DatasetSpec) -> DatasetSpec:
+    return replace(dataset, eval=replace(dataset.eval, allow_code_execution=True))
 
 
 def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:

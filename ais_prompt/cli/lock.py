@@ -35,7 +35,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     """
     from ais_prompt.pipeline import checked
 
-    spec, _ = checked(source(**options))
+    spec, _ = checked(source(**options, allow_code_execution=True))  # nothing is executed here
     path = lock_place(spec, lock_file, options["config"])
     if not check:
         _write(spec, path, as_command("lock", **options))

@@ -25,6 +25,9 @@ _CONFIG_OPTIONS = (
 _RUN_OPTIONS = (
     click.option("--num-prompts", type=click.IntRange(min=1), metavar="N", help="Only the first N questions of each."),
     click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's)."),
+    click.option(
+        "--allow-code-execution", is_flag=True, help="Let evaluators run programs that a model wrote, in a sandbox."
+    ),
 )
 
 
@@ -52,11 +55,12 @@ def source(
     debug: bool,  # noqa: ARG001  # read by `Verb`
     num_prompts: int | None = None,
     work_dir: str | None = None,
+    allow_code_execution: bool = False,
 ) -> Source:
     """What the options say."""
     from ais_prompt.pipeline import Source
 
-    return Source(config, models, datasets, overrides, work_dir, num_prompts)
+    return Source(config, models, datasets, overrides, work_dir, num_prompts, allow_code_execution)
 
 
 def as_command(
@@ -68,6 +72,7 @@ def as_command(
     debug: bool,  # noqa: ARG001
     num_prompts: int | None = None,
     work_dir: str | None = None,
+    allow_code_execution: bool = False,
 ) -> str:
     """The command line that gives another verb the same options."""
     parts = ["aisprompt", verb, *([config] if config else [])]
@@ -77,4 +82,5 @@ def as_command(
         parts += ["--set", override]
     parts += ["--num-prompts", str(num_prompts)] if num_prompts else []
     parts += ["-w", work_dir] if work_dir else []
+    parts += ["--allow-code-execution"] if allow_code_execution else []
     return shlex.join(parts)

@@ -24,6 +24,9 @@ from ais_prompt.cli.verb import Verb
     metavar="N|N%",
     help="More samples than this without an answer: exit code 1.",
 )
+@click.option(
+    "--allow-code-execution", is_flag=True, help="Let evaluators run programs that a model wrote, in a sandbox."
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def score(
@@ -34,6 +37,7 @@ def score(
     overrides: tuple[str, ...],
     work_dir: str | None,
     max_failures: FailureLimit,
+    allow_code_execution: bool,
     debug: bool,
 ) -> None:
     """Score stored answers again; nobody is asked, and the answers stay as they are.
@@ -42,7 +46,8 @@ def score(
     """
     from ais_prompt import pipeline, rescore
 
-    spec, folder = rescore.open_stored(run, pipeline.Source(config, overrides=overrides, work_dir=work_dir))
+    source = pipeline.Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
+    spec, folder = rescore.open_stored(run, source)
     result = pipeline.run(spec, folder, "eval", command_line())
     show(result, folder.root)
     ctx.exit(exit_code(result, max_failures, debug=debug))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,8 @@ def view_prompt(
     from ais_prompt.pipeline import checked, view
     from ais_prompt.report.prompt_view import print_sample
 
-    spec, _ = checked(source(**options))  # the warnings of what is shown come with it
+    # The warnings of what is shown come with it, and nothing is executed here.
+    spec, _ = checked(replace(source(**options), allow_code_execution=True))
     tasks = _matching(partition(spec), pattern)
     if not every:
         asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()

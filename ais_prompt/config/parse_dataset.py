@@ -9,7 +9,7 @@ from typing import Any
 
 from ais_prompt.config.abbr import derived_abbr, parse_abbr
 from ais_prompt.config.paths import replace_paths
-from ais_prompt.config.section import Section, shown
+from ais_prompt.config.section import REQUIRED, Section, shown
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec
 
 DATASET_KEYS = ("abbr", "reader_cfg", "infer_cfg", "eval_cfg", "n", "k")
@@ -18,6 +18,7 @@ DATASET_KEYS = ("abbr", "reader_cfg", "infer_cfg", "eval_cfg", "n", "k")
 READER_KEYS = (
     "input_columns",
     "output_column",
+    "gold_columns",
     "train_split",
     "test_split",
     "train_range",
@@ -54,12 +55,12 @@ def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> Datas
 def parse_reader(section: Section) -> ReaderSpec | None:
     """``reader_cfg``; None if it cannot be used."""
     section.refuse_unknown(READER_KEYS)
-    columns = _parse_columns(section)
+    columns, gold_columns = _parse_columns(section, "input_columns"), _parse_columns(section, "gold_columns", ())
     output_column = section.get("output_column", (str, type(None)), "the name of a column, or None")
     train_split = section.get("train_split", (str,), "the name of a split", "train")
     test_split = section.get("test_split", (str,), "the name of a split", "test")
     train_range, test_range = _parse_range(section, "train_range"), _parse_range(section, "test_range")
-    if columns is None or train_split is None or test_split is None:
+    if columns is None or gold_columns is None or train_split is None or test_split is None:
         return None
     return ReaderSpec(
         input_columns=columns,
@@ -68,6 +69,7 @@ def parse_reader(section: Section) -> ReaderSpec | None:
         test_split=test_split,
         train_range=train_range,
         test_range=test_range,
+        gold_columns=gold_columns,
         where=section.where,
     )
 
@@ -117,15 +119,15 @@ def _parse_counts(section: Section, key: str) -> tuple[int, ...]:
     return tuple(sorted(set(numbers)))
 
 
-def _parse_columns(section: Section) -> tuple[str, ...] | None:
+def _parse_columns(section: Section, key: str, default: Any = REQUIRED) -> tuple[str, ...] | None:
     """Columns as a list, or as one text that is split at blanks, as in OpenCompass: ``'question context'``."""
-    columns: Any = section.get("input_columns", (str, list, tuple), "a list of column names")
+    columns: Any = section.get(key, (str, list, tuple), "a list of column names", default)
     if isinstance(columns, str):
         return tuple(columns.split())
     for column in columns or ():
         if not isinstance(column, str):
             mend = "give a list of column names"
-            section.fault("input_columns", f"{section.at('input_columns')} contains {shown(column)}", mend)
+            section.fault(key, f"{section.at(key)} contains {shown(column)}", mend)
             return None
     return None if columns is None else tuple(columns)
 

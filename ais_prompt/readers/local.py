@@ -9,6 +9,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.file_faults import missing_file, reading
 from ais_prompt.readers.formats import Format, read_file, split_name
 from ais_prompt.readers.join import join_tables
+from ais_prompt.readers.lines import join_lines
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
 
@@ -25,6 +26,7 @@ class LocalDataset:
             ``validation.*``, ``dev.*`` and ``test.*``.
         data_files: a file, several for one split, or split → file or files; relative to the folder ``path`` if given.
         format: how the files are read; None: each as its ending says.
+        join_lines: columns of lists of texts that become one text, a line for each entry.
 
     Raises:
         ConfigError: neither ``path`` nor ``data_files`` is given.
@@ -35,12 +37,14 @@ class LocalDataset:
         path: str | None = None,
         data_files: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
         format: Format | None = None,
+        join_lines: Sequence[str] = (),
     ) -> None:
         if path is None and not data_files:
             raise ConfigError("LocalDataset needs path or data_files", mend="set path to a file or folder")
         self._path = None if path is None else Path(path)
         self._data_files = data_files
         self._format = format
+        self._join_lines = join_lines
 
     def splits(self) -> tuple[str, ...]:
         """Names of the splits.
@@ -56,7 +60,8 @@ class LocalDataset:
         Raises:
             DataError: a file cannot be read, or its content is not of its format.
         """
-        return join_tables([read_file(path, self._format) for path in self._files()[split]])
+        table = join_tables([read_file(path, self._format) for path in self._files()[split]])
+        return join_lines(table, self._join_lines) if self._join_lines else table
 
     def _files(self) -> dict[str, list[Path]]:
         """Split → files."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from typing import overload
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.table import Table
@@ -44,8 +44,7 @@ class Samples(Sequence[Sample]):
         self.check_columns()
         row = self._rows[index]
         fields = self._table.row(row)
-        gold = None if self._spec.output_column is None else fields[self._spec.output_column]
-        return Sample(self._table.row_ids[row], index % len(self), fields, gold)
+        return Sample(self._table.row_ids[row], index % len(self), fields, self._gold(fields))
 
     def check_columns(self) -> None:
         """Whether every column that the `ReaderSpec` names is there.
@@ -59,6 +58,14 @@ class Samples(Sequence[Sample]):
         output = self._spec.output_column
         if output is not None and output not in self._table.columns:
             raise self._no_column(output, "output_column")
+        for column in self._spec.gold_columns:
+            if column not in self._table.columns:
+                raise self._no_column(column, "gold_columns")
+
+    def _gold(self, fields: Mapping[str, Any]) -> Any:
+        if self._spec.gold_columns:
+            return {column: fields[column] for column in self._spec.gold_columns}
+        return None if self._spec.output_column is None else fields[self._spec.output_column]
 
     def _no_column(self, column: str, key: str) -> DataError:
         has = ", ".join(map(repr, self._table.columns))

@@ -27,7 +27,7 @@ from ais_prompt.registry import (
     PartRegistry,
 )
 from ais_prompt.retrievers import Retriever
-from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec
+from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec
 
 Postprocessor = Callable[[Any], Any]
 
@@ -133,11 +133,12 @@ def _end_token(spec: ModelSpec, model: Model) -> int | None:
     return spec.meta_template.get("eos_token_id")
 
 
-def build_evaluator(spec: DatasetSpec) -> Evaluator | None:
+def build_evaluator(spec: EvalSpec) -> Evaluator | None:
     """The evaluator of a data set; None if it only makes predictions."""
-    if spec.eval.evaluator is None:
+    if spec.evaluator is None:
         return None
-    evaluator: Evaluator = build_part(EVALUATORS, spec.eval.evaluator)
+    allowed = spec.allow_code_execution
+    evaluator: Evaluator = build_part(EVALUATORS, spec.evaluator, allow_code_execution=allowed)
     return evaluator
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS
+from ais_prompt.tasks.build import build_evaluator
 from ais_prompt.tasks.faults import FaultList
 from ais_prompt.types import EvalSpec, RunSpec
 
@@ -27,6 +28,8 @@ def check_scoring(spec: RunSpec, place: Callable[[str], str]) -> list[AisPromptE
 
 def check_eval(spec: EvalSpec, faults: FaultList) -> None:
     """Note every fault of an ``eval_cfg``."""
-    faults.check_part(EVALUATORS, spec.evaluator)
+    # The shipped evaluators cost nothing to make; one of the user's own may load whatever it likes.
+    if faults.check_part(EVALUATORS, spec.evaluator) and spec.evaluator and EVALUATORS.is_shipped(spec.evaluator.type):
+        faults.attempt(lambda: build_evaluator(spec), spec.evaluator.where)
     faults.check_part(POSTPROCESSORS, spec.pred_postprocessor, given=1)
     faults.check_part(POSTPROCESSORS, spec.dataset_postprocessor, given=1)

@@ -74,7 +74,7 @@ def try_extraction(spec: DatasetSpec) -> Extraction | None:
     Raises:
         AisPromptError: the data cannot be read, or a gold cannot be used.
     """
-    evaluator = build_evaluator(spec)
+    evaluator = build_evaluator(spec.eval)
     postprocessor = spec.eval.pred_postprocessor
     if evaluator is None or postprocessor is None:
         return None

@@ -35,7 +35,7 @@ def score(task: TaskSpec, folder: RunFolder) -> list[Score]:
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
     """
-    evaluator = build_evaluator(task.dataset)
+    evaluator = build_evaluator(task.dataset.eval)
     if evaluator is None:
         return []
     model, dataset = task.model.abbr, task.dataset.abbr

@@ -30,6 +30,8 @@ class ReaderSpec:
     Attributes:
         input_columns: the columns that make up the question.
         output_column: the column with the gold answer; None if there is none.
+        gold_columns: columns that are the gold together, as a mapping, where the output column alone is not enough to
+            score with (the tests of a program, for example); empty if it is.
         train_split, test_split: names of the splits for shots and for questions.
         train_range, test_range: which rows of a split: None (all), a number, or a slice as text.
         limit: most questions, taken from the front after the range; None for all.
@@ -43,6 +45,7 @@ class ReaderSpec:
     train_range: int | float | str | None = None
     test_range: int | float | str | None = None
     limit: int | None = None
+    gold_columns: tuple[str, ...] = ()
     where: str = ""
 
 
@@ -66,6 +69,7 @@ class EvalSpec:
         pred_postprocessor, dataset_postprocessor: find the answer in a text, and in the gold.
         k: the numbers of ``pass@k``, for questions that are asked several times.
         where: config path.
+        allow_code_execution: whether an evaluator may run programs that a model wrote; said on the command line.
     """
 
     evaluator: PartSpec | None = None
@@ -73,6 +77,7 @@ class EvalSpec:
     dataset_postprocessor: PartSpec | None = None
     k: tuple[int, ...] = ()
     where: str = ""
+    allow_code_execution: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,11 @@ def test_columns_in_one_text_are_split_at_blanks() -> None:
         assert parsed(datasets__0__reader_cfg__input_columns=text).datasets[0].reader.input_columns == expected
 
 
+def test_gold_columns() -> None:
+    assert parsed(datasets__0__reader_cfg__gold_columns=["a", "test"]).datasets[0].reader.gold_columns == ("a", "test")
+    assert parsed().datasets[0].reader.gold_columns == ()
+
+
 def test_every_key_of_infer_cfg_and_eval_cfg() -> None:
     parts = {
         key: {"type": key.title(), "n": 1} for key in ("ice_template", "prompt_template", "retriever", "inferencer")

@@ -53,6 +53,15 @@ def test_without_an_output_column_there_is_no_gold(write_jsonl: WriteJsonl) -> N
     assert data.test[0].gold is None
 
 
+def test_several_columns_can_be_the_gold_together(write_jsonl: WriteJsonl) -> None:
+    path = write_jsonl("data.jsonl", [{"q": "r0", "a": "0", "test": "t"}])
+    data = load_dataset(LocalDataset(path), replace(SPEC, gold_columns=("q", "test")))
+    assert data.test[0].gold == {"q": "r0", "test": "t"}
+    with pytest.raises(DataError, match="no column 'tests'") as caught:
+        load_dataset(LocalDataset(path), replace(SPEC, gold_columns=("tests",)))
+    assert "gold_columns" in caught.value.mend
+
+
 def test_a_slice_is_a_lazy_sequence_of_its_own(write_jsonl: WriteJsonl) -> None:
     data = load_dataset(LocalDataset(write_jsonl("data.jsonl", ROWS)), replace(SPEC, test_range=5))
     part = data.test[1:3]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -270,7 +272,12 @@ def test_shipped_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tmp_path)
     for split in ("train", "test"):
         write_rows(tmp_path / f"data/gsm8k/{split}.jsonl", [QUESTION] * 4)
-    spec, found = checked(Source(models=["*"], datasets=["*"]))
+    function = {"prompt": "def f():\n", "canonical_solution": "    return 1", "test": "", "entry_point": "f"}
+    with gzip.open(write_rows(tmp_path / "data/humaneval/HumanEval.jsonl.gz", []), "wt") as stream:
+        stream.write(json.dumps(function))
+    program = {"text": "Write f.", "code": "f = int", "test_list": ["f(1)"], "test_setup_code": ""}
+    write_rows(tmp_path / "data/mbpp/mbpp.jsonl", [program] * 11)
+    spec, found = checked(Source(models=["*"], datasets=["*"], allow_code_execution=True))
     assert len(spec.models) >= 4
     assert len(spec.datasets) >= 3
     # The demo model was trained on "Question: ..."; the prompts of GSM8K, which begin so, are written for chat models.

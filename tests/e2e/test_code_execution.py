@@ -1,0 +1,79 @@
+"""Programs that a model wrote are run only if that was said, and never before."""
+
+from __future__ import annotations
+
+import platform
+
+import pytest
+
+from tests.e2e.project import Project
+
+pytestmark = pytest.mark.skipif(platform.system() != "Linux", reason="programs are confined on Linux only")
+
+PROMPT = 'def double(x):\n    """Twice x."""\n'
+TEST = "def check(candidate):\n    assert candidate(2) == 4\n"
+ROWS = [
+    {"prompt": f"# {kind}\n{PROMPT}", "solution": "    return 2 * x\n", "test": TEST, "entry_point": "double"}
+    for kind in ("right", "wrong", "greedy", "silent")
+]
+MODEL = """dict(type='ScriptedModel', abbr='fake', answers={
+    '# right': '```python\\ndef double(x):\\n    return 2 * x\\n```',
+    '# wrong': '    return x',
+    '# greedy': '    import os\\n    os.fork()',
+}, default='')"""
+DATASET = """dict(
+    abbr='code',
+    path='data/code.jsonl',
+    reader_cfg=dict(input_columns=['prompt'], output_column='solution', gold_columns=['prompt', 'test', 'entry_point']),
+    infer_cfg=dict(
+        prompt_template=dict(type='PromptTemplate', template='Complete:\\n{prompt}{solution}'),
+        inferencer=dict(type='GenInferencer'),
+    ),
+    eval_cfg=dict(
+        evaluator=dict(type='HumanEvalEvaluator', timeout=30),
+        pred_postprocessor=dict(type='humaneval_postprocess_v2'),
+    ),
+)"""
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    project.write_data(ROWS, "code.jsonl")
+    project.write_config(models=MODEL, datasets=DATASET)
+    return project
+
+
+@pytest.mark.parametrize("verb", ["check", "run"])
+def test_without_the_switch_nothing_is_asked(project: Project, verb: str) -> None:
+    done = project.run(verb, "eval.py")
+    assert done.returncode == 2
+    assert "HumanEvalEvaluator runs programs that a model wrote, which was not allowed" in done.stderr
+    assert "eval.py:" in done.stderr
+    assert "--allow-code-execution" in done.stderr
+    assert not (project.root / "outputs").exists()
+
+
+def test_with_the_switch_programs_are_scored(project: Project) -> None:
+    assert project.run("check", "eval.py", "--allow-code-execution").returncode == 0
+    done = project.run("run", "eval.py", "--allow-code-execution")
+    assert done.returncode == 0, done.stderr
+    assert "--allow-code-execution" in done.stdout  # the command that scores again has it too
+    rows = {row["metric"]: row for row in project.summary()}
+    assert {metric: row["score"] for metric, row in rows.items()} == {"accuracy": 0.25, "forbidden": 0.25}
+    assert (rows["accuracy"]["scored"], rows["accuracy"]["unparsed"]) == (3, 1)
+    [first, *_] = project.predictions(dataset="code")
+    assert first["gold"] == {key: ROWS[0][key] for key in ("prompt", "test", "entry_point")}
+
+
+def test_scoring_again_needs_the_switch_again(project: Project) -> None:
+    project.run("run", "eval.py", "-m", "infer", "--allow-code-execution")
+    assert project.run("score", "eval").returncode == 2
+    done = project.run("score", "eval", "--allow-code-execution")
+    assert done.returncode == 0, done.stderr
+    assert "25.0 %" in done.stdout
+
+
+def test_prompts_are_shown_without_it(project: Project) -> None:
+    done = project.run("view-prompt", "eval.py", "-n")
+    assert done.returncode == 0, done.stderr
+    assert "# right" in done.stdout
