@@ -16,7 +16,7 @@ from ais_prompt.config.render import render_config
 from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults, Interrupted, StoreError
 from ais_prompt.models.base import Model
 from ais_prompt.partitioners.by_task import partition
-from ais_prompt.report.outcome import TaskOutcome
+from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
 from ais_prompt.report.progress import task_progress
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.local import run_local
@@ -68,10 +68,12 @@ class RunResult:
 
     Attributes:
         outcomes: how each task ended.
+        rows: the summary.
         failed, asked: samples without an answer, and samples in all.
     """
 
     outcomes: Sequence[TaskOutcome]
+    rows: Sequence[Row]
     failed: int
     asked: int
 
@@ -199,9 +201,10 @@ def run(
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
         with _session(record, folder):
             outcomes = list(_outcomes(tasks, mode, folder, record))
-            write_summary(folder.summary_dir, outcomes)
+            rows = summary_rows(outcomes)
+            write_summary(folder.summary_dir, rows)
         record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
-    return RunResult(outcomes, *record.failed_and_asked(tasks))
+    return RunResult(outcomes, rows, *record.failed_and_asked(tasks))
 
 
 def _preflight(spec: ModelSpec) -> None:

@@ -24,11 +24,11 @@ def show(result: RunResult, root: Path) -> None:
     from ais_prompt.report.terminal import print_summary
 
     click.echo()
-    print_summary(result.outcomes, Console())
+    print_summary(result.rows, Console())
     click.echo(f"\nRun folder: {root}")
     click.echo("  predictions/  every prompt and answer, one sample a line")
     click.echo("  results/      scores with the details of each sample")
-    click.echo("  summary/      this table as txt, csv, md and json")
+    click.echo("  summary/      all of this as txt, csv, md and json")
 
 
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:

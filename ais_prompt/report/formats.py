@@ -8,14 +8,30 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 
+from ais_prompt.report.notes import notes
+from ais_prompt.report.numbers import bare, span, value
 from ais_prompt.report.outcome import Row
+from ais_prompt.report.pivot import cell, models_of, pivot
+from ais_prompt.types import STATUSES
 
 COLUMNS = tuple(field.name for field in fields(Row))
+LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
+"""Titles of the table with one line for each metric of each task, as `long_cells` fills it."""
 
 
-def percent(fraction: float) -> str:
-    """``0.9351`` as ``93.5 %``."""
-    return f"{100 * fraction:.1f} %"
+def long_cells(row: Row) -> list[str]:
+    """A row as people read it, one text for each of `LONG_HEADER`."""
+    counts = [row.n, *(getattr(row, status) for status in STATUSES)]
+    return [
+        row.dataset,
+        row.model,
+        row.metric or "",
+        row.note.partition(":")[0] if row.score is None else value(row.score, fraction=row.fraction),
+        "" if row.stderr is None else bare(row.stderr, fraction=row.fraction),
+        span(row.ci95_low, row.ci95_high, fraction=row.fraction),
+        span(row.bound_low, row.bound_high, fraction=row.fraction),
+        *("" if count is None else str(count) for count in counts),
+    ]
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -33,16 +49,22 @@ def to_json(rows: Sequence[Row]) -> str:
 
 
 def to_markdown(rows: Sequence[Row]) -> str:
-    """A table for GitHub; the numbers are aligned to the right."""
-    aligned = ["---" if name in ("dataset", "model", "metric", "note") else "---:" for name in COLUMNS]
-    lines = [list(COLUMNS), aligned, *([_cell(row, name) for name in COLUMNS] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    """Tables for GitHub, models side by side if there are several; numbers are aligned to the right. Then the notes."""
+    tables = []
+    if len(models := models_of(rows)) > 1:
+        lines = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
+        tables.append(_table(["dataset", "metric", "n", *models], lines, texts=2))
+    tables.append(_table(LONG_HEADER, [long_cells(row) for row in rows], texts=3))
+    tables.append("".join(f"- {_escaped(note)}\n" for note in notes(rows)))
+    return "\n".join(table for table in tables if table)
 
 
-def _cell(row: Row, column: str) -> str:
-    value = getattr(row, column)
-    if value is None:
-        return ""
-    if column in ("score", "stderr"):
-        return percent(value)
-    return " ".join(str(value).replace("|", "\\|").split())
+def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) -> str:
+    """A table whose first columns hold texts, and the others numbers."""
+    aligned = ["---"] * texts + ["---:"] * (len(header) - texts)
+    rows = [[_escaped(text) for text in header], aligned, *([_escaped(text) for text in line] for line in lines)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in rows)
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())

@@ -44,11 +44,17 @@ class Row:
     """One line of the summary: one metric of one task. The fields are the columns of the files, in this order.
 
     Attributes:
-        dataset, model: their ``abbr``.
+        dataset, model: their ``abbr``; in place of a data set there may be a group of them.
         metric: its name; None if the task was not scored.
-        score, stderr: as fractions (0.935 is shown as 93.5 %); None where there is no value.
-        n: samples in the data set; None if the task was not scored.
+        score, stderr: in the metric's own unit; None where there is no value.
+        ci95_low, ci95_high: the ends of the 95 % interval; None if it cannot be known.
+        bound_low, bound_high: the score if every answer that failed or could not be read was wrong, and if all were
+            right; None if the metric knows no right and wrong.
+        fraction: whether these numbers are parts of 1, shown as percent (0.935 as 93.5 %).
+        n: answers that were asked for; None if the task was not scored.
         scored, unparsed, truncated, failed: how many of them; their sum is ``n``.
+        repeats: answers to each question.
+        unscored: which answers are not plainly scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
     """
 
@@ -57,11 +63,18 @@ class Row:
     metric: str | None = None
     score: float | None = None
     stderr: float | None = None
+    ci95_low: float | None = None
+    ci95_high: float | None = None
+    bound_low: float | None = None
+    bound_high: float | None = None
+    fraction: bool = True
     n: int | None = None
     scored: int | None = None
     unparsed: int | None = None
     truncated: int | None = None
     failed: int | None = None
+    repeats: int = 1
+    unscored: str = ""
     note: str = ""
 
 
@@ -70,23 +83,51 @@ def summary_rows(outcomes: Iterable[TaskOutcome]) -> list[Row]:
     return [row for outcome in outcomes for row in _rows(outcome)]
 
 
+def score_row(dataset: str, model: str, score: Score) -> Row:
+    """The row of one score."""
+    ci95, bounds = score.interval or (None, None), score.bounds or (None, None)
+    return Row(
+        dataset=dataset,
+        model=model,
+        metric=score.metric,
+        score=score.value,
+        stderr=score.stderr,
+        ci95_low=ci95[0],
+        ci95_high=ci95[1],
+        bound_low=bounds[0],
+        bound_high=bounds[1],
+        fraction=score.fraction,
+        n=score.n,
+        **{status: score.counts[status] for status in STATUSES},
+        repeats=score.repeats,
+        unscored=_unscored(score),
+        note=_why_none(score),
+    )
+
+
 def _rows(outcome: TaskOutcome) -> list[Row]:
     if outcome.error is not None:
         reason = " ".join(str(outcome.error).split())
         return [Row(outcome.dataset, outcome.model, note=f"error: {type(outcome.error).__name__}: {reason}")]
     if outcome.predictions_only:
         return [Row(outcome.dataset, outcome.model, note="not scored: predictions only")]
-    return [_scored_row(outcome, score) for score in outcome.scores]
+    return [score_row(outcome.dataset, outcome.model, score) for score in outcome.scores]
 
 
-def _scored_row(outcome: TaskOutcome, score: Score) -> Row:
-    return Row(
-        dataset=outcome.dataset,
-        model=outcome.model,
-        metric=score.metric,
-        score=score.value,
-        stderr=score.stderr,
-        n=score.n,
-        **{status: score.counts[status] for status in STATUSES},
-        note="no answer: every request failed" if score.value is None else "",
-    )
+def _unscored(score: Score) -> str:
+    """``3 unparsed (no answer found 2, empty answer 1), 1 failed (timeout)``."""
+    states = []
+    for status in STATUSES[1:]:
+        if number := score.counts[status]:
+            found = {why.removeprefix(f"{status}: "): k for why, k in score.reasons.items() if why.startswith(status)}
+            reasons = ", ".join(why if k == number else f"{why} {k}" for why, k in found.items())
+            states.append(f"{number} {status}" + (f" ({reasons})" if reasons else ""))
+    return ", ".join(states)
+
+
+def _why_none(score: Score) -> str:
+    if score.value is not None:
+        return ""
+    if score.counts["failed"] == score.n:
+        return "no answer: every request failed"
+    return f"no value: no question has answers enough for {score.metric}"

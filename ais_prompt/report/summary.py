@@ -9,27 +9,26 @@ from pathlib import Path
 from rich.console import Console
 
 from ais_prompt.report.formats import to_csv, to_json, to_markdown
-from ais_prompt.report.outcome import TaskOutcome, summary_rows
+from ais_prompt.report.outcome import Row
 from ais_prompt.report.terminal import print_summary
 from ais_prompt.store.disk import replacing
 
 
-def write_summary(folder: Path, outcomes: Sequence[TaskOutcome]) -> None:
+def write_summary(folder: Path, rows: Sequence[Row]) -> None:
     """Write ``summary.txt``, ``.csv``, ``.md`` and ``.json``, each whole or not at all.
 
     Raises:
         StoreError: a file cannot be written.
     """
-    rows = summary_rows(outcomes)
-    texts = {"txt": _plain(outcomes), "csv": to_csv(rows), "md": to_markdown(rows), "json": to_json(rows)}
+    texts = {"txt": _plain(rows), "csv": to_csv(rows), "md": to_markdown(rows), "json": to_json(rows)}
     for ending, text in texts.items():
         with replacing(folder / f"summary.{ending}") as stream:
             # A lone surrogate, which UTF-8 has no bytes for, becomes an escape that JSON reads back as it was.
             stream.write(text.encode("utf-8", "backslashreplace"))
 
 
-def _plain(outcomes: Sequence[TaskOutcome]) -> str:
+def _plain(rows: Sequence[Row]) -> str:
     stream = io.StringIO()
     # What the environment says of colours and terminals does not concern a file.
-    print_summary(outcomes, Console(file=stream, color_system=None, force_terminal=False, _environ={}))
+    print_summary(rows, Console(file=stream, color_system=None, force_terminal=False, _environ={}), full=True)
     return stream.getvalue()

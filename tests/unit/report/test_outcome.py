@@ -8,7 +8,16 @@ from ais_prompt.errors import ModelError
 from ais_prompt.report.outcome import TaskOutcome, summary_rows
 from ais_prompt.types import Score
 
-SCORE = Score("accuracy", 0.935, 0.0175, 200, {"scored": 195, "unparsed": 3, "truncated": 1, "failed": 1})
+SCORE = Score(
+    metric="accuracy",
+    value=0.935,
+    stderr=0.0175,
+    n=200,
+    counts={"scored": 195, "unparsed": 3, "truncated": 1, "failed": 1},
+    interval=(0.892, 0.962),
+    bounds=(0.93, 0.95),
+    reasons={"unparsed: no answer found": 2, "unparsed: empty answer": 1, "failed: timeout": 1},
+)
 
 
 def test_one_row_for_each_metric_in_order() -> None:
@@ -22,9 +31,17 @@ def test_one_row_for_each_metric_in_order() -> None:
         0.0175,
     )
     assert (first.n, first.scored, first.unparsed, first.truncated, first.failed) == (200, 195, 3, 1, 1)
+    assert (first.ci95_low, first.ci95_high, first.bound_low, first.bound_high) == (0.892, 0.962, 0.93, 0.95)
+    assert first.unscored == "3 unparsed (no answer found 2, empty answer 1), 1 truncated, 1 failed (timeout)"
     assert first.note == ""
     assert (second.metric, second.score, second.failed) == ("f1", None, 2)
     assert "every request failed" in second.note
+
+
+def test_a_metric_without_a_value_says_why() -> None:
+    some = Score("pass@4", None, None, 4, {"scored": 3, "unparsed": 0, "truncated": 0, "failed": 1}, repeats=4)
+    (row,) = summary_rows([TaskOutcome("demo", "addition", [some])])
+    assert row.note == "no value: no question has answers enough for pass@4"
 
 
 def test_a_failed_task_says_why_on_one_line() -> None:

@@ -7,29 +7,35 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import ModelError, StoreError
-from ais_prompt.report.outcome import TaskOutcome
+from ais_prompt.report.outcome import TaskOutcome, summary_rows
 from ais_prompt.report.summary import write_summary
 from ais_prompt.types import Score
 
+SCORE = Score(
+    metric="accuracy",
+    value=0.9351,
+    stderr=0.0175,
+    n=200,
+    counts={"scored": 195, "unparsed": 3, "truncated": 1, "failed": 1},
+    interval=(0.892, 0.962),
+    bounds=(0.93, 0.95),
+)
 OUTCOMES = [
-    TaskOutcome(
-        "demo",
-        "addition",
-        [Score("accuracy", 0.9351, 0.0175, 200, {"scored": 195, "unparsed": 3, "truncated": 1, "failed": 1})],
-    ),
+    TaskOutcome("demo", "addition", [SCORE]),
     TaskOutcome("通义千问", "a|b", error=ModelError('no such model, "x"', where="models[0]")),
 ]
+ROWS = summary_rows(OUTCOMES)
 
 
 def test_all_four_files_are_written_and_nothing_else(tmp_path: Path) -> None:
-    write_summary(tmp_path / "summary", OUTCOMES)
-    write_summary(tmp_path / "summary", OUTCOMES)
+    write_summary(tmp_path / "summary", ROWS)
+    write_summary(tmp_path / "summary", ROWS)
     files = sorted(path.name for path in (tmp_path / "summary").iterdir())
     assert files == ["summary.csv", "summary.json", "summary.md", "summary.txt"]
 
 
 def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
-    write_summary(tmp_path, OUTCOMES)
+    write_summary(tmp_path, ROWS)
     rows = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert rows[0] == {
         "dataset": "addition",
@@ -37,11 +43,18 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
         "metric": "accuracy",
         "score": 0.9351,
         "stderr": 0.0175,
+        "ci95_low": 0.892,
+        "ci95_high": 0.962,
+        "bound_low": 0.93,
+        "bound_high": 0.95,
+        "fraction": True,
         "n": 200,
         "scored": 195,
         "unparsed": 3,
         "truncated": 1,
         "failed": 1,
+        "repeats": 1,
+        "unscored": "3 unparsed, 1 truncated, 1 failed",
         "note": "",
     }
     assert rows[1]["model"] == "通义千问"
@@ -51,21 +64,38 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
     assert lines == [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
 
 
-def test_markdown_is_a_table_with_percent(tmp_path: Path) -> None:
-    write_summary(tmp_path, OUTCOMES)
-    lines = (tmp_path / "summary.md").read_text(encoding="utf-8").splitlines()
-    assert lines[2] == "| addition | demo | accuracy | 93.5 % | 1.8 % | 200 | 195 | 3 | 1 | 1 |  |"
-    assert lines[3].startswith("| a\\|b | 通义千问 |  |  |")
-    assert len({line.replace("\\|", "").count("|") for line in lines}) == 1
+def test_markdown_has_models_side_by_side_then_all_there_is_then_notes(tmp_path: Path) -> None:
+    write_summary(tmp_path, ROWS)
+    text = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    side_by_side, long, said = text.split("\n\n")
+    assert side_by_side.splitlines() == [
+        "| dataset | metric | n | demo | 通义千问 |",
+        "| --- | --- | ---: | ---: | ---: |",
+        "| addition | accuracy | 200 | 93.5 % ±1.8* | not measured |",
+        "| a\\|b |  |  | not measured | error |",
+    ]
+    assert long.splitlines()[2].startswith(
+        "| addition | demo | accuracy | 93.5 % | 1.8 | 89.2–96.2 | 93.0–95.0 | 200 |"
+    )
+    assert len({line.replace("\\|", "").count("|") for line in long.splitlines()}) == 1
+    assert '- 通义千问/a\\|b: error: ModelError: no such model, "x" · models[0]' in said.splitlines()
+    assert "- demo/addition: 3 unparsed, 1 truncated, 1 failed of 200 [93.0–95.0]" in said.splitlines()
+
+
+def test_markdown_of_one_model_is_one_table(tmp_path: Path) -> None:
+    write_summary(tmp_path, ROWS[:1])
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("| dataset | ") == 1
 
 
 def test_text_is_plain_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "20")
-    write_summary(tmp_path, OUTCOMES)
+    write_summary(tmp_path, ROWS)
     text = (tmp_path / "summary.txt").read_text(encoding="utf-8")
     assert "\x1b" not in text
-    assert text.splitlines()[1].split() == "addition demo accuracy 93.5 % 1.8 200 195 3 1 1".split()
+    assert text.splitlines()[1].split() == "addition accuracy 200 93.5 % ±1.8* not measured".split()
+    long = "addition demo accuracy 93.5 % 1.8 89.2–96.2 93.0–95.0 200 195 3 1 1".split()
+    assert long in [line.split() for line in text.splitlines()]
     assert '通义千问/a|b: error: ModelError: no such model, "x" · models[0]' in text.splitlines()
 
 
@@ -73,5 +103,5 @@ def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     with pytest.raises(StoreError, match=r"summary\.txt") as caught:
-        write_summary(blocked, OUTCOMES)
+        write_summary(blocked, ROWS)
     assert str(blocked) in caught.value.where

@@ -2,35 +2,41 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
 from ais_prompt.errors import MissingExtra, ModelError
-from ais_prompt.report.outcome import TaskOutcome
+from ais_prompt.report.outcome import TaskOutcome, summary_rows
 from ais_prompt.report.terminal import print_summary
 from ais_prompt.types import Score
 
 COUNTS = {"scored": 1314, "unparsed": 3, "truncated": 1, "failed": 1}
-SCORE = Score("accuracy", 0.9351, 0.0175, 1319, COUNTS)  # type: ignore[arg-type]
+SCORE = Score("accuracy", 0.9351, 0.0175, 1319, COUNTS, (0.921, 0.947), (0.931, 0.939))  # type: ignore[arg-type]
 DEMO = [TaskOutcome("demo", "addition", [SCORE]), TaskOutcome("demo", "chat", [SCORE])]
 LONG = [
     *DEMO,
-    TaskOutcome("Qwen2.5-72B-Instruct", "gsm8k_4shot_chat", [SCORE]),
-    TaskOutcome("通义千问二点五", "小学数学应用题目", [SCORE]),
-    TaskOutcome("gpt", "gsm8k", error=ModelError("[bold]refused[/bold]", where="models[0]")),
-    TaskOutcome("gpt", "mmlu", error=MissingExtra("no torch")),
+    TaskOutcome("demo", "gsm8k_4shot_chat", [SCORE]),
+    TaskOutcome("demo", "小学数学应用题目", [SCORE]),
+]
+MODELS = ["Qwen2.5-72B-Instruct", "通义千问二点五", "gpt-4o-mini", "demo"]
+SIDE = [
+    *(TaskOutcome(model, dataset, [SCORE]) for model in MODELS for dataset in ("gsm8k_4shot_chat", "小学数学应用题目")),
+    TaskOutcome("demo", "mmlu", [SCORE]),
+    TaskOutcome("gpt-4o-mini", "mmlu", error=ModelError("[bold]refused[/bold]", where="models[0]")),
+    TaskOutcome("Qwen2.5-72B-Instruct", "mmlu", error=MissingExtra("no torch")),
 ]
 NUMBERS = "93.5 % 1.8 1319 1314 3 1 1"
+WIDE = "93.5 % 1.8 92.1–94.7 93.1–93.9 1319 1314 3 1 1"
+CELL = "93.5 % ±1.8*"
 
 
-def shown(outcomes: list[TaskOutcome], width: int, terminal: bool) -> list[str]:
+def shown(outcomes: list[TaskOutcome], width: int, *, terminal: bool, full: bool = False) -> list[str]:
     stream = io.StringIO()
-    print_summary(
-        outcomes,
-        Console(file=stream, width=width, force_terminal=terminal, color_system="standard" if terminal else None),
-    )
+    console = Console(file=stream, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
+    print_summary(summary_rows(outcomes), console, full=full)
     return stream.getvalue().splitlines()
 
 
@@ -38,41 +44,86 @@ def plain(lines: list[str]) -> list[str]:
     return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
 
 
-@pytest.mark.parametrize("outcomes", [DEMO, LONG])
-@pytest.mark.parametrize("width", [80, 160])
-def test_a_terminal_shows_whole_numbers_within_its_width(outcomes: list[TaskOutcome], width: int) -> None:
+@pytest.mark.parametrize(
+    ("outcomes", "width", "numbers"), [(DEMO, 80, NUMBERS), (LONG, 80, NUMBERS), (LONG, 160, WIDE)]
+)
+def test_one_model_has_whole_numbers_within_the_width(outcomes: list[TaskOutcome], width: int, numbers: str) -> None:
     lines = plain(shown(outcomes, width, terminal=True))
     assert max(cell_len(line) for line in lines) <= width
-    scored = sum(bool(outcome.scores) for outcome in outcomes)
-    assert sum(NUMBERS in " ".join(line.split()) for line in lines) == scored
+    assert sum(numbers in " ".join(line.split()) for line in lines) == len(outcomes)
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_models_stand_side_by_side_as_far_as_there_is_room(width: int) -> None:
+    lines = plain(shown(SIDE, width, terminal=True))
+    assert max(cell_len(line) for line in lines) <= width
+    text = "\n".join(lines)
+    assert text.count(CELL) == 9
+    assert text.count("metric") == {80: 2, 100: 1, 160: 1}[width]
 
 
 def test_folded_names_lose_no_letter() -> None:
-    lines = plain(shown(LONG, 80, terminal=True))
+    lines = plain(shown(LONG, 76, terminal=True))
     names = "".join(line[:16].split("accuracy")[0] for line in lines).replace(" ", "")
-    assert set("小学数学应用题目通义千问二点五") <= set(names)
+    assert set("小学数学应用题目") <= set(names)
 
 
-def test_a_narrow_terminal_still_shows_whole_numbers() -> None:
-    lines = plain(shown(LONG, 40, terminal=True))
-    assert sum(NUMBERS in " ".join(line.split()) for line in lines) == 4
+@pytest.mark.parametrize(("outcomes", "numbers"), [(LONG, NUMBERS), (SIDE, CELL)])
+def test_a_narrow_terminal_still_shows_whole_numbers(outcomes: list[TaskOutcome], numbers: str) -> None:
+    lines = plain(shown(outcomes, 40, terminal=True))
+    scored = sum(bool(outcome.scores) for outcome in outcomes)
+    assert sum(numbers in " ".join(line.split()) for line in lines) == scored
 
 
 def test_a_pipe_gets_one_line_for_each_row_without_colours() -> None:
     lines = shown(LONG, 80, terminal=False)
     assert not any("\x1b" in line for line in lines)
-    assert lines[0].split() == "dataset model metric score ± n scored unparsed truncated failed".split()
-    assert lines[3].split() == ["gsm8k_4shot_chat", "Qwen2.5-72B-Instruct", "accuracy", *NUMBERS.split()]
-    assert lines[4].split() == ["小学数学应用题目", "通义千问二点五", "accuracy", *NUMBERS.split()]
+    assert lines[0].split() == "dataset model metric score ± 95 % bounds n scored unparsed truncated failed".split()
+    assert lines[3].split() == ["gsm8k_4shot_chat", "demo", "accuracy", *WIDE.split()]
+    assert lines[4].split() == ["小学数学应用题目", "demo", "accuracy", *WIDE.split()]
     assert cell_len(lines[3]) == cell_len(lines[4])
+    lines = shown(SIDE, 80, terminal=False)
+    assert lines[0].split() == ["dataset", "metric", "n", *MODELS]
+    assert lines[2].split() == ["小学数学应用题目", "accuracy", "1319", *CELL.split() * 4]
 
 
-def test_a_failed_task_has_its_kind_in_the_row_and_its_reason_below() -> None:
-    lines = [line.strip() for line in shown(LONG, 200, terminal=False)]
-    assert lines[5].split() == ["gsm8k", "gpt", "error"]
-    assert "gpt/gsm8k: error: ModelError: [bold]refused[/bold] · models[0]" in lines
+def test_a_file_has_both_tables() -> None:
+    lines = shown(SIDE, 80, terminal=False, full=True)
+    assert lines[5].split() == "dataset model metric score ± 95 % bounds n scored unparsed truncated failed".split()
+    assert sum(WIDE in " ".join(line.split()) for line in lines) == 9
+
+
+def test_a_task_without_a_score_says_so_in_its_place_and_why_below() -> None:
+    lines = [line.strip() for line in shown(SIDE, 200, terminal=False)]
+    assert lines[3].split() == ["mmlu", "accuracy", "1319", "error", "not", "measured", "error", *CELL.split()]
+    assert "gpt-4o-mini/mmlu: error: ModelError: [bold]refused[/bold] · models[0]" in lines
     assert not any(cell == "-" for line in lines for cell in line.split())
 
 
-def test_a_terminal_has_colours() -> None:
-    assert any("\x1b[" in line for line in shown(DEMO, 80, terminal=True))
+def test_answers_that_are_not_plainly_scored_are_told_with_what_they_could_change() -> None:
+    reasons = {"unparsed: no answer found": 3, "failed: timeout": 1}
+    lines = shown([TaskOutcome("demo", "sums", [replace(SCORE, reasons=reasons)])], 160, terminal=False)
+    expected = "demo/sums: 3 unparsed (no answer found), 1 truncated, 1 failed (timeout) of 1319  [93.1–93.9]"
+    assert lines[-1] == expected
+    assert lines[-2].startswith("Not every answer was scored")
+    whole = replace(SCORE, counts={"scored": 1319, "unparsed": 0, "truncated": 0, "failed": 0})
+    assert len(shown([TaskOutcome("demo", "sums", [whole])], 160, terminal=False)) == 2
+
+
+def test_numbers_that_are_no_fractions_are_no_percentages() -> None:
+    bleu = Score("bleu", 27.314, 0.6, 1319, {**COUNTS}, (26.1, 28.5), fraction=False)  # type: ignore[arg-type]
+    line = shown([TaskOutcome("demo", "wmt", [bleu])], 160, terminal=False)[1]
+    assert "wmt demo bleu 27.31 0.60 26.10–28.50 1319" in " ".join(line.split())
+
+
+def test_several_answers_to_a_question_are_said_once() -> None:
+    scores = [replace(SCORE, repeats=4), replace(SCORE, metric="pass@2", repeats=4)]
+    lines = shown([TaskOutcome("demo", "sums", scores)], 160, terminal=False)
+    assert [line for line in lines if "4 answers to each question" in line] == [lines[-1]]
+
+
+def test_a_terminal_has_colours_and_names_cannot_reach_it() -> None:
+    text = "\n".join(shown([TaskOutcome("de\x1b[2Jmo", "\x1b]0;x", [SCORE])], 80, terminal=True))
+    assert "\x1b[1m" in text
+    assert "\x1b[2J" not in text
+    assert "\x1b]0" not in text

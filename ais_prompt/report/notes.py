@@ -1,0 +1,34 @@
+"""What must be said beside the numbers: why there is no score, and what became of answers that were not scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ais_prompt.report.numbers import span
+from ais_prompt.report.outcome import Row
+
+LEGEND = "Not every answer was scored (*); in brackets the score if all the others were wrong – were right:"
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """A line for each task, or group of data sets, that needs one, and for each data set of several answers."""
+    tasks: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        tasks.setdefault((row.model, row.dataset), []).append(row)
+    without = [f"{row.model}/{row.dataset}: {row.note}" for row in rows if row.note]
+    partly = [f"{model}/{dataset}: {_unscored(of[0])}" for (model, dataset), of in tasks.items() if _is_partly(of[0])]
+    several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
+    return [
+        *dict.fromkeys(without),
+        *([LEGEND, *partly] if partly else []),
+        *(f"{name}: {n} answers to each question; ± is that of the questions" for name, n in several.items()),
+    ]
+
+
+def _is_partly(row: Row) -> bool:
+    return bool(row.unscored) and row.score is not None
+
+
+def _unscored(row: Row) -> str:
+    bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
+    return f"{row.unscored} of {row.n}" + (f"  [{bounds}]" if bounds else "")
