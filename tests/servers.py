@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,16 @@ class MockServer:
         requests: list[dict[str, Any]] = self._call("requests")
         return requests
 
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self.pid, number)
+
+    def stop(self) -> None:
+        """Let it go away, at once."""
+        self.signal(signal.SIGKILL)
+        with suppress(OSError):
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+
     def _call(self, path: str, body: bytes | None = None) -> Any:
         address = self.base_url.removesuffix("v1") + path
         with _open(Request(address, body, method="PUT" if body else "GET"), timeout=10) as reply:
@@ -62,9 +73,11 @@ def mock_server(
     latency: float = 0.0,
     log: Path | None = None,
     model: Path | None = None,
+    port: int = 0,
 ) -> Iterator[MockServer]:
-    """A mock server as long as the block lasts."""
+    """A mock server as long as the block lasts, on a free port if none is given."""
     command = [sys.executable, "-m", "tools.mock_server", "--latency", str(latency), "--lifetime", str(LIFETIME)]
+    command += ["--port", str(port)]
     if log:
         command += ["--log", str(log)]
     if model:

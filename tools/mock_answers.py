@@ -29,12 +29,15 @@ def default_answer(question: str) -> str:
     return str(sum(map(int, sums[-1]))) if sums else "ok"
 
 
-def answer_body(body: Mapping[str, Any], number: int, answer: str, finish_reason: str) -> dict[str, Any]:
+def answer_body(
+    body: Mapping[str, Any], number: int, answer: str, finish_reason: str, reasoning: str = ""
+) -> dict[str, Any]:
     """The reply to request ``number``; a token is a word."""
     chat = "messages" in body
-    content = {"message": {"role": "assistant", "content": answer}} if chat else {"text": answer}
+    thought = {"reasoning_content": reasoning} if reasoning else {}
+    content = {"message": {"role": "assistant", "content": answer, **thought}} if chat else {"text": answer}
     asked = " ".join(_text(message["content"]) for message in body["messages"]) if chat else str(body["prompt"])
-    prompt_tokens, completion_tokens = len(asked.split()), len(answer.split())
+    prompt_tokens, completion_tokens = len(asked.split()), len(reasoning.split()) + len(answer.split())
     return {
         "id": f"mock-{number}",
         "object": "chat.completion" if chat else "text_completion",

@@ -10,6 +10,8 @@ out::
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -30,6 +32,12 @@ class Rule:
         body: JSON of the reply, instead of an answer; ``{authorization}`` in it becomes the header of the request.
         raw: the same as text that need not be JSON.
         answer, finish_reason: of the answer.
+        reasoning: what was thought before it, told in a field of its own.
+        share: only for this share of the requests, drawn with a fixed seed.
+        over: [n, seconds]: only for requests that come when n others were let through in the last seconds.
+        pause: seconds between the pieces of a streamed answer.
+        pieces, stall: after so many pieces a streamed answer stalls for so many seconds, and then ends without an end.
+        events: what is streamed instead of an answer, one text for each event.
         ignore: fields of the body that are not looked at, as a server does that does not know them.
         used: how often it has been applied.
     """
@@ -46,6 +54,13 @@ class Rule:
     raw: str | None = None
     answer: str | None = None
     finish_reason: str = "stop"
+    reasoning: str = ""
+    share: float = 1.0
+    over: tuple[int, float] | None = None
+    pause: float = 0.0
+    pieces: int | None = None
+    stall: float = 0.0
+    events: Sequence[str] | None = None
     ignore: Sequence[str] = ()
     used: int = 0
 
@@ -73,9 +88,22 @@ class Script:
 
     def __init__(self, rules: Sequence[Mapping[str, Any]] = ()) -> None:
         self._rules = [Rule(**rule) for rule in rules]
+        self._random = random.Random(0)
+        self._let_through: list[float] = []
 
     def rule_for(self, number: int, question: str, body: Mapping[str, Any]) -> Rule:
         """The first rule that fits, marked as used; an empty one, which means an ordinary answer, if none does."""
-        rule = next((rule for rule in self._rules if rule.fits(number, question, body)), Rule())
+        fitting = (rule for rule in self._rules if rule.fits(number, question, body) and self._is_meant(rule))
+        rule = next(fitting, Rule())
         rule.used += 1
+        if rule.over is None:
+            self._let_through.append(time.monotonic())
         return rule
+
+    def _is_meant(self, rule: Rule) -> bool:
+        """Whether it is the turn of a rule that is only for some of the requests that it fits."""
+        if rule.over is not None:
+            number, seconds = rule.over
+            recent = [moment for moment in self._let_through[-number:] if time.monotonic() - moment < seconds]
+            return len(recent) >= number
+        return rule.share >= 1.0 or self._random.random() < rule.share

@@ -30,6 +30,7 @@ from aiohttp import web
 from tools.mock_answers import answer_body, default_answer, error_body, models_body, question_of
 from tools.mock_scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from tools.mock_script import Rule, Script
+from tools.mock_stream import stream_answer
 
 HOST = "127.0.0.1"
 
@@ -126,15 +127,18 @@ class MockServer:
         number = self._remember(request, body, book)
         rule = script.rule_for(number, question, body)
         await asyncio.sleep(self._latency if rule.latency is None else rule.latency)
-        if rule.drop:
+        streams = body.get("stream") and rule.status == 200 and rule.raw is None and rule.body is None
+        if rule.drop and not (streams and rule.drop == "midway"):
             book.statuses["dropped"] += 1
             return await _drop(request, midway=rule.drop == "midway")
         book.statuses[str(rule.status)] += 1
+        if streams:
+            return await stream_answer(request, body, rule, self._answer(rule, rule.heard(body), number, question))
         return _reply(request, rule, self._answer(rule, rule.heard(body), number, question))
 
     def _answer(self, rule: Rule, body: Mapping[str, Any], number: int, question: str) -> dict[str, Any]:
         text = default_answer(question) if rule.answer is None else rule.answer
-        answer = answer_body(body, number, text, rule.finish_reason)
+        answer = answer_body(body, number, text, rule.finish_reason, rule.reasoning)
         return scored_answer(answer, body, self._scores) if asks_for_log_probs(body) else answer
 
     def _remember(self, request: web.Request, body: Any, book: Book) -> int:

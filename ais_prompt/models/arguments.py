@@ -18,6 +18,17 @@ def check_at_least(least: int, **values: float | None) -> None:
             raise ConfigError(f"{name} must be at least {least}, not {value}", mend=f"set another {name}")
 
 
+def check_more_than_0(**values: float | None) -> None:
+    """Refuse arguments that are 0 or less; None is not checked.
+
+    Raises:
+        ConfigError: names the argument and its value.
+    """
+    for name, value in values.items():
+        if value is not None and not value > 0:
+            raise ConfigError(f"{name} must be more than 0, not {value}", mend=f"set another {name}")
+
+
 def join_stops(own: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
     """The stop texts of a model and of a data set, each once; empty ones would end every answer and are left out."""
     return tuple(dict.fromkeys(word for word in (*own, *asked) if word))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from ais_prompt.types import Completion, Decoding, Prompt, Request
+from ais_prompt.types import Activity, Completion, Decoding, Prompt, Request
 
 PromptStyle: TypeAlias = Literal["text", "messages", "chat_template"]
 """What a model wants to be given:
@@ -140,6 +140,9 @@ class AsyncModel(Model, Protocol):
         Raises:
             ModelError: it cannot be used for such requests, such as a server that cannot score texts.
         """
+
+    def activity(self) -> Activity:
+        """What is going on in this moment, for whoever watches."""
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""

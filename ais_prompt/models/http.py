@@ -17,6 +17,10 @@ CONNECT_SECONDS: Final = 10.0
 """A server that has not even taken the connection by then is not there."""
 
 
+class Unreachable(ConnectionError):
+    """No connection to the server can be made."""
+
+
 class HttpPoster:
     """Keeps connections to one address open and posts to it. How many posts run side by side is up to the caller.
 
@@ -38,18 +42,20 @@ class HttpPoster:
         self._idle: list[Connection] = []
 
     async def post(self, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
-        """Post once. That there was no reply is a failure of the kind ``connection`` or ``timeout``.
+        """Post once. That there was no reply is a failure: ``unreachable``, ``connection`` or ``timeout``.
 
         Args:
             body: plain JSON values.
-            sink: takes the body of a good reply as it comes. What it raises is raised here.
+            sink: takes the body of a good reply as it comes.
         """
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await self._exchange(body, sink)
         except TimeoutError as error:
             return Failure("timeout", str(error) or f"no answer within {self._timeout:g} s")
-        except (OSError, UnicodeError) as error:
+        except Unreachable as error:
+            return Failure("unreachable", str(error))
+        except OSError as error:
             return Failure("connection", str(error) or type(error).__name__)
         if 300 <= reply.status < 400:
             target = reply.location or "somewhere else"
@@ -81,11 +87,11 @@ class HttpPoster:
         try:
             route = route_to(self._address)
         except ValueError as error:  # a proxy or a host that cannot be one
-            raise ConnectionError(str(error)) from None
+            raise Unreachable(str(error)) from None
         headers = {**route.headers, **self._headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
         lines = [f"POST {route.target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()), ""]
         if any(sign in line for line in lines for sign in "\r\n\0"):
-            raise ConnectionError("a header holds a line break")
+            raise Unreachable("a header holds a line break")
         return route, ssl.create_default_context() if route.tls_host else None, "\r\n".join(lines).encode("latin-1")
 
     def _idle_connection(self) -> Connection | None:
@@ -101,4 +107,7 @@ class HttpPoster:
             async with asyncio.timeout(seconds):
                 return await route.connect(context)
         except TimeoutError:
-            raise TimeoutError(f"{route.host}:{route.port} did not take the connection within {seconds:g} s") from None
+            where = f"{route.host}:{route.port}"
+            raise Unreachable(f"{where} did not take the connection within {seconds:g} s") from None
+        except (OSError, UnicodeError) as error:  # UnicodeError: a name that cannot be one
+            raise Unreachable(str(error) or type(error).__name__) from None

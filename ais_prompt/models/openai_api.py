@@ -5,40 +5,35 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from time import perf_counter
 from typing import Any, ClassVar, Final, TypeVar
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.address import check_address, join_address, public_address
-from ais_prompt.models.arguments import check_at_least, join_stops
+from ais_prompt.models.arguments import check_at_least, check_more_than_0, join_stops
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.credentials import (
     DEFAULT_VARIABLE,
     VariableName,
     check_variable_name,
     read_key,
-    redact,
     secrets_of,
 )
 from ais_prompt.models.hf_tokenizer import load_tokenizer
 from ais_prompt.models.http import HttpPoster
-from ais_prompt.models.http_connection import Reply
+from ais_prompt.models.openai_client import OpenAIClient
 from ais_prompt.models.openai_scoring import OpenAIScorer
 from ais_prompt.models.openai_scoring_wire import LogprobsVia, ways_of
-from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, read_reply, request_body
+from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, request_body
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
-from ais_prompt.models.retry import Attempt, Backoff, ask_patiently, read_retry_after
-from ais_prompt.models.token_count import prompt_token_ids, refuse_too_long
+from ais_prompt.models.retry import Backoff
+from ais_prompt.models.token_count import estimate_tokens, prompt_token_ids, refuse_too_long
+from ais_prompt.models.traffic import Traffic, traffic_options
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
+from ais_prompt.types import Activity, Completion, Decoding, Failure, Prompt, Request, Scoring
 
 T = TypeVar("T")
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
-MESSAGE_LENGTH: Final = 500
-"""Characters of a server's own words that are kept."""
-
 _TAKEN_OPTIONS: Final = {
     "max_tokens": "use max_out_len",
     "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
@@ -47,7 +42,8 @@ _TAKEN_OPTIONS: Final = {
     "n": "use n of GenInferencer",
     "prompt": "prompts come from the data set",
     "stop": "use stop_words",
-    "stream": "answers are read whole; leave it out",
+    "stream": "use stream=True of the model",
+    "stream_options": "use stream=True of the model",
 }
 """Fields of the body that this program sets itself, and what to write in their place."""
 
@@ -81,6 +77,11 @@ class OpenAIModel:
         max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
         logprobs_via: how the server tells the likelihood of a text: ``prompt_logprobs`` (vLLM) or ``echo`` (completions
             only). None tries both on a short text, before the first sample that is scored.
+        stream: let answers come piece by piece, and record when the first token came and how fast the others followed.
+        request_rate: requests that start each second; None starts them as soon as there is a place.
+        query_per_second: the same under the name that it has in OpenCompass.
+        deadline: seconds that a request may take with all its attempts; None for no limit.
+        traffic_cfg: more of that: burstiness, ramp-up, tokens per minute, adaptive concurrency (`TrafficOptions`).
 
     Raises:
         ConfigError: the key itself stands in ``api_key``, a number is too small, or ``generation_kwargs`` hold what
@@ -108,11 +109,16 @@ class OpenAIModel:
         max_tokens_field: MaxTokensField = "max_tokens",
         think_tags: ThinkTags = THINK_TAGS,
         logprobs_via: LogprobsVia | None = None,
+        stream: bool = False,
+        request_rate: float | None = None,
+        query_per_second: float | None = None,
+        deadline: float | None = None,
+        traffic_cfg: Mapping[str, Any] | None = None,
     ) -> None:
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
         check_at_least(0, retry=retry)
-        if not timeout > 0:
-            raise ConfigError(f"timeout must be more than 0 seconds, not {timeout}", mend="set another timeout")
+        check_more_than_0(timeout=timeout, deadline=deadline)
+        check_more_than_0(request_rate=request_rate, query_per_second=query_per_second)
         self.model = model
         self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
         self.api_key = check_variable_name(api_key)
@@ -128,11 +134,14 @@ class OpenAIModel:
         self.seed = seed
         self.max_tokens_field = max_tokens_field
         self.think_tags = check_think_tags(think_tags)
+        self.stream = stream
+        self.request_rate = request_rate or query_per_second
+        self.deadline = deadline
+        self.traffic = traffic_options(traffic_cfg or {})
         self._ways = ways_of(self.endpoint, logprobs_via)
         self._tokenizer: Any = None
-        self._poster: HttpPoster | None = None
+        self._client: OpenAIClient | None = None
         self._scorer: OpenAIScorer | None = None
-        self._secrets: frozenset[str] = frozenset()
 
     def identity(self) -> Mapping[str, Any]:
         """Which model on which server; how it generates stands in each request. How it is reached does not matter."""
@@ -205,11 +214,14 @@ class OpenAIModel:
         self.preflight()
         key = read_key(self.api_key, self.base_url)
         login = {"Authorization": f"Bearer {key}"} if key else {}
-        self._secrets = secrets_of(key, self.headers, self.base_url)
         address = join_address(self.base_url, self.endpoint.path)
-        self._poster = HttpPoster(address, {**login, **self.headers}, self.timeout)
+        poster = HttpPoster(address, {**login, **self.headers}, self.timeout)
+        secrets = secrets_of(key, self.headers, self.base_url)
+        traffic = Traffic(self.backoff, self.max_concurrency, self.request_rate, self.deadline, self.traffic)
+        client = OpenAIClient(self.endpoint, poster, traffic, secrets, stream=self.stream)
+        self._client = client
         self._scorer = OpenAIScorer(
-            self.endpoint, self.model, self.max_tokens_field, self._ways, self._poster.post, self._shown, self.backoff
+            self.endpoint, self.model, self.max_tokens_field, self._ways, poster.post, client.shown, traffic.ask
         )
 
     async def complete(self, request: Request) -> Completion:
@@ -224,41 +236,24 @@ class OpenAIModel:
         if failure := self._refusal(request.prompt):
             return Completion(failure=failure)
         body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
-        completion = await ask_patiently(lambda: self._ask_once(body), self.backoff)
+        tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if self.traffic.tokens_per_minute else 0
+        completion = await _opened(self._client).generate(body, tokens)
         return without_thought(completion, request.prompt, self.think_tags)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
-        if self._poster is not None:
-            await self._poster.close()
-            self._poster = self._scorer = None
+        if self._client is not None:
+            await self._client.poster.close()
+            self._client = self._scorer = None
+
+    def activity(self) -> Activity:
+        """What is going on in this moment."""
+        return Activity() if self._client is None else self._client.traffic.activity()
 
     def _refusal(self, prompt: Prompt) -> Failure | None:
         """Why a prompt is not sent; None if it fits, or if only the server can know."""
         tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
         return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
-
-    async def _ask_once(self, body: Mapping[str, Any]) -> Attempt:
-        poster = _opened(self._poster)
-        started = perf_counter()
-        reply = await poster.post(body)
-        completion = self._read(reply)
-        retry_after = read_retry_after(reply.retry_after) if isinstance(reply, Reply) else None
-        return Attempt(replace(completion, seconds=perf_counter() - started), retry_after)
-
-    def _read(self, reply: Reply | Failure) -> Completion:
-        """What a reply says, failures in words that may be shown."""
-        if isinstance(reply, Reply):
-            completion = read_reply(self.endpoint, reply.status, reply.body)
-        else:
-            completion = Completion(failure=reply)
-        failure = completion.failure
-        return completion if failure is None else replace(completion, failure=self._shown(failure))
-
-    def _shown(self, failure: Failure) -> Failure:
-        """A failure in words that may be shown."""
-        # Redact first: half a key at the end of a shortened message would not be recognised.
-        return replace(failure, message=redact(failure.message, self._secrets)[:MESSAGE_LENGTH])
 
 
 @MODELS.register_module()

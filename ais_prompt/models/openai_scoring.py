@@ -13,13 +13,15 @@ from ais_prompt.models.http_connection import Reply
 from ais_prompt.models.likelihood import NO_TOKENS, scored
 from ais_prompt.models.openai_scoring_wire import TOP, Way, read_scores, read_top
 from ais_prompt.models.openai_wire import CHAT, Endpoint, MaxTokensField
-from ais_prompt.models.retry import Attempt, Backoff, ask_patiently, read_retry_after
+from ais_prompt.models.retry import Attempt, read_retry_after
 from ais_prompt.models.text_scores import EMPTY, TextScores, continuation, single_token, whole
 from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Scoring, Usage
 
 T = TypeVar("T")
 Post: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Reply | Failure]]
 """Posts a body once."""
+Ask: TypeAlias = Callable[[Callable[[], Awaitable[Attempt]]], Awaitable[Completion]]
+"""Makes attempts, see `ais_prompt.models.traffic.Traffic.ask`."""
 
 PROBE: Final = "One and two are three."
 """The text that is scored to see which way of scoring a server has."""
@@ -27,7 +29,7 @@ PROBE: Final = "One and two are three."
 REMEMBERED: Final = 128
 """Prompts whose tokens are kept in memory: the labels of a sample are often asked about after one context."""
 
-_UNREACHED: Final = ("connection", "timeout")
+_UNREACHED: Final = ("unreachable", "connection", "timeout")
 
 
 class OpenAIScorer:
@@ -40,7 +42,7 @@ class OpenAIScorer:
         ways: those that the server may have, in the order in which they are tried.
         post: posts a body once.
         shown: makes a failure, which may quote the server, fit to be shown.
-        backoff: when a text is asked about again because the server failed in passing.
+        ask: makes attempts until one has an answer, or until more of them make no sense.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class OpenAIScorer:
         ways: Sequence[Way],
         post: Post,
         shown: Callable[[Failure], Failure],
-        backoff: Backoff,
+        ask: Ask,
     ) -> None:
         self._endpoint = endpoint
         # One token is generated because many servers refuse to generate none, greedily because some apply the
@@ -60,7 +62,7 @@ class OpenAIScorer:
         self._ways = ways
         self._post = post
         self._shown = shown
-        self._backoff = backoff
+        self._ask_patiently = ask
         self._way: Way | None = None
         self._finding = asyncio.Lock()
         self._alone: dict[str, TextScores] = {}
@@ -109,7 +111,7 @@ class OpenAIScorer:
                 attempt = Attempt(Completion(failure=self._shown(error.failure)), error.retry_after)
             return replace(attempt, completion=replace(attempt.completion, seconds=perf_counter() - started))
 
-        return await ask_patiently(once, self._backoff)
+        return await self._ask_patiently(once)
 
     async def _score(self, way: Way, prompt: Prompt, scoring: Scoring) -> Completion:
         if not isinstance(prompt, str):

@@ -98,7 +98,7 @@ def read_reply(endpoint: Endpoint, status: int, body: bytes) -> Completion:
     try:
         return _answer(endpoint, read_json(body))
     except BadBody as error:
-        words = _server_words(body)
+        words = server_words(body)
         return Completion(failure=Failure("bad_body", f"{error}: {words}" if words else str(error)))
 
 
@@ -142,21 +142,28 @@ def _answer(endpoint: Endpoint, reply: Any) -> Completion:
     choice = reply["choices"][0]
     if not isinstance(choice, Mapping):
         raise BadBody("the choice is no object")
-    reason = choice.get("finish_reason")
-    finish = _FINISH_REASONS.get(reason, "unknown") if isinstance(reason, str) else "unknown"
     return Completion(
-        endpoint.choice_text(choice), finish, _usage(reply.get("usage")), reasoning=_reasoning(choice.get("message"))
+        endpoint.choice_text(choice),
+        finish_reason_of(choice.get("finish_reason")),
+        usage_of(reply.get("usage")),
+        reasoning=reasoning_of(choice.get("message")),
     )
 
 
-def _reasoning(message: Any) -> str:
+def finish_reason_of(reason: Any) -> FinishReason:
+    """The finish reason that a choice tells."""
+    return _FINISH_REASONS.get(reason, "unknown") if isinstance(reason, str) else "unknown"
+
+
+def reasoning_of(message: Any) -> str:
     """The thought that a server has taken out of the answer, in the field of DeepSeek and vLLM, or of OpenRouter."""
     fields = message if isinstance(message, Mapping) else {}
     thought = fields.get("reasoning_content") or fields.get("reasoning")
     return thought if isinstance(thought, str) else ""
 
 
-def _usage(usage: Any) -> Usage:
+def usage_of(usage: Any) -> Usage:
+    """The tokens that a reply tells."""
     counts = usage if isinstance(usage, Mapping) else {}
     return Usage(*(_count(counts.get(name)) for name in ("prompt_tokens", "completion_tokens")))
 
@@ -167,13 +174,13 @@ def _count(value: Any) -> int | None:
 
 def refusal(status: int, body: bytes) -> Failure:
     """Why a server gives no answer, in its own words and full length."""
-    words = _server_words(body)
+    words = server_words(body)
     if status in _TOO_LONG_STATUS and _TOO_LONG.search(body.decode("utf-8", "replace")):
         return Failure("too_long", words)
     return Failure(f"http_{status}", words or f"status {status} without a word", fatal=status in _FATAL_STATUS)
 
 
-def _server_words(body: bytes) -> str:
+def server_words(body: bytes) -> str:
     """The error message in a body: ``error.message`` as OpenAI has it, ``message``, ``detail``; else the whole body."""
     try:
         value = read_json(body)

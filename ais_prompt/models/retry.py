@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import random
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -14,8 +12,10 @@ from typing import Final
 from ais_prompt.types import Completion, Failure
 
 _PASSING_KINDS: Final = {
+    "unreachable",
     "connection",
     "timeout",
+    "broken_stream",
     "bad_body",
     "empty_choices",
     "http_408",  # request timeout
@@ -63,7 +63,7 @@ class Backoff:
 
         Args:
             attempt: the last attempt.
-            asked: attempts so far, that one included.
+            asked: attempts so far that count, that one included.
         """
         failure = attempt.completion.failure
         if failure is None or asked > self.retries or not is_passing(failure):
@@ -72,32 +72,12 @@ class Backoff:
         if at_least > self.patience:
             return None
         # Jitter comes on top of what the server wants, or all requests would come back in the same moment.
-        return at_least + _jitter.uniform(0, min(self.longest, self.first * 2.0 ** (asked - 1)))
+        return at_least + _jitter.uniform(0, min(self.longest, self.first * 2.0 ** max(0, asked - 1)))
 
 
 def is_passing(failure: Failure) -> bool:
     """True if the same request may well be answered a little later."""
     return failure.kind in _PASSING_KINDS or failure.kind.startswith("http_5")
-
-
-async def ask_patiently(ask: Callable[[], Awaitable[Attempt]], backoff: Backoff) -> Completion:
-    """Ask until there is an answer, or until asking again makes no sense.
-
-    Args:
-        ask: makes one attempt; failures are returned, not raised.
-        backoff: when to give up, and how long to wait.
-
-    Returns:
-        The last attempt's completion, with the number of attempts.
-    """
-    asked = 0
-    while True:
-        attempt = await ask()
-        asked += 1
-        wait = backoff.wait(attempt, asked)
-        if wait is None:
-            return replace(attempt.completion, attempts=asked)
-        await asyncio.sleep(wait)
 
 
 def read_retry_after(header: str | None) -> float | None:

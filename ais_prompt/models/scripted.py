@@ -18,6 +18,7 @@ from ais_prompt.models.scripted_likelihood import ScriptedLikelihoods
 from ais_prompt.models.token_count import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (
+    Activity,
     Completion,
     Content,
     Decoding,
@@ -156,6 +157,10 @@ class ScriptedModel:
         generated = _generate(scripted, request.decoding)
         usage = Usage(self.count_tokens(request.prompt), len(generated.text.split()))
         return without_thought(replace(generated, usage=usage, seconds=self.delay), request.prompt, THINK_TAGS)
+
+    def activity(self) -> Activity:
+        """It answers, and waits for nothing."""
+        return Activity()
 
     async def aclose(self) -> None:
         """Nothing is held."""

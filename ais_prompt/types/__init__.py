@@ -1,5 +1,6 @@
 """Frozen values that travel through the program. No I/O here, and no third-party import."""
 
+from ais_prompt.types.activity import Activity
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
 from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_from_json, prompt_to_json
 from ais_prompt.types.request import Decoding, Request, Scoring
@@ -19,6 +20,7 @@ from ais_prompt.types.spec import (
 
 __all__ = [
     "STATUSES",
+    "Activity",
     "Completion",
     "Content",
     "DatasetSpec",

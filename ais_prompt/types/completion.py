@@ -11,7 +11,7 @@ from ais_prompt.types.fields import fields_of
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "unknown"]
 
 
-_ONLY_IF_PRESENT = ("reasoning", "unclosed", "failure", "likelihood")
+_ONLY_IF_PRESENT = ("reasoning", "unclosed", "failure", "likelihood", "first_token_seconds", "token_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,8 @@ class Completion:
         likelihood: the answer to a request that scores a text; None if text was generated.
         reasoning: what the model thought before it answered; empty if it did not, or nobody told.
         unclosed: True if the thought never came to its end; there is no answer then, and ``text`` is empty.
+        first_token_seconds: from sending the request to the first piece of a streamed answer or thought; else None.
+        token_seconds: mean time between the tokens of a streamed answer; else None.
     """
 
     text: str = ""
@@ -84,6 +86,8 @@ class Completion:
     likelihood: Likelihood | None = None
     reasoning: str = ""
     unclosed: bool = False
+    first_token_seconds: float | None = None
+    token_seconds: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; what most answers do not have is left out where there is none."""
@@ -105,4 +109,6 @@ class Completion:
             likelihood=Likelihood(**{**likelihood, "choices": tuple(likelihood["choices"])}) if likelihood else None,
             reasoning=values.get("reasoning", ""),
             unclosed=values.get("unclosed", False),
+            first_token_seconds=values.get("first_token_seconds"),
+            token_seconds=values.get("token_seconds"),
         )

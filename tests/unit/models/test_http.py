@@ -166,7 +166,7 @@ def test_a_proxy_that_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         return await poster.post({})
 
     failure = against(Server([b"HTTP/1.1 407 Who are you\r\n\r\n"]), work)
-    assert failure == Failure("connection", "the proxy refuses: HTTP/1.1 407 Who are you")
+    assert failure == Failure("unreachable", "the proxy refuses: HTTP/1.1 407 Who are you")
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:

@@ -214,7 +214,7 @@ def test_a_server_that_is_not_there_is_a_failure() -> None:
     model = in_a_hurry(OpenAIChatModel("m", f"http://127.0.0.1:{free_port()}/v1", retry=1))
     completion = ask(model)
     assert completion.failure
-    assert (completion.failure.kind, completion.attempts) == ("connection", 2)
+    assert (completion.failure.kind, completion.attempts) == ("unreachable", 2)
 
 
 def test_the_server_is_left_alone_as_long_as_it_wants(server: MockServer) -> None:

@@ -18,7 +18,7 @@ def failed(kind: str, retry_after: float | None = None) -> Attempt:
 
 
 def test_what_may_pass_is_asked_again() -> None:
-    passing = ["connection", "timeout", "bad_body", "empty_choices"]
+    passing = ["unreachable", "connection", "timeout", "broken_stream", "bad_body", "empty_choices"]
     passing += [f"http_{status}" for status in (408, 409, 425, 429, 500, 502, 503, 504, 529)]
     lasting = ["too_long"] + [f"http_{status}" for status in (301, 400, 401, 403, 404, 422)]
     assert all(is_passing(Failure(kind, "")) for kind in passing)

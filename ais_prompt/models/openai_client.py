@@ -1,0 +1,78 @@
+"""Asking one endpoint of one server, as long as an event loop runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Final
+
+from ais_prompt.models.credentials import redact
+from ais_prompt.models.http import HttpPoster
+from ais_prompt.models.http_connection import Reply
+from ais_prompt.models.openai_stream import STREAMED, StreamReader
+from ais_prompt.models.openai_wire import Endpoint, read_reply
+from ais_prompt.models.retry import Attempt, read_retry_after
+from ais_prompt.models.traffic import Traffic
+from ais_prompt.types import Completion, Failure
+
+MESSAGE_LENGTH: Final = 500
+"""Characters of a server's own words that are kept."""
+
+
+class OpenAIClient:
+    """Posts bodies and reads what comes back.
+
+    Args:
+        endpoint: how the server is asked.
+        poster: posts to its address.
+        traffic: decides when requests go, and go again.
+        secrets: what must not be shown.
+        stream: let answers come piece by piece.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, poster: HttpPoster, traffic: Traffic, secrets: Iterable[str], *, stream: bool
+    ) -> None:
+        self.poster = poster
+        self.traffic = traffic
+        self._endpoint = endpoint
+        self._secrets = frozenset(secrets)
+        self._stream = stream
+
+    async def generate(self, body: Mapping[str, Any], tokens: float = 0) -> Completion:
+        """The answer to a body, retries included. Failures are returned, not raised.
+
+        Args:
+            body: from `request_body`.
+            tokens: what prompt and answer are expected to take, for a limit of tokens.
+        """
+        once = self._once_streamed if self._stream else self._once
+        return await self.traffic.ask(lambda: once(body), tokens)
+
+    def shown(self, failure: Failure) -> Failure:
+        """A failure in words that may be shown."""
+        # Redact first: half a key at the end of a shortened message would not be recognised.
+        return replace(failure, message=redact(failure.message, self._secrets)[:MESSAGE_LENGTH])
+
+    async def _once(self, body: Mapping[str, Any]) -> Attempt:
+        started = perf_counter()
+        return self._attempt(await self.poster.post(body), None, started)
+
+    async def _once_streamed(self, body: Mapping[str, Any]) -> Attempt:
+        started = perf_counter()
+        reader = StreamReader()
+        return self._attempt(await self.poster.post({**body, **STREAMED}, reader.feed), reader, started)
+
+    def _attempt(self, reply: Reply | Failure, reader: StreamReader | None, started: float) -> Attempt:
+        """What came of an attempt, failures in words that may be shown."""
+        if isinstance(reply, Failure):
+            completion, retry_after = Completion(failure=reply), None
+        else:
+            retry_after = read_retry_after(reply.retry_after)
+            if reader is not None and 200 <= reply.status < 300:
+                completion = reader.completion()
+            else:
+                completion = read_reply(self._endpoint, reply.status, reply.body)
+        failure = None if completion.failure is None else self.shown(completion.failure)
+        return Attempt(replace(completion, failure=failure, seconds=perf_counter() - started), retry_after)

@@ -1,0 +1,57 @@
+"""Streamed answers of the mock server: server-sent events in the form of OpenAI, whole or broken as the script says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aiohttp import web
+
+from tools.mock_script import Rule
+
+
+async def stream_answer(
+    request: web.Request, body: Mapping[str, Any], rule: Rule, answer: dict[str, Any]
+) -> web.StreamResponse:
+    """Send an answer word by word; after ``rule.pieces`` events it stalls for ``rule.stall`` seconds and breaks off."""
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **rule.headers})
+    await response.prepare(request)
+    events = rule.events if rule.events is not None else [*_events(body, answer)]
+    for event in events[: rule.pieces]:
+        await response.write(f"data: {event}\n\n".encode())
+        await asyncio.sleep(rule.pause)
+    if rule.pieces is not None:
+        await asyncio.sleep(rule.stall)
+    if rule.drop == "midway" and request.transport is not None:
+        request.transport.close()
+    return response
+
+
+def _events(body: Mapping[str, Any], answer: dict[str, Any]) -> Iterator[str]:
+    chat = "messages" in body
+    [choice] = answer["choices"]
+    message = choice.get("message", {})
+    shared = {key: answer[key] for key in ("id", "created", "model")}
+    shared["object"] = "chat.completion.chunk" if chat else answer["object"]
+
+    def chunk(fields: Mapping[str, Any], reason: str | None = None) -> str:
+        piece = {"delta": fields} if chat else fields
+        return json.dumps({**shared, "choices": [{"index": 0, **piece, "finish_reason": reason}]})
+
+    if chat:
+        yield chunk({"role": "assistant", "content": ""})
+    for word in _words(message.get("reasoning_content", "")):
+        yield chunk({"reasoning_content": word})
+    for word in _words(message["content"] if chat else choice["text"]):
+        yield chunk({"content": word} if chat else {"text": word})
+    yield chunk({} if chat else {"text": ""}, choice["finish_reason"])
+    if body.get("stream_options", {}).get("include_usage"):
+        yield json.dumps({**shared, "choices": [], "usage": answer["usage"]})
+    yield "[DONE]"
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\s*\S+\s*$|\s*\S+|\s+$", text)
