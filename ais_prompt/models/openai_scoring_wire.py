@@ -130,7 +130,9 @@ def ways_of(endpoint: Endpoint, via: LogprobsVia | None) -> tuple[Way, ...]:
 
 
 def _checked(tokens: list[str], values: list[Any]) -> TextScores:
-    if values and values[0] is not None:
+    if not values:
+        raise NoLogProbs("the reply tells of no token at all")
+    if values[0] is not None:
         raise NoLogProbs("the first token has a log-probability, although nothing comes before it")
     return TextScores(tuple(tokens), tuple(values))
 

@@ -64,6 +64,7 @@ def test_an_answer_without_text_may_have_a_token_or_none(told: int | None) -> No
         ({"choices": [{"text": "So it is", "logprobs": None}]}, "has no logprobs with tokens and token_logprobs"),
         ({"choices": [{"text": "So it is", "logprobs": {"content": []}}]}, "has no logprobs with tokens"),
         (echoed(["So", " it", " is"], [None, -1.5]), "has no logprobs with tokens"),
+        (echoed([], [], text=PROMPT, prompt_tokens=0), "tells of no token"),
         (echoed([" is"], [-0.1]), "the prompt has 2 tokens, and logprobs has 1"),
         (echoed(["So", " it", " is"], [None, -1.5, -0.1], prompt_tokens=None), "the prompt has untold tokens"),
         (echoed(["So", " it", " is"], [None, -1.5, -0.1], prompt_tokens=3), "the prompt has 3 tokens"),
