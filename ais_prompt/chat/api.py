@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from ais_prompt.chat.chat_section import chat_turns
 from ais_prompt.chat.formats import Mode
@@ -14,7 +14,7 @@ from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.rounds import Round, split_rounds
 from ais_prompt.chat.sections import Fill, Sections
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.fill import Text, unsealed
+from ais_prompt.prompts.fill import unsealed
 from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
 from ais_prompt.types import Content, Message
 
@@ -34,15 +34,47 @@ BEGIN = "begin=[dict(role='SYSTEM', prompt='...')]"
 
 
 class ApiTurn(NamedTuple):
-    """What one role of the meta template says.
-
-    Attributes:
-        role: the ``api_role``; neighbours that have the same one are merged.
-        message: what is sent, its role named in OpenAI's way.
-    """
+    """A message before its role is named in OpenAI's way: ``role`` is the ``api_role`` of the meta template."""
 
     role: str
-    message: Message
+    prompt: Content
+
+
+class Said:
+    """What is said in a prompt or a part of one; neighbours of the same role are one message.
+
+    Attributes:
+        roles: by whom: the ``api_role`` of each message.
+        messages: the messages as they are sent.
+    """
+
+    __slots__ = ("messages", "roles")
+
+    def __init__(self, roles: list[str], messages: list[Message]) -> None:
+        self.roles = roles
+        self.messages = messages
+
+    def say(self, role: str, content: Content) -> None:
+        """Add a message; a newline stands between texts that are merged."""
+        if self.roles and self.roles[-1] == role:
+            self.messages[-1] = _message(role, join_contents(self.messages[-1].content, content))
+        else:
+            self.roles.append(role)
+            self.messages.append(_message(role, content))
+
+    def turns(self) -> list[ApiTurn]:
+        """The same by the roles of the meta template."""
+        return [ApiTurn(role, message.content) for role, message in zip(self.roles, self.messages, strict=True)]
+
+    def add(self, more: Said) -> None:
+        """Add what was said before, which is only merged where the two meet."""
+        if self.roles and more.roles and self.roles[-1] == more.roles[0]:
+            self.say(more.roles[0], more.messages[0].content)
+            self.roles += more.roles[1:]
+            self.messages += more.messages[1:]
+        else:
+            self.roles += more.roles
+            self.messages += more.messages
 
 
 class ApiFormat:
@@ -66,13 +98,16 @@ class ApiFormat:
         Raises:
             PromptError: a role cannot be placed, or a generation request would have nothing to say.
         """
-        if not isinstance(prompt, str) and is_raw(prompt):
+        if isinstance(prompt, str):
+            return (_message("HUMAN", prompt),)
+        if is_raw(prompt):
             return raw_messages(prompt)
+        if self.meta is not None and not chat_turns(prompt):
+            return (*map(_sent, self.opening), *self._dialogue(prompt, mode).messages)
         said = self.turns(prompt, mode)
         if isinstance(said, tuple):
             raise PromptError("without a meta template nobody says the media", mend="give the model a meta_template")
-        turns = [_turn("HUMAN", said)] if isinstance(said, str) else said
-        return tuple([turn.message if isinstance(turn, ApiTurn) else _refuse_text(turn) for turn in turns])
+        return tuple(map(_sent, [ApiTurn("HUMAN", said)] if isinstance(said, str) else said))
 
     def turns(self, prompt: str | PromptList, mode: Mode) -> Content | list[ApiTurn | str]:
         """What the meta template makes of the prompt; in ``gen`` mode it ends before the last generating slot.
@@ -85,37 +120,36 @@ class ApiFormat:
             return [_chat_turn(turn, self.meta) for turn in chat]
         if self.meta is None:
             return _unframed(prompt)
-        said = self._dialogue(prompt, mode)
-        if not said:
-            raise PromptError("the prompt says nothing", mend="look at it with `aisprompt view-prompt`")
-        return [*self.opening, *said]
+        return [*self.opening, *self._dialogue(prompt, mode).turns()]
 
-    def _dialogue(self, prompt: PromptList, mode: Mode) -> list[ApiTurn]:
-        said: list[ApiTurn] = []
-        for turns in self._sections.write(prompt, mode)[0]:
-            _add(said, turns)
+    def _dialogue(self, prompt: PromptList, mode: Mode) -> Said:
+        said = Said([], [])
+        for part in self._sections.write(prompt, mode)[0]:
+            said.add(part)
+        if not said.roles:
+            raise PromptError("the prompt says nothing", mend="look at it with `aisprompt view-prompt`")
         return said
 
-    def _outside(self, body: PromptList) -> Sequence[ApiTurn]:
+    def _outside(self, body: PromptList) -> Said:
         """A begin or end section: single roles, and examples as rounds."""
-        said: list[ApiTurn] = []
+        said = Said([], [])
         for piece in body.pieces:
             if isinstance(piece, Section):
-                _add(said, self._sections.inner(piece))
+                said.add(self._sections.inner(piece))
             elif not isinstance(piece, str):  # a text has no role: it is lost, as in the peers, and `check` says so
-                _add(said, [_said(piece, self._meta.resolve(piece))])
+                _say(said, piece, self._meta.resolve(piece))
         return said
 
-    def _rounds(self, body: PromptList, cut: bool) -> tuple[Sequence[ApiTurn], bool]:
+    def _rounds(self, body: PromptList, cut: bool) -> tuple[Said, bool]:
         """The rounds of a section, texts left out; True if the prompt ends here."""
-        said: list[ApiTurn] = []
+        said = Said([], [])
         pieces = split_rounds(body, self._meta)
         for piece in pieces:
             if not isinstance(piece, str) and self._round(piece, said, cut=cut and piece is pieces[-1]):
                 return said, True
         return said, False
 
-    def _round(self, spoken: Round, said: list[ApiTurn], *, cut: bool) -> bool:
+    def _round(self, spoken: Round, said: Said, *, cut: bool) -> bool:
         for index, slot in enumerate(self._meta.round):
             if isinstance(slot, str):
                 raise ConfigError(f"the meta template of an API model has a text in its round: {slot!r}")
@@ -124,7 +158,7 @@ class ApiFormat:
                 return True
             # A slot without data and without a default says nothing: it makes no message.
             if index in spoken or slot.prompt is not None:
-                _add(said, [_said(turn, slot)])
+                _say(said, turn, slot)
         return False
 
     @property
@@ -138,7 +172,7 @@ def _chat_turn(turn: Turn, meta: MetaTemplate | None) -> ApiTurn:
     role = str(turn["role"])
     slot = meta.slot(role) if meta else None
     content = tuple(turn[MEDIA]) if MEDIA in turn else text_of(turn)
-    return _turn(slot.api_role if slot and slot.api_role else role, content)
+    return ApiTurn(slot.api_role if slot and slot.api_role else role, content)
 
 
 def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:
@@ -146,7 +180,7 @@ def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:
     media = [has_media(item) for item in prompt]
     if not any(media):
         return join_texts(prompt)
-    return bare_parts(prompt) if all(media) else [_turn("HUMAN", bare_parts(prompt))]
+    return bare_parts(prompt) if all(media) else [ApiTurn("HUMAN", bare_parts(prompt))]
 
 
 def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
@@ -161,49 +195,40 @@ def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
             what = f"'begin' of an API model's meta_template must be a turn with a role, not {turn!r}"
             raise ConfigError(what, mend=BEGIN)
     return [
-        turn if isinstance(turn, str) else _turn(turn.get("api_role", turn["role"]), turn.get("prompt", ""))
+        turn if isinstance(turn, str) else ApiTurn(turn.get("api_role", turn["role"]), turn.get("prompt", ""))
         for turn in begin
     ]
 
 
-def _refuse_text(text: str) -> NoReturn:
-    raise ConfigError(
-        f"'begin' of an API model's meta_template must be a turn, not the text {text!r}",
-        mend=BEGIN,
-    )
+def _sent(turn: ApiTurn | str) -> Message:
+    if isinstance(turn, str):
+        raise ConfigError(f"'begin' of an API model's meta_template must be a turn, not the text {turn!r}", mend=BEGIN)
+    return _message(turn.role, turn.prompt)
 
 
-def _said(turn: Turn, slot: Slot) -> ApiTurn:
+def _message(role: str, content: Content) -> Message:
+    return Message(OPENAI_ROLES.get(role, role), content)
+
+
+def _say(said: Said, turn: Turn, slot: Slot) -> None:
     role = turn.get("api_role", slot.api_role)
     if role is None:
         raise PromptError(
             f"the role {slot.role!r} of the meta template has no api_role",
             mend=f"dict(role={slot.role!r}, api_role='HUMAN')",
         )
-    return _turn(role, slot.content(turn))
+    said.say(role, slot.content(turn))
 
 
-def _turn(role: str, content: Content) -> ApiTurn:
-    return ApiTurn(role, Message(OPENAI_ROLES.get(role, role), content))
-
-
-def _add(said: list[ApiTurn], more: Sequence[ApiTurn]) -> None:
-    """Add turns that are merged already: where they meet, two of the same role become one, a newline between them."""
-    if said and more and said[-1].role == more[0].role:
-        last, first = said[-1].message, more[0].message
-        said[-1] = ApiTurn(more[0].role, Message(first.role, join_contents(last.content, first.content)))
-        more = more[1:]
-    said += more
-
-
-def _blank(turns: Sequence[ApiTurn], marks: Collection[str]) -> Fill[Sequence[ApiTurn]] | None:
-    """Turns with sealed marks in their texts, to be filled; next to media texts are left out when they are empty."""
-    texts = [unsealed(turn.message.content, marks) for turn in turns if isinstance(turn.message.content, str)]
-    if len(texts) < len(turns):
+def _blank(said: Said, marks: Collection[str]) -> Fill[Said] | None:
+    """What is said with sealed marks in its texts, to be filled; next to media an empty text would be left out."""
+    texts = [unsealed(message.content, marks) for message in said.messages if isinstance(message.content, str)]
+    if len(texts) < len(said.messages):
         return None
-    blanks = list(zip(turns, texts, strict=True))
-    return lambda values: [_filled(turn, text, values) if text.marks else turn for turn, text in blanks]
+    blanks = list(zip(said.messages, texts, strict=True))
 
+    def fill(values: Mapping[str, str]) -> Said:
+        messages = [Message(one.role, text.fill(values)) if text.marks else one for one, text in blanks]
+        return Said(said.roles, messages)
 
-def _filled(turn: ApiTurn, text: Text, values: Mapping[str, str]) -> ApiTurn:
-    return ApiTurn(turn.role, Message(turn.message.role, text.fill(values)))
+    return fill

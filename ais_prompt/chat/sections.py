@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -54,13 +54,13 @@ class Sections(Generic[Written]):
     def write(self, prompt: PromptList, mode: Mode) -> tuple[list[Written], bool]:
         """What is written for each part of a dialogue; True if it ends where the model starts to write."""
         parts = prompt.parts()
-        last_round = next((part for part in reversed(parts) if part.name not in OUTSIDE), None)
+        cut = _last_round(parts) if mode == "gen" else None
         written: list[Written] = []
         for part in parts:
             if part.name in OUTSIDE:
                 written.append(self._outside(part))
                 continue
-            said, ends = self._section(part, mode == "gen" and part is last_round)
+            said, ends = self._section(part, part is cut)
             written.append(said)
             if ends:
                 return written, True
@@ -82,3 +82,11 @@ class Sections(Generic[Written]):
 
     def _body(self, name: str | None, body: PromptList, cut: bool) -> tuple[Written, bool]:
         return (self._write_outside(body), False) if name in OUTSIDE else self._rounds(body, cut)
+
+
+def _last_round(parts: Sequence[Section]) -> Section | None:
+    """The part in whose last round a generation prompt is cut; None if no part is written in rounds."""
+    for part in reversed(parts):
+        if part.name not in OUTSIDE:
+            return part
+    return None

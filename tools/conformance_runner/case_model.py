@@ -100,4 +100,4 @@ class HuggingFaceChatModel(ApiModel):
 
 
 def _shown(turn: Any) -> Any:
-    return {"role": turn.role, "prompt": turn.message.content} if isinstance(turn, ApiTurn) else turn
+    return turn._asdict() if isinstance(turn, ApiTurn) else turn
