@@ -51,6 +51,7 @@ class Source:
         work_dir: replaces the config's ``work_dir``.
         num_prompts: only the first so many questions of each data set.
         allow_code_execution: whether evaluators may run programs that a model wrote.
+        answered_by: who answered elsewhere; takes the place of the config's models, which are not needed then.
     """
 
     config: str | None = None
@@ -60,6 +61,7 @@ class Source:
     work_dir: str | None = None
     num_prompts: int | None = None
     allow_code_execution: bool = False
+    answered_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,9 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
             "there is nothing to run",
             mend="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`",
         )
+    if source.answered_by is not None:
+        models = [{"type": "elsewhere", "abbr": source.answered_by}]
+        loaded = replace(loaded, values={**loaded.values, "models": models})
     spec = parse_run(loaded, work_dir=source.work_dir)
     if source.num_prompts is not None:
         spec = replace(spec, datasets=tuple(_limited(dataset, source.num_prompts) for dataset in spec.datasets))

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from ais_prompt.config.parse import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
+from ais_prompt.config.render import render_config
+from ais_prompt.errors import ConfigError
+from ais_prompt.partitioners.by_task import partition
 from ais_prompt.pipeline import Source, checked_for_scoring
 from ais_prompt.store.find import locate_run
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import RunSpec
+from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.lock import lock_run
+from ais_prompt.store.predictions import write_predictions
+from ais_prompt.store.run_record import RunRecord
+from ais_prompt.tasks.build import read_dataset
+from ais_prompt.tasks.foreign_answers import match, predictions, read_answers
+from ais_prompt.types import Prediction, RunSpec, TaskFacts
+from ais_prompt.utils.log import logging_to
+
+logger = logging.getLogger(__name__)
 
 
 def open_stored(run: str, source: Source) -> tuple[RunSpec, RunFolder]:
@@ -27,3 +42,55 @@ def open_stored(run: str, source: Source) -> tuple[RunSpec, RunFolder]:
         return spec, locate_run(spec.work_dir, run)
     folder = locate_run(expand(source.work_dir or DEFAULT_WORK_DIR), run)
     return checked_for_scoring(replace(source, config=str(folder.config_file))), folder
+
+
+def open_foreign(file: Path, source: Source, dataset: str | None, command: str) -> tuple[RunSpec, RunFolder]:
+    """A new run folder with answers that were made elsewhere, to be scored like those of `open_stored`.
+
+    Answers that are missing, doubled or foreign are named in warnings; questions without one that can be trusted have
+    failed.
+
+    Args:
+        file: the answers; see `ais_prompt.tasks.foreign_answers.read_answers`.
+        source: the config with the data set, and in ``answered_by`` who answered.
+        dataset: ``abbr`` of the data set; None if the config has only one.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        ConfigError: the config has faults, or it is not clear which data set is meant.
+        DataError: the answers or the data cannot be read, or do not belong together.
+    """
+    spec = _with_one_dataset(checked_for_scoring(source), dataset)
+    [task] = partition(spec)
+    data = read_dataset(task.dataset)
+    matched = match(read_answers(file), data.test)
+    folder = create_run_folder(spec.work_dir, spec.name)
+    with lock_run(folder), logging_to(folder.logs / "run.log"):
+        record = RunRecord(folder, render_config(spec.resolved), command)
+        failed: Counter[bool] = Counter()
+        made = _counted(predictions(matched, data.test), failed)
+        write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)
+        for remark in matched.remarks(data.test):
+            logger.warning("[%s] %s", task.name, remark)
+        identity = {"answers": str(file.absolute())}
+        record.add_task(task, TaskFacts(identity, data.digest, data.origins, len(data.test), failed[True]))
+        record.finish("finished")
+    return spec, folder
+
+
+def _counted(predictions: Iterable[Prediction], failed: Counter[bool]) -> Iterator[Prediction]:
+    """Counts how many of the predictions failed while they pass."""
+    for prediction in predictions:
+        failed[prediction.failed] += 1
+        yield prediction
+
+
+def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
+    """The config with that one of its data sets."""
+    abbrs = [dataset.abbr for dataset in spec.datasets]
+    if abbr not in abbrs and (abbr is not None or len(abbrs) > 1):
+        what = f"the config has no data set {abbr!r}" if abbr else f"the config has {len(abbrs)} data sets"
+        raise ConfigError(what, where="--dataset", mend=f"give --dataset with one of: {', '.join(abbrs)}")
+    index = 0 if abbr is None else abbrs.index(abbr)
+    resolved = {**spec.resolved, "datasets": [spec.resolved["datasets"][index]]}
+    return replace(spec, datasets=(spec.datasets[index],), resolved=resolved)

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from ais_prompt.cli.ending import command_line, exit_code, show
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.verb import Verb
 
+if TYPE_CHECKING:
+    from ais_prompt.pipeline import Source
+    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.types import RunSpec
+
 
 @click.command(cls=Verb)
-@click.argument("run")
+@click.argument("run", required=False, metavar="[RUN]")
 @click.option("--config", metavar="CONFIG", help="Score with this config instead of the run's own.")
+@click.option(
+    "--predictions",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Score answers that were made elsewhere: JSONL with id or index, and prediction.",
+)
+@click.option("--dataset", metavar="ABBR", help="Which data set of CONFIG the FILE answers, if there are several.")
+@click.option("--model", metavar="NAME", help="Who answered in FILE (default: the file's name).")
 @click.option(
     "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: datasets.0.eval_cfg.k=[1,4]."
 )
@@ -32,22 +48,44 @@ from ais_prompt.cli.verb import Verb
 def score(
     ctx: click.Context,
     /,
-    run: str,
+    run: str | None,
     config: str | None,
+    predictions: Path | None,
+    dataset: str | None,
+    model: str | None,
     overrides: tuple[str, ...],
     work_dir: str | None,
     max_failures: FailureLimit,
     allow_code_execution: bool,
     debug: bool,
 ) -> None:
-    """Score stored answers again; nobody is asked, and the answers stay as they are.
+    """Score answers that are there already; nobody is asked, and the answers stay as they are.
 
-    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time.
+    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Answers made
+    elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
-    from ais_prompt import pipeline, rescore
+    from ais_prompt import pipeline
 
     source = pipeline.Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
-    spec, folder = rescore.open_stored(run, source)
+    spec, folder = _opened(run, predictions, source, dataset, model)
     result = pipeline.run(spec, folder, "eval", command_line())
     show(result, folder.root)
     ctx.exit(exit_code(result, max_failures, debug=debug))
+
+
+def _opened(
+    run: str | None, predictions: Path | None, source: Source, dataset: str | None, model: str | None
+) -> tuple[RunSpec, RunFolder]:
+    """The run folder with the answers, and the config to score them with."""
+    from dataclasses import replace
+
+    from ais_prompt import rescore
+
+    if predictions is None:
+        if run is None or dataset or model:
+            raise click.UsageError("Name a RUN, or give --predictions FILE --config CONFIG (--dataset, --model).")
+        return rescore.open_stored(run, source)
+    if run is not None or source.config is None:
+        raise click.UsageError("--predictions needs --config CONFIG, which says how to score, and no RUN.")
+    source = replace(source, answered_by=model or predictions.stem)
+    return rescore.open_foreign(predictions, source, dataset, command_line())

@@ -9,7 +9,7 @@ from typing import Final
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.metrics.aggregate import Estimate, mean_score
 from ais_prompt.metrics.repeated import avg_at_n, cons_at_k, pass_at_k
-from ais_prompt.tasks.scorer import Scorer, with_reasons
+from ais_prompt.tasks.scorer import SAME, Scorer, with_reasons
 from ais_prompt.types import EvalSpec, Prediction, SampleScore, Score, Status
 from ais_prompt.utils.jsonl import encode
 
@@ -102,7 +102,7 @@ class RepeatScorer:
             raise DataError(
                 f"there are {count} answers to this question, and {self.n} to the first one",
                 where=f"sample {prediction.sample_id}, row {prediction.index}",
-                mend="give the same number of answers to each question, null where there is none",
+                mend=SAME,
             )
         for text, completion in zip(answers, prediction.completions, strict=True):
             yield replace(prediction, prediction=text, completions=(completion,))

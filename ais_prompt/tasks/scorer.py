@@ -18,6 +18,7 @@ NOTHING_FOUND: Final = "no answer found"
 UNCLOSED: Final = "unclosed thought"
 UNUSABLE_GOLD: Final = "unusable gold"
 
+SAME: Final = "give the same number of answers to each question, null where there is none"
 MEND: Final = "mend the postprocessor or evaluator, then `aisprompt score RUN`"
 
 
@@ -40,6 +41,8 @@ class Scorer:
         gold = self._gold(prediction, where)
         if prediction.failed:
             return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
+        if isinstance(prediction.prediction, list):
+            raise DataError("there are several answers to this question, and one to the first", where=where, mend=SAME)
         try:
             answer = self.answer_of(prediction.prediction)
             if _is_nothing(answer):

@@ -84,3 +84,42 @@ def test_more_tries_than_answers_are_a_fault(project: Project) -> None:
     assert done.returncode == 2
     assert "pass@8 needs 8 answers to each question, and there is 1" in done.stderr
     assert "datasets[0].eval_cfg.k (eval.py:" in done.stderr
+
+
+def test_answers_made_elsewhere(project: Project) -> None:
+    lines = [{"index": number, "prediction": f"It is {2 * number}."} for number in range(6)]
+    lines += [{"index": 5, "prediction": "It is 1."}, {"index": 99, "prediction": "lost"}]
+    (project.root / "theirs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (project.root / "eval.py").write_text(f"datasets = [{DATASET}]\n")
+    done = project.run("score", "--predictions", "theirs.jsonl", "--config", "eval.py")
+    assert done.returncode == 1, done.stderr
+    assert "3 of 8 samples have no answer" in done.stderr
+    for remark in ("2 questions have no answer", "1 questions have several answers", "theirs.jsonl:8"):
+        assert remark in done.stderr
+    [row] = project.summary()
+    assert (row["model"], row["score"], row["n"], row["failed"]) == ("theirs", 1.0, 8, 3)
+    assert (row["bound_low"], row["bound_high"]) == (5 / 8, 1.0)
+    assert row["unscored"] == "3 failed (missing 2, doubled 1)"
+    assert "theirs.jsonl:8" in (project.folder() / "logs/run.log").read_text()
+    again = project.run("score", "eval", "--max-failures", "3")
+    assert again.returncode == 0, again.stderr
+
+
+def test_predictions_of_another_run_are_answers_made_elsewhere(project: Project) -> None:
+    project.run("run", "eval.py")
+    stored = project.folder() / "predictions/fake/sums.jsonl"
+    options = ["--predictions", str(stored), "--config", "eval.py", "--model", "again", "-w", "other"]
+    done = project.run("score", *options, "--dataset", "sums")
+    assert done.returncode == 0, done.stderr
+    [copied] = (project.root / "other").rglob("predictions/again/sums.jsonl")
+    assert copied.read_text() == stored.read_text()
+    wrong = project.run("score", *options, "--dataset", "summs")
+    assert wrong.returncode == 2
+    assert "give --dataset with one of: sums" in wrong.stderr
+
+
+@pytest.mark.parametrize("args", [[], ["--predictions", "data/sums.jsonl"], ["eval", "--model", "m"]])
+def test_it_is_clear_what_is_to_be_scored(project: Project, args: list[str]) -> None:
+    done = project.run("score", *args)
+    assert done.returncode == 2
+    assert "--config" in done.stderr

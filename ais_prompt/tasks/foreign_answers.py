@@ -1,0 +1,191 @@
+"""Answers that were made elsewhere become predictions: each finds its question, and none is lost without a word."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ais_prompt.errors import DataError
+from ais_prompt.store.disk import reading
+from ais_prompt.types import Completion, Failure, Message, Prediction, Prompts, Sample
+from ais_prompt.utils.jsonl import decode, read_objects
+
+_FORM: Final = 'one object a line: {"id": "2d9e80bf2b1f", "prediction": "29"}, or with "index": 0 in place of the id'
+_NAMED: Final = 5
+"""Most answers that a remark names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of the file.
+
+    Attributes:
+        where: its place in the file.
+        values: what stands there.
+    """
+
+    where: str
+    values: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Matched:
+    """Which answer belongs to which question.
+
+    Attributes:
+        answers: sample id → its answer.
+        foreign: places of answers that belong to no question.
+        doubled: ids of questions that have several answers, none of which can be trusted.
+        other_gold: ids of questions whose gold is another one in the file.
+    """
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    foreign: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    other_gold: list[str] = field(default_factory=list)
+
+    def remarks(self, samples: Sequence[Sample]) -> list[str]:
+        """What a person must know of the match, in one line each."""
+        missing = [sample.id for sample in samples if sample.id not in self.answers]
+        found = {
+            "questions have no answer, and count as failed": missing,
+            "questions have several answers, and count as failed": self.doubled,
+            "answers belong to no question, and are left out": self.foreign,
+            "answers come with another gold than the data's, which counts": self.other_gold,
+        }
+        return [f"{len(names)} {what}: {_listed(names)}" for what, names in found.items() if names]
+
+
+def read_answers(path: Path) -> Iterator[Answer]:
+    """The answers of a file: JSONL, or one JSON text (``.json``) as OpenCompass writes: number of the row → answer.
+
+    Raises:
+        DataError: it cannot be read; the error names the line.
+    """
+    with reading(path, mend="check the path"), path.open("rb") as lines:
+        if path.suffix != ".json":
+            yield from (Answer(f"{path}:{number}", values) for number, values in read_objects(lines, str(path)))
+            return
+        content = lines.read()
+    try:
+        table = decode(content.decode())
+    except ValueError as error:
+        raise DataError(f"the file is not JSON: {error}", where=str(path), mend="if it is JSONL, call it so") from None
+    items = table.items() if isinstance(table, dict) else enumerate(table) if isinstance(table, list) else ()
+    for key, values in items:
+        if not isinstance(values, dict) or not str(key).isdecimal():
+            raise DataError("it is no answer", where=f"{path}, {key!r}", mend='write {"0": {"prediction": "29"}, ...}')
+        yield Answer(f"{path}, {key}", {"index": int(key), **values})
+
+
+def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
+    """Find the question of each answer, by its ``id``, or by ``index`` where it has none.
+
+    Raises:
+        DataError: an answer has neither, or not one belongs to a question.
+    """
+    by_id = {sample.id: sample for sample in samples}
+    matched = Matched()
+    for answer in answers:
+        sample = _sample_of(answer, by_id, samples)
+        if sample is None:
+            matched.foreign.append(answer.where)
+        elif sample.id in matched.answers:
+            matched.doubled.append(sample.id)
+        else:
+            matched.answers[sample.id] = answer
+            gold = answer.values.get("gold")
+            if gold is not None and str(gold) != str(sample.gold):
+                matched.other_gold.append(sample.id)
+    matched.doubled = list(dict.fromkeys(matched.doubled))
+    if not matched.answers:
+        what = f"none of {len(matched.foreign)} answers belongs to a question of the data set"
+        mend = f"ids look like {samples[0].id}, and index counts from 0; or it is another data set, or test_range"
+        raise DataError(what, where=", ".join(matched.foreign[:1]), mend=mend)
+    return matched
+
+
+def predictions(matched: Matched, samples: Iterable[Sample]) -> Iterator[Prediction]:
+    """A prediction for every question, in order; one without an answer that can be trusted failed.
+
+    Raises:
+        DataError: an answer is not text.
+    """
+    doubled = set(matched.doubled)
+    given = (answer.values.get("prediction") for answer in matched.answers.values())
+    repeats = next((len(one) for one in given if isinstance(one, list)), None)
+    for sample in samples:
+        answer = matched.answers.get(sample.id)
+        if answer is None:
+            yield _failed(sample, Failure("missing", "the file has no answer to this question"), repeats)
+        elif sample.id in doubled:
+            yield _failed(sample, Failure("doubled", "the file has several answers to this question"), repeats)
+        else:
+            yield _prediction(sample, answer)
+
+
+def _sample_of(answer: Answer, by_id: Mapping[str, Sample], samples: Sequence[Sample]) -> Sample | None:
+    if "id" in answer.values:
+        return by_id.get(str(answer.values["id"]))
+    index = answer.values.get("index")
+    if not isinstance(index, int):
+        raise DataError("the answer has neither 'id' nor 'index'", where=answer.where, mend=f"write {_FORM}")
+    return samples[index] if 0 <= index < len(samples) else None
+
+
+def _prediction(sample: Sample, answer: Answer) -> Prediction:
+    if "prediction" not in answer.values:
+        raise DataError("the answer has no 'prediction'", where=answer.where, mend=f"write {_FORM}")
+    given = answer.values["prediction"]
+    several = isinstance(given, list)
+    texts = [_text(one, answer.where) for one in (given if several else [given])]
+    return Prediction(
+        sample_id=sample.id,
+        index=sample.index,
+        origin_prompt=_prompt(answer.values.get("origin_prompt")),
+        prediction=texts if several else texts[0],
+        gold=sample.gold,
+        completions=_completions(answer, texts),
+    )
+
+
+def _failed(sample: Sample, failure: Failure, repeats: int | None) -> Prediction:
+    """A question without an answer, or without so many."""
+    texts = None if repeats is None else [None] * repeats
+    return Prediction(sample.id, sample.index, "", texts, sample.gold, (Completion(failure=failure),) * (repeats or 1))
+
+
+def _text(value: Any, where: str) -> str | None:
+    """An answer as text; None if there is none."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return str(value)
+    raise DataError(f"the prediction is {type(value).__name__}, not text", where=where, mend=f"write {_FORM}")
+
+
+def _completions(answer: Answer, texts: Sequence[str | None]) -> tuple[Completion, ...]:
+    """What the file tells of each answer, in the form of this program's own predictions; else only the text."""
+    told = answer.values.get("completions")
+    if told is None:
+        none = Completion(failure=Failure("missing", "the file has null in place of an answer"))
+        return tuple(none if text is None else Completion(text, "unknown") for text in texts)
+    try:
+        return tuple(Completion.from_json(one) for one in told)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"completions cannot be read: {error!r}", where=answer.where, mend="leave them out") from None
+
+
+def _prompt(value: Any) -> Prompts:
+    """The prompt, if it is told in a form that is known: text, messages, or the turns of OpenCompass."""
+    turns = value if isinstance(value, list) else []
+    if turns and all(isinstance(turn, dict) and isinstance(turn.get("role"), str) for turn in turns):
+        return tuple(Message(turn["role"], str(turn.get("content", turn.get("prompt", "")))) for turn in turns)
+    return value if isinstance(value, str) else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(itertools.islice(names, _NAMED)) + (", …" if len(names) > _NAMED else "")
