@@ -231,10 +231,10 @@ class OpenAIModel:
             ModelError: `open` was not called, or a text is to be scored and the server cannot do that.
             PromptError: a completion model was given messages.
         """
-        if isinstance(request.decoding, Scoring):
-            return await _opened(self._scorer).complete(request.prompt, request.decoding)
         if failure := self._refusal(request.prompt):
             return Completion(failure=failure)
+        if isinstance(request.decoding, Scoring):
+            return await _opened(self._scorer).complete(request.prompt, request.decoding)
         body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if self.traffic.tokens_per_minute else 0
         completion = await _opened(self._client).generate(body, tokens)

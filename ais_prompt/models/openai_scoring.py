@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -15,12 +15,13 @@ from ais_prompt.models.openai_scoring_wire import TOP, Way, read_scores, read_to
 from ais_prompt.models.openai_wire import CHAT, Endpoint, MaxTokensField
 from ais_prompt.models.retry import Attempt, read_retry_after
 from ais_prompt.models.text_scores import EMPTY, TextScores, continuation, single_token, whole
+from ais_prompt.models.token_count import estimate_tokens
 from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Scoring, Usage
 
 T = TypeVar("T")
 Post: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Reply | Failure]]
 """Posts a body once."""
-Ask: TypeAlias = Callable[[Callable[[], Awaitable[Attempt]]], Awaitable[Completion]]
+Send: TypeAlias = Callable[[Callable[[], Awaitable[Attempt]], float], Awaitable[Completion]]
 """Makes attempts, see `ais_prompt.models.traffic.Traffic.ask`."""
 
 PROBE: Final = "One and two are three."
@@ -42,7 +43,7 @@ class OpenAIScorer:
         ways: those that the server may have, in the order in which they are tried.
         post: posts a body once.
         shown: makes a failure, which may quote the server, fit to be shown.
-        ask: makes attempts until one has an answer, or until more of them make no sense.
+        send: makes attempts at a request until one has an answer, or until more of them make no sense.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class OpenAIScorer:
         ways: Sequence[Way],
         post: Post,
         shown: Callable[[Failure], Failure],
-        ask: Ask,
+        send: Send,
     ) -> None:
         self._endpoint = endpoint
         # One token is generated because many servers refuse to generate none, greedily because some apply the
@@ -62,7 +63,7 @@ class OpenAIScorer:
         self._ways = ways
         self._post = post
         self._shown = shown
-        self._ask_patiently = ask
+        self._send = send
         self._way: Way | None = None
         self._finding = asyncio.Lock()
         self._alone: dict[str, TextScores] = {}
@@ -82,13 +83,13 @@ class OpenAIScorer:
         async with self._finding:
             if self._way is None:
                 self._way = await self._find_way()
-        return await self._patiently(self._way, prompt, scoring)
+        return await self._by(self._way, prompt, scoring)
 
     async def _find_way(self) -> Way:
         """The first way that the server has, tried on a short text."""
         refusals: list[str] = []
         for way in self._ways:
-            failure = (await self._patiently(way, PROBE, Scoring())).failure
+            failure = (await self._by(way, PROBE, Scoring())).failure
             if failure is None:
                 return way
             if failure.fatal or failure.kind in _UNREACHED:
@@ -102,83 +103,103 @@ class OpenAIScorer:
             mend="use a server that does, such as vLLM, a local model (HuggingFaceBaseModel), or GenInferencer",
         )
 
-    async def _patiently(self, way: Way, prompt: Prompt, scoring: Scoring) -> Completion:
-        async def once() -> Attempt:
-            started = perf_counter()
-            try:
-                attempt = Attempt(await self._score(way, prompt, scoring))
-            except _Unanswered as error:
-                attempt = Attempt(Completion(failure=self._shown(error.failure)), error.retry_after)
-            return replace(attempt, completion=replace(attempt.completion, seconds=perf_counter() - started))
+    async def _by(self, way: Way, prompt: Prompt, scoring: Scoring) -> Completion:
+        started = perf_counter()
+        asking = _Asking(way)
+        try:
+            completion = await self._score(asking, prompt, scoring)
+        except _Unanswered as error:
+            completion = Completion(failure=error.failure)
+        return replace(completion, seconds=perf_counter() - started, attempts=1 + asking.repeats)
 
-        return await self._ask_patiently(once)
-
-    async def _score(self, way: Way, prompt: Prompt, scoring: Scoring) -> Completion:
+    async def _score(self, asking: _Asking, prompt: Prompt, scoring: Scoring) -> Completion:
         if not isinstance(prompt, str):
-            return await self._messages(way, prompt)
+            return await self._messages(asking, prompt)
         if scoring.choices:
-            return await self._choices(way, prompt, scoring.choices)
+            return await self._choices(asking, prompt, scoring.choices)
         if scoring.continuation is None:
-            return whole(prompt, await self._scores(way, prompt)) if prompt else NO_TOKENS
+            return whole(prompt, await self._scores(asking, prompt)) if prompt else NO_TOKENS
         if not scoring.continuation:
             return NO_TOKENS
-        before = await self._before(way, prompt)
-        return continuation(scoring.continuation, before, await self._scores(way, prompt + scoring.continuation))
+        before = await self._before(asking, prompt)
+        return continuation(scoring.continuation, before, await self._scores(asking, prompt + scoring.continuation))
 
-    async def _messages(self, way: Way, prompt: Sequence[Message]) -> Completion:
+    async def _messages(self, asking: _Asking, prompt: tuple[Message, ...]) -> Completion:
         contents = [message.content for message in prompt]
         if not all(isinstance(content, str) for content in contents):
             return Completion(failure=Failure("cannot_score", "the prompt has images or other media", fatal=True))
         # What the server puts around the messages is not known here.
-        return whole("".join(map(str, contents)), await self._scores(way, tuple(prompt)))
+        return whole("".join(map(str, contents)), await self._scores(asking, prompt))
 
-    async def _choices(self, way: Way, prompt: str, choices: Sequence[str]) -> Completion:
+    async def _choices(self, asking: _Asking, prompt: str, choices: Sequence[str]) -> Completion:
         """All of them in one request if they are among the likeliest next tokens, else each by what it adds."""
-        found = dict(await self._top(prompt))
+        found = dict(await self._ask(asking, prompt, {"logprobs": TOP}, read_top))
         missing = [choice for choice in choices if choice not in found]
-        before = await self._before(way, prompt) if missing else EMPTY
+        before = await self._before(asking, prompt) if missing else EMPTY
         for choice in missing:
-            value = single_token(choice, before, await self._scores(way, prompt + choice))
+            value = single_token(choice, before, await self._scores(asking, prompt + choice))
             if isinstance(value, Failure):
                 return Completion(failure=value)
             found[choice] = value
         log_probs = tuple(found[choice] for choice in choices)
         return scored(Likelihood(0.0, 0, 0, 0, log_probs), Usage())
 
-    async def _top(self, prompt: str) -> Mapping[str, float]:
-        return await self._ask({self._endpoint.prompt_name: prompt, "logprobs": TOP}, read_top)
-
-    async def _before(self, way: Way, prompt: str) -> TextScores:
+    async def _before(self, asking: _Asking, prompt: str) -> TextScores:
         """A prompt that something is put after. Its own tokens are those that it has alone, as with local models."""
         if not prompt:  # servers refuse it
             return EMPTY
         if prompt not in self._alone:
-            scores = await self._scores(way, prompt)
+            scores = await self._scores(asking, prompt)
             if len(self._alone) >= REMEMBERED:
                 del self._alone[next(iter(self._alone))]
             self._alone[prompt] = scores
         return self._alone[prompt]
 
-    async def _scores(self, way: Way, prompt: Prompt) -> TextScores:
-        value = self._endpoint.prompt_value(prompt)
-        body = {self._endpoint.prompt_name: value, **way.fields}
-        return await self._ask(body, lambda status, reply: read_scores(way, value, status, reply))
+    async def _scores(self, asking: _Asking, prompt: Prompt) -> TextScores:
+        way = asking.way
+        return await self._ask(asking, prompt, way.fields, lambda status, body: read_scores(way, prompt, status, body))
 
-    async def _ask(self, body: Mapping[str, Any], read: Callable[[int, bytes], T | Failure]) -> T:
+    async def _ask(
+        self, asking: _Asking, prompt: Prompt, fields: Mapping[str, Any], read: Callable[[int, bytes], T | Failure]
+    ) -> T:
         """What is read from the reply; raises `_Unanswered` if that is a failure."""
-        reply = await self._post({**self._fields, **body})
-        if isinstance(reply, Failure):
-            raise _Unanswered(reply)
-        outcome = read(reply.status, reply.body)
-        if isinstance(outcome, Failure):
-            raise _Unanswered(outcome, read_retry_after(reply.retry_after))
-        return outcome
+        body = {**self._fields, self._endpoint.prompt_name: self._endpoint.prompt_value(prompt), **fields}
+        found: list[T] = []
+
+        async def once() -> Attempt:
+            started = perf_counter()
+            reply = await self._post(body)
+            seconds = perf_counter() - started
+            outcome = reply if isinstance(reply, Failure) else read(reply.status, reply.body)
+            if not isinstance(outcome, Failure):
+                found.append(outcome)
+                return Attempt(Completion(seconds=seconds))
+            retry_after = None if isinstance(reply, Failure) else read_retry_after(reply.retry_after)
+            return Attempt(Completion(failure=self._shown(outcome), seconds=seconds), retry_after)
+
+        completion = await self._send(once, estimate_tokens(prompt))
+        asking.repeats += completion.attempts - 1
+        if completion.failure is not None:
+            raise _Unanswered(completion.failure)
+        return found[0]
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A text that is being scored.
+
+    Attributes:
+        way: how the server is asked for log-probabilities.
+        repeats: how often something had to be asked again.
+    """
+
+    way: Way
+    repeats: int = 0
 
 
 class _Unanswered(Exception):
-    """A request came to nothing, and with it the attempt to score a text."""
+    """A request came to nothing, and with it the scoring of a text."""
 
-    def __init__(self, failure: Failure, retry_after: float | None = None) -> None:
+    def __init__(self, failure: Failure) -> None:
         super().__init__(failure)
         self.failure = failure
-        self.retry_after = retry_after

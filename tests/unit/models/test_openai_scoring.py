@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from ais_prompt.models.openai_api import OpenAIChatModel, OpenAICompletionModel,
 from ais_prompt.models.openai_scoring import PROBE, REMEMBERED
 from ais_prompt.models.retry import Backoff
 from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Request, Scoring
-from tests.servers import MockServer, mock_server
+from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
 
 KEY = "sk-proj-0123456789abcdefABCDEF"
@@ -223,6 +224,23 @@ def test_what_fails_in_passing_is_asked_again(server: MockServer) -> None:
     assert completion.likelihood is not None
     assert completion.likelihood.nll == pytest.approx(nll("Is it so", 2))
     assert completion.attempts == 3
+
+
+def test_every_request_of_a_text_keeps_to_the_rate(server: MockServer) -> None:
+    model = completions(server, request_rate=20.0)
+    started = time.monotonic()
+    found = asyncio.run(asked(model, ("Is it", Scoring(" so")), ("It is", Scoring(" so"))))
+    assert all(completion.likelihood for completion in found)
+    assert server.stats()["requests"] == 5
+    assert time.monotonic() - started > 4 / 20.0
+
+
+def test_a_prompt_that_is_known_to_be_too_long_is_not_sent(server: MockServer) -> None:
+    path = str(ROOT / "configs" / "data" / "demo_model")
+    model = completions(server, tokenizer_path=path, max_seq_len=10)
+    assert failure(model, "Question: 1+2=? Answer: 3").kind == "too_long"
+    assert server.stats()["requests"] == 0
+    assert likelihood(model, "1+2").tokens > 0
 
 
 def test_what_fails_for_good_is_a_failure_of_one_text(server: MockServer) -> None:
