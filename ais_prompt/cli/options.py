@@ -22,6 +22,8 @@ _CONFIG_OPTIONS = (
     ),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
+CONFIG_OPTIONS = ("config", "models", "datasets", "overrides", "debug")
+"""The names of these options in a command."""
 _RUN_OPTIONS = (
     click.option("--num-prompts", type=click.IntRange(min=1), metavar="N", help="Only the first N questions of each."),
     click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's)."),

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ais_prompt.cli.drift import show_drift
 from ais_prompt.cli.ending import command_line, exit_code, show
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
+from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, source, source_options
 from ais_prompt.cli.verb import Verb
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     help="All, only predictions, only scores of stored predictions, or only the summary.",
 )
 @click.option("-r", "--reuse", metavar="[latest|TIMESTAMP]", help="Go on with a run: ask only what is missing.")
+@click.option("--locked", is_flag=True, help="Ask nothing, exit code 1, if a prompt is not that of the lock.")
+@click.option("--lock-file", metavar="FILE", help="The lock of --locked (default: eval.lock beside eval.py).")
 @click.option("--dry-run", is_flag=True, help="Show the tasks and the number of questions; ask nothing.")
 @click.option(
     "--max-failures",
@@ -41,7 +45,15 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def run(
-    ctx: click.Context, /, mode: str, reuse: str | None, dry_run: bool, max_failures: FailureLimit, **options: Any
+    ctx: click.Context,
+    /,
+    mode: str,
+    reuse: str | None,
+    locked: bool,
+    lock_file: str | None,
+    dry_run: bool,
+    max_failures: FailureLimit,
+    **options: Any,
 ) -> None:
     """Ask the models, score the answers, report.
 
@@ -50,6 +62,8 @@ def run(
     from ais_prompt import pipeline
 
     spec, warnings = pipeline.checked(source(**options))
+    if (locked or lock_file) and not _is_locked(spec, lock_file, options):
+        ctx.exit(1)
     if dry_run:
         _show_plan(spec)
         return
@@ -59,6 +73,21 @@ def run(
     show(result, folder.root)
     _show_next(result, folder.root, max_failures, options)
     ctx.exit(exit_code(result, max_failures, debug=options["debug"]))
+
+
+def _is_locked(spec: RunSpec, lock_file: str | None, options: dict[str, Any]) -> bool:
+    """Whether the prompts are those of the lock; if not, what changed is told."""
+    from ais_prompt.prompt_locks.lock import find_drift, lock_path
+
+    path = lock_path(spec, lock_file, options["config"])
+    drift = find_drift(spec, path)
+    if drift.is_none:
+        click.echo(f"The prompts are those of {path}", err=True)
+    else:
+        show_drift(drift)
+        tell_drift(path, lock_command(options, lock_file))
+        click.echo("Nothing was asked.", err=True)
+    return drift.is_none
 
 
 def _show_plan(spec: RunSpec) -> None:

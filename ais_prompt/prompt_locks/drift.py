@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
-from ais_prompt.prompt_locks.edit import Edit, find_edit
+from ais_prompt.prompt_locks.groups import ChangedPrompt, Group, group_prompts
 from ais_prompt.prompt_locks.rows import match_rows
 from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
 
-Reason: TypeAlias = Literal["edit", "data", "other"]
-"""Why prompts changed: one edit explains all of it, the row of the data changed, or neither is known."""
-
 PACKAGES: Final = "packages"
 """Kind of the parts that are versions of packages."""
-_MOST_EDITS: Final = 12
-"""Different edits that are looked for; what they do not explain has changed otherwise."""
-_LEARNT_FROM: Final = 3
-"""Prompts from which an edit is learnt."""
-_PROBES: Final = 24
-"""Prompts on which an edit is tried before it is tried on all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +23,6 @@ class PartChange:
     name: str
     before: Any
     after: Any
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedPrompt:
-    """One prompt that is not what it was.
-
-    Attributes:
-        sample, row: id and number of its row now.
-        number: which of the sample's prompts it is, from 0.
-        digest: of the prompt as it was.
-        before, after: the prompt as one text; ``before`` is None if it is not known.
-    """
-
-    sample: str
-    row: int
-    number: int
-    digest: str
-    before: str | None
-    after: str
-
-    def is_before(self, text: str) -> bool:
-        """Whether a text is the prompt as it was."""
-        return compact_digest(text) == self.digest
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Prompts that changed in the same way.
-
-    Attributes:
-        reason: why they changed.
-        prompts: all of them, in order of the rows.
-        edit: what was changed, for the reason ``edit``.
-    """
-
-    reason: Reason
-    prompts: Sequence[ChangedPrompt]
-    edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +65,13 @@ class Drift:
     """What became of all prompts.
 
     Attributes:
+        sides: what the two that were compared are called.
         tasks: the tasks that are on both sides, in order.
         only_before, only_after: names of the tasks that are on one side only.
         made_with: packages of other versions than before; they are no drift, but can be the cause of one.
     """
 
+    sides: tuple[str, str]
     tasks: Sequence[TaskDrift]
     only_before: Sequence[str] = ()
     only_after: Sequence[str] = ()
@@ -164,33 +119,6 @@ def changed_parts(before: Parts, after: Parts) -> list[PartChange]:
         for name in dict.fromkeys(chain(old, new))
         if old.get(name) != new.get(name)
     ]
-
-
-def group_prompts(changed: Sequence[ChangedPrompt]) -> list[Group]:
-    """Changed prompts by the edit that was made; those that no edit explains are the last group."""
-    groups: list[Group] = []
-    pending = list(changed)
-    while len(groups) < _MOST_EDITS and (known := _some_known(pending)):
-        edit = find_edit([(prompt.before or "", prompt.after) for prompt in known])
-        explained = _explained(edit, pending) or {pending.index(known[0]): known[0]}
-        groups.append(Group("edit", list(explained.values()), edit))
-        pending = [prompt for at, prompt in enumerate(pending) if at not in explained]
-    return [*groups, Group("other", pending)] if pending else groups
-
-
-def _some_known(pending: Sequence[ChangedPrompt]) -> list[ChangedPrompt]:
-    """The first prompts whose text before is known."""
-    known = (prompt for prompt in pending if prompt.before is not None)
-    return [prompt for prompt, _ in zip(known, range(_LEARNT_FROM), strict=False)]
-
-
-def _explained(edit: Edit, pending: Sequence[ChangedPrompt]) -> dict[int, ChangedPrompt]:
-    """Position → prompt with its text before, for the prompts of which this edit is all that changed."""
-    probes = pending[:: max(1, len(pending) // _PROBES)]
-    if not any(edit.undo(prompt.is_before, prompt.after) is not None for prompt in probes):
-        return {}
-    undone = ((at, prompt, edit.undo(prompt.is_before, prompt.after)) for at, prompt in enumerate(pending))
-    return {at: replace(prompt, before=before) for at, prompt, before in undone if before is not None}
 
 
 def _changed_prompts(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ais_prompt.prompt_locks.drift import ChangedPrompt, Drift, Group, TaskDrift
+from ais_prompt.prompt_locks.drift import Drift, TaskDrift
+from ais_prompt.prompt_locks.groups import ChangedPrompt, Group
 from ais_prompt.prompt_locks.text import prompt_of_text
 from ais_prompt.prompt_locks.wording import group_title
 from ais_prompt.types import prompt_to_json
@@ -15,6 +16,7 @@ def drift_to_json(drift: Drift) -> dict[str, Any]:
     """Everything that changed; of each group of prompts one is shown in full."""
     return {
         "equal": drift.is_none,
+        "sides": list(drift.sides),
         "tasks": [_task(task) for task in drift.tasks],
         "only_before": list(drift.only_before),
         "only_after": list(drift.only_after),

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Final, TypeAlias
 
-from ais_prompt.prompt_locks.hunks import END, START, Hunk, hunks
+from ais_prompt.prompt_locks.hunks import END, LEAST_ALIKE, START, Hunk, hunks
 
 Reach: TypeAlias = "tuple[int | None, int | None]"
 
@@ -38,6 +38,11 @@ class Edit:
 
     changes: tuple[Hunk, ...]
 
+    @property
+    def literals(self) -> set[tuple[str, str]]:
+        """What became what, wherever it stands."""
+        return _literals(self.changes)
+
     def undo(self, proves: Callable[[str], bool], new: str) -> str | None:
         """The old text of a prompt.
 
@@ -55,18 +60,21 @@ class Edit:
         return None
 
 
-def find_edit(texts: Iterable[tuple[str, str]]) -> Edit:
-    """The edit of a prompt, told by its old and new text, and by those others in which the same was changed.
+def possible_edits(texts: Sequence[tuple[str, str]]) -> Iterator[Edit]:
+    """The edits that can be told from a prompt, and from those others in which the same was changed.
+
+    First one in which lines that have little in common became others as a whole, such as other examples; then one in
+    which they were changed word by word, such as another frame around the same question.
 
     Args:
         texts: old and new text of one or more prompts.
     """
-    first, *others = (hunks(old, new) for old, new in texts)
-    alike = [found for found in others if _literals(found) == _literals(first)]
-    changes: list[Hunk] = []
-    for hunk in (hunk for found in [first, *alike] for hunk in found):
-        _add(changes, hunk)
-    return Edit(tuple(changes))
+    for least_alike in (LEAST_ALIKE, 0.0):
+        first, *others = (hunks(old, new, least_alike) for old, new in texts)
+        changes: list[Hunk] = []
+        for hunk in chain(first, *(found for found in others if _literals(found) == _literals(first))):
+            _add(changes, hunk)
+        yield Edit(tuple(changes))
 
 
 def _literals(found: Sequence[Hunk]) -> set[tuple[str, str]]:

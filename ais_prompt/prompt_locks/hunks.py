@@ -19,7 +19,7 @@ _LINE: Final = re.compile(rf"[^\n{TURN}]*\n|{TURN}[^\n{TURN}]*\n?|[^\n{TURN}]+")
 _WORD: Final = re.compile(r"\n|[^\S\n]+|[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+|[^\w\s]")
 """Newlines one by one, blanks, words (a Chinese character is one) and signs one by one."""
 
-_LEAST_ALIKE: Final = 0.6
+LEAST_ALIKE: Final = 0.6
 """Lines that have less in common, as a share of their words, are other lines, and not changed ones."""
 
 
@@ -45,14 +45,14 @@ class Hunk:
     right: str
 
 
-def hunks(old: str, new: str) -> list[Hunk]:
+def hunks(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Hunk]:
     """The places where two texts differ. `START` and `END` stand around them.
 
     An added or removed blank among equal blanks is taken for the last of them: "a newline before ``A:``".
     """
     whole = f"{START}{new}{END}"
     found, at = [], 0
-    for before, after in _joined(_pieces(f"{START}{old}{END}", whole)):
+    for before, after in _joined(_pieces(f"{START}{old}{END}", whole, least_alike)):
         end = at + len(after)
         if before != after:
             found.append(
@@ -62,20 +62,20 @@ def hunks(old: str, new: str) -> list[Hunk]:
     return found
 
 
-def _pieces(old: str, new: str) -> Iterator[Piece]:
+def _pieces(old: str, new: str, least_alike: float) -> Iterator[Piece]:
     # Lines first: they are few and mostly unique, and words are then compared within small blocks only.
     for before, after in _aligned(_LINE.findall(old), _LINE.findall(new)):
         if before == after:
             yield before, after
         else:
-            yield from changed_words(before, after)
+            yield from changed_words(before, after, least_alike)
 
 
-def changed_words(old: str, new: str) -> Iterator[Piece]:
+def changed_words(old: str, new: str, least_alike: float = LEAST_ALIKE) -> Iterator[Piece]:
     """The pieces of a changed block, word by word; the block as one piece if its words have little in common."""
     before, after = _WORD.findall(old), _WORD.findall(new)
     matcher = SequenceMatcher(None, before, after)
-    if matcher.quick_ratio() < _LEAST_ALIKE or matcher.ratio() < _LEAST_ALIKE:
+    if matcher.quick_ratio() < least_alike or matcher.ratio() < least_alike:
         return iter([(old, new)])
     return _aligned(before, after)
 

@@ -23,19 +23,22 @@ _LONGEST_KEPT: Final = 20_000
 """Most characters of a sample's prompts that a lock holds in full: somebody is to read it."""
 
 
-def lock_path(spec: RunSpec, given: str | None) -> Path:
-    """Where the lock of a config lies if nothing else is said: beside the config, as ``eval.lock`` for ``eval.py``.
+def lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -> Path:
+    """Where the lock of a config lies: where the user says, or else beside the config, ``eval.lock`` for ``eval.py``.
 
     The lock of a shipped config, or of one composed by ``--models`` and ``--datasets``, lies in the working directory.
 
     Args:
         spec: the config.
-        given: what the user calls the config; None for a composed one.
+        lock_file: what the user says.
+        config: what the user calls the config; None for a composed one.
     """
+    if lock_file is not None:
+        return Path(lock_file)
     file = spec.config_file
     if file is None:
         return Path(f"{safe_name(spec.name)}.lock")
-    is_users_own = file in (Path(given or ""), Path(f"{given}.py"))
+    is_users_own = file in (Path(config or ""), Path(f"{config}.py"))
     return file.with_suffix(".lock") if is_users_own else Path(file.with_suffix(".lock").name)
 
 
@@ -70,6 +73,7 @@ def find_drift(spec: RunSpec, path: Path) -> Drift:
         if prompts.name in locked:
             tasks.append(_task_drift(locked[prompts.name], prompts, model))
     return Drift(
+        (str(path), spec.name),
         tasks,
         only_before=[name for name in locked if name not in names],
         only_after=[name for name in names if name not in locked],

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from ais_prompt.prompt_locks.drift import ChangedPrompt, Drift, Group, TaskDrift
+from ais_prompt.prompt_locks.drift import Drift, TaskDrift
+from ais_prompt.prompt_locks.groups import ChangedPrompt, Group
 from ais_prompt.prompt_locks.hunks import changed_words
 from ais_prompt.prompt_locks.wording import group_title, part_title, parts_title, readable
 from ais_prompt.utils.text import printable
@@ -24,6 +25,8 @@ _NEWLINE: Final = "⏎"
 """Stands for a changed line that is empty."""
 _LONGEST_LINE: Final = 100
 """Characters of an unchanged line that are shown."""
+_MOST_LINES: Final = 24
+"""Lines of one difference that are shown."""
 _AROUND: Final = 1
 """Unchanged lines around a changed place."""
 
@@ -33,10 +36,11 @@ def print_drift(drift: Drift, console: Console) -> None:
     for task in drift.tasks:
         if not task.is_none:
             _print_task(task, console)
+    before, after = drift.sides
     for name in drift.only_before:
-        _print(Text(f"{printable(name)}: only before, gone now", style="red"), console)
+        _print(Text(printable(f"{name}: only in {before}"), style="red"), console)
     for name in drift.only_after:
-        _print(Text(f"{printable(name)}: only now, not there before", style="green"), console)
+        _print(Text(printable(f"{name}: only in {after}"), style="green"), console)
     if drift.made_with and not drift.is_none:
         _print(Text(f"packages: {', '.join(map(part_title, drift.made_with))}", style="dim"), console)
     same = [task for task in drift.tasks if task.is_none]
@@ -92,8 +96,11 @@ def _print_group(group: Group, console: Console) -> None:
         _print(Text(f"  rows {_numbers([prompt.row for prompt in group.prompts])}", style="dim"), console)
         return
     _print(Text(f"  row {shown.row}, sample {shown.sample}", style="dim"), console)
-    for line in _difference(shown):
+    lines = list(_difference(shown))
+    for line in lines[:_MOST_LINES]:
         _print(line, console)
+    if len(lines) > _MOST_LINES:
+        _print(Text(f"  … {len(lines) - _MOST_LINES} more lines", style="dim"), console)
 
 
 def _numbers(rows: Sequence[int]) -> str:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ais_prompt.prompt_locks.drift import PACKAGES, Group, PartChange
+from ais_prompt.prompt_locks.drift import PACKAGES, PartChange
 from ais_prompt.prompt_locks.edit import Edit
+from ais_prompt.prompt_locks.groups import Group
 from ais_prompt.prompt_locks.hunks import END, START, Hunk
 from ais_prompt.prompt_locks.text import PARTS, SAYS, TURN
 from ais_prompt.utils.text import printable

@@ -1,0 +1,73 @@
+"""The prompts that a run has sent, as its predictions tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.partitioners.by_task import partition
+from ais_prompt.pipeline import Source, read_spec
+from ais_prompt.prompt_locks.parts import template_parts
+from ais_prompt.prompt_locks.render import task_prompts
+from ais_prompt.prompt_locks.text import text_of_prompt
+from ais_prompt.prompt_locks.values import TaskPrompts
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
+from ais_prompt.types import Message, Prediction, Prompt, RunSpec, prompt_from_json
+
+
+def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompts]:
+    """The prompts of each task that has predictions.
+
+    Args:
+        folder: the run.
+        model: ``abbr`` of the only model that is meant; None for all.
+
+    Raises:
+        ConfigError: the run has no predictions, or no such model.
+        AisPromptError: it cannot be read.
+    """
+    _, spec = read_spec(Source(str(folder.config_file)))
+    found = list(_tasks(with_model(spec, model), folder))
+    if not found:
+        mend = "wait until it has ended, or go on with it: aisprompt run … -r"
+        raise ConfigError("the run has no predictions yet", where=str(folder.root), mend=mend)
+    return found
+
+
+def with_model(spec: RunSpec, abbr: str | None) -> RunSpec:
+    """The config with one of its models only; with all if there is no ``abbr``.
+
+    Raises:
+        ConfigError: it has no such model.
+    """
+    models = tuple(model for model in spec.models if abbr in (None, model.abbr))
+    if not models:
+        known = ", ".join(model.abbr for model in spec.models)
+        raise ConfigError(f"there is no model {abbr!r} in {spec.name}", where="--models", mend=f"it has: {known}")
+    return replace(spec, models=models)
+
+
+def _tasks(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:
+    for task in partition(spec):
+        path = folder.predictions(task.model.abbr, task.dataset.abbr)
+        if path.is_file():
+            texts = {prediction.sample_id: _texts(prediction) for prediction in read_predictions(path)}
+            yield task_prompts(task, texts, {"templates": template_parts(task)})
+
+
+def _texts(prediction: Prediction) -> tuple[str, ...]:
+    return tuple(map(text_of_prompt, _prompts(prediction)))
+
+
+def _prompts(prediction: Prediction) -> tuple[Prompt, ...]:
+    """That of each label, that of each turn, or the only one."""
+    of_labels = [found["prompt"] for found in prediction.labels.values() if "prompt" in found]
+    if of_labels:
+        return tuple(map(prompt_from_json, of_labels))
+    origin = prediction.origin_prompt
+    if isinstance(origin, str) or isinstance(next(iter(origin), None), Message):
+        return (cast(Prompt, origin),)
+    return cast("tuple[Prompt, ...]", origin)
