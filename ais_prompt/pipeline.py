@@ -16,6 +16,7 @@ from ais_prompt.config.render import render_config
 from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults, Interrupted, StoreError
 from ais_prompt.models.base import Model
 from ais_prompt.partitioners.by_task import partition
+from ais_prompt.report.averages import select, with_averages
 from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
 from ais_prompt.report.progress import task_progress
 from ais_prompt.report.summary import write_summary
@@ -70,7 +71,7 @@ class RunResult:
 
     Attributes:
         outcomes: how each task ended.
-        rows: the summary.
+        rows: of the summary, those for people.
         failed, asked: samples without an answer, and samples in all.
     """
 
@@ -206,10 +207,11 @@ def run(
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
         with _session(record, folder):
             outcomes = list(_outcomes(tasks, mode, folder, record))
-            rows = summary_rows(outcomes)
-            write_summary(folder.summary_dir, rows)
+            rows = with_averages(summary_rows(outcomes), spec.summary.groups)
+            chosen = select(rows, spec.summary.entries)
+            write_summary(folder.summary_dir, rows, chosen)
         record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
-    return RunResult(outcomes, rows, *record.failed_and_asked(tasks))
+    return RunResult(outcomes, chosen, *record.failed_and_asked(tasks))
 
 
 def _preflight(spec: ModelSpec) -> None:

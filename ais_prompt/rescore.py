@@ -21,7 +21,7 @@ from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.tasks.build import read_dataset
 from ais_prompt.tasks.foreign_answers import match, predictions, read_answers
-from ais_prompt.types import Prediction, RunSpec, TaskFacts
+from ais_prompt.types import Prediction, RunSpec, SummarySpec, TaskFacts
 from ais_prompt.utils.log import logging_to
 
 logger = logging.getLogger(__name__)
@@ -92,5 +92,6 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
         what = f"the config has no data set {abbr!r}" if abbr else f"the config has {len(abbrs)} data sets"
         raise ConfigError(what, where="--dataset", mend=f"give --dataset with one of: {', '.join(abbrs)}")
     index = 0 if abbr is None else abbrs.index(abbr)
-    resolved = {**spec.resolved, "datasets": [spec.resolved["datasets"][index]]}
-    return replace(spec, datasets=(spec.datasets[index],), resolved=resolved)
+    resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
+    resolved["datasets"] = [spec.resolved["datasets"][index]]
+    return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec())

@@ -12,11 +12,14 @@ from ais_prompt.config.abbr import derived_abbr, name_fault, parse_abbr, refuse_
 from ais_prompt.config.keys import TOP_KEYS
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse_dataset import parse_dataset
+from ais_prompt.config.parse_summary import parse_summary
 from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
 from ais_prompt.config.section import Faults, Section
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec
 
 DEFAULT_WORK_DIR = "outputs"
+KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer")
+"""What the resolved config has as it was written."""
 MODEL_KEYS = ("abbr", "meta_template", "prompt_template", "run_cfg")
 """Keys of a model that are not arguments of its part; ``run_cfg`` of OpenCompass is accepted and not used."""
 
@@ -45,11 +48,17 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     datasets = _parse_list(top, "datasets", partial(parse_dataset, find=find))
     where_to = work_dir or _name(top, "work_dir", "a folder", DEFAULT_WORK_DIR)
     name = _run_name(top, loaded.name)
+    faults.raise_any()  # which data sets the summary may name is known only if all are
+    summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     faults.raise_any()
     resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder) if folder else None}
-    kept = {key: loaded.values[key] for key in ("custom_imports", "models", "datasets") if key in loaded.values}
+    kept = {
+        key: loaded.values[key]
+        for key in ("custom_imports", "models", "datasets", "summarizer")
+        if key in loaded.values
+    }
     resolved = {key: value for key, value in resolved.items() if value is not None}
-    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept)
+    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary)
 
 
 def parse_model(section: Section, find: Callable[[str], Path | None]) -> ModelSpec | None:

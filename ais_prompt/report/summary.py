@@ -14,13 +14,18 @@ from ais_prompt.report.terminal import print_summary
 from ais_prompt.store.disk import replacing
 
 
-def write_summary(folder: Path, rows: Sequence[Row]) -> None:
+def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
     """Write ``summary.txt``, ``.csv``, ``.md`` and ``.json``, each whole or not at all.
+
+    Args:
+        folder: where they are written.
+        rows: all there is, for CSV and JSON.
+        chosen: those for people, for text and Markdown.
 
     Raises:
         StoreError: a file cannot be written.
     """
-    texts = {"txt": _plain(rows), "csv": to_csv(rows), "md": to_markdown(rows), "json": to_json(rows)}
+    texts = {"txt": _plain(chosen), "csv": to_csv(rows), "md": to_markdown(chosen), "json": to_json(rows)}
     for ending, text in texts.items():
         with replacing(folder / f"summary.{ending}") as stream:
             # A lone surrogate, which UTF-8 has no bytes for, becomes an escape that JSON reads back as it was.

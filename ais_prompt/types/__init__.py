@@ -15,6 +15,9 @@ from ais_prompt.types.spec import (
     PartSpec,
     ReaderSpec,
     RunSpec,
+    SummaryEntry,
+    SummaryGroup,
+    SummarySpec,
     TaskSpec,
 )
 
@@ -44,6 +47,9 @@ __all__ = [
     "Score",
     "Scoring",
     "Status",
+    "SummaryEntry",
+    "SummaryGroup",
+    "SummarySpec",
     "TaskFacts",
     "TaskSpec",
     "Usage",

@@ -113,6 +113,44 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryEntry:
+    """A data set or group by its name, and one of its metrics; None stands for all, or for the main one."""
+
+    name: str
+    metric: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryGroup:
+    """Data sets that are averaged.
+
+    Attributes:
+        name: of the row in the summary.
+        subsets: data sets, and groups before this one.
+        weights: data set → weight, or ``n`` for the number of answers; None if they weigh the same.
+        where: config path.
+    """
+
+    name: str
+    subsets: tuple[SummaryEntry, ...]
+    weights: Mapping[str, float] | str | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySpec:
+    """``summarizer`` of a config.
+
+    Attributes:
+        entries: which rows people see, in this order; all if there are none.
+        groups: what is averaged.
+    """
+
+    entries: tuple[SummaryEntry, ...] = ()
+    groups: tuple[SummaryGroup, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunSpec:
     """A whole config.
 
@@ -122,6 +160,7 @@ class RunSpec:
         work_dir: where run folders are made.
         config_file: the config that was read; None for ``--models … --datasets …``.
         resolved: the config as plain values after overrides, for ``config.py`` of the run folder.
+        summary: what the summary shows.
     """
 
     name: str
@@ -130,6 +169,7 @@ class RunSpec:
     work_dir: Path
     config_file: Path | None
     resolved: Mapping[str, Any]
+    summary: SummarySpec = SummarySpec()
 
 
 @dataclass(frozen=True, slots=True)

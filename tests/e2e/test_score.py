@@ -123,3 +123,29 @@ def test_it_is_clear_what_is_to_be_scored(project: Project, args: list[str]) -> 
     done = project.run("score", *args)
     assert done.returncode == 2
     assert "--config" in done.stderr
+
+
+def test_groups_and_models_side_by_side(project: Project) -> None:
+    other = DATASET.replace("abbr='sums'", "abbr='more'")
+    groups = "summary_groups=[dict(name='all', subsets=['sums', 'more'], weights=dict(sums=3, more=1))]"
+    project.write_config(
+        models=f"{MODEL}, dict(type='ScriptedModel', abbr='four', default='4')",
+        datasets=f"{DATASET}, {other}",
+        more=f"summarizer = dict(dataset_abbrs=['all', 'sums'], {groups})",
+    )
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    table = [line.split() for line in done.stdout.split("Run folder")[0].strip().splitlines()]
+    assert table[0] == ["dataset", "metric", "n", "fake", "four"]
+    assert [line[:5] for line in table[1:]] == [
+        ["all", "naive_average", "16", "25.0", "%"],
+        ["all", "weighted_average", "16", "25.0", "%"],
+        ["sums", "accuracy", "8", "25.0", "%"],
+    ]
+    assert len(project.summary()) == 8
+    again = project.run("score", "eval")
+    assert again.stdout.split("Run folder")[0] == done.stdout.split("Run folder")[0]
+    project.write_config(more="summarizer = dict(summary_groups=[dict(name='all', subsets=['sums', 'mroe'])])")
+    wrong = project.run("check", "eval.py")
+    assert wrong.returncode == 2
+    assert "summarizer.summary_groups[0].subsets[1] (eval.py:" in wrong.stderr

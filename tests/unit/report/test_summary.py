@@ -28,14 +28,14 @@ ROWS = summary_rows(OUTCOMES)
 
 
 def test_all_four_files_are_written_and_nothing_else(tmp_path: Path) -> None:
-    write_summary(tmp_path / "summary", ROWS)
-    write_summary(tmp_path / "summary", ROWS)
+    write_summary(tmp_path / "summary", ROWS, ROWS)
+    write_summary(tmp_path / "summary", ROWS, ROWS)
     files = sorted(path.name for path in (tmp_path / "summary").iterdir())
     assert files == ["summary.csv", "summary.json", "summary.md", "summary.txt"]
 
 
 def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
-    write_summary(tmp_path, ROWS)
+    write_summary(tmp_path, ROWS, ROWS)
     rows = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     assert rows[0] == {
         "dataset": "addition",
@@ -65,7 +65,7 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
 
 
 def test_markdown_has_models_side_by_side_then_all_there_is_then_notes(tmp_path: Path) -> None:
-    write_summary(tmp_path, ROWS)
+    write_summary(tmp_path, ROWS, ROWS)
     text = (tmp_path / "summary.md").read_text(encoding="utf-8")
     side_by_side, long, said = text.split("\n\n")
     assert side_by_side.splitlines() == [
@@ -82,15 +82,21 @@ def test_markdown_has_models_side_by_side_then_all_there_is_then_notes(tmp_path:
     assert "- demo/addition: 3 unparsed, 1 truncated, 1 failed of 200 [93.0–95.0]" in said.splitlines()
 
 
+def test_people_see_what_was_chosen_and_files_for_programs_hold_all(tmp_path: Path) -> None:
+    write_summary(tmp_path, ROWS, ROWS[:1])
+    texts = {ending: (tmp_path / f"summary.{ending}").read_text("utf-8") for ending in ("txt", "md", "csv", "json")}
+    assert [ending for ending, text in texts.items() if "通义千问" in text] == ["csv", "json"]
+
+
 def test_markdown_of_one_model_is_one_table(tmp_path: Path) -> None:
-    write_summary(tmp_path, ROWS[:1])
+    write_summary(tmp_path, ROWS[:1], ROWS[:1])
     assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("| dataset | ") == 1
 
 
 def test_text_is_plain_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "20")
-    write_summary(tmp_path, ROWS)
+    write_summary(tmp_path, ROWS, ROWS)
     text = (tmp_path / "summary.txt").read_text(encoding="utf-8")
     assert "\x1b" not in text
     assert text.splitlines()[1].split() == "addition accuracy 200 93.5 % ±1.8* not measured".split()
@@ -103,5 +109,5 @@ def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     with pytest.raises(StoreError, match=r"summary\.txt") as caught:
-        write_summary(blocked, ROWS)
+        write_summary(blocked, ROWS, ROWS)
     assert str(blocked) in caught.value.where
