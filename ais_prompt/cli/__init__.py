@@ -6,6 +6,7 @@ import click
 
 from ais_prompt import __version__
 from ais_prompt.cli.check import check
+from ais_prompt.cli.compare import compare
 from ais_prompt.cli.diff import diff
 from ais_prompt.cli.list import list_parts
 from ais_prompt.cli.lock import lock
@@ -20,7 +21,7 @@ Exit codes: 0 done · 1 a gate failed (too many failures) · 2 the config or the
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    commands=[run, score, view_prompt, check, lock, diff, list_parts],
+    commands=[run, score, compare, view_prompt, check, lock, diff, list_parts],
     epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="aisprompt")

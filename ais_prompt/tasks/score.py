@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ais_prompt.errors import DataError, GoldError
@@ -50,6 +50,18 @@ def score(task: TaskSpec, folder: RunFolder) -> list[Score]:
     head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
     write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     return scores
+
+
+def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[SampleScore]:
+    """The scores of predictions, which are written nowhere; none if the data set has no evaluator.
+
+    Raises:
+        AisPromptError: they cannot be scored.
+    """
+    evaluator = build_evaluator(task.dataset)
+    if evaluator is None or not predictions:
+        return []
+    return list(_sample_scores(task.name, _scorer(task.dataset, evaluator, predictions[0]), predictions))
 
 
 def _scorer(dataset: DatasetSpec, evaluator: Evaluator, first: Prediction) -> AnyScorer:

@@ -1,0 +1,111 @@
+"""What is not the same in two runs of a data set, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, TaskSpec
+
+SHOWN: Final = 100
+"""Characters of a value that are shown."""
+
+DECODING: Final = ("generation_kwargs", "max_out_len", "stop_words", "seed")
+"""Arguments of models that say how they generate."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTask:
+    """A task of a run that is there already.
+
+    Attributes:
+        spec: the model and the data set, as the run's config has them.
+        facts: what ``run.json`` knows of the task (`ais_prompt.types.TaskFacts`), empty if nothing.
+        versions: package → its version.
+    """
+
+    spec: TaskSpec
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A part that differs.
+
+    Attributes:
+        part: ``model``, ``decoding``, ``format``, ``template``, ``shots``, ``inferencer``, ``data``, ``extraction`` or
+            ``versions``.
+        before, after: the part in the two runs, in a few words.
+    """
+
+    part: str
+    before: str
+    after: str
+
+
+def changed_parts(before: StoredTask, after: StoredTask) -> list[Change]:
+    """Every part that differs, in the order in which an answer comes to be."""
+    parts = zip(_parts(before), _parts(after), strict=True)
+    return [Change(name, *_shortest(old, new)) for (name, old), (_, new) in parts if old != new]
+
+
+def same_extraction(before: DatasetSpec, after: DatasetSpec) -> bool:
+    """Whether answers are read and scored in the same way."""
+    return _extraction(before) == _extraction(after)
+
+
+def _parts(task: StoredTask) -> Iterator[tuple[str, Any]]:
+    model, dataset = task.spec.model, task.spec.dataset
+    yield "model", task.facts.get("model") or _model(model)
+    yield "decoding", {name: value for name, value in model.part.args.items() if name in DECODING}
+    yield "format", {"meta_template": model.meta_template, "prompt_template": model.prompt_template}
+    yield "template", {"ice": _part(dataset.infer.ice_template), "prompt": _part(dataset.infer.prompt_template)}
+    yield "shots", _part(dataset.infer.retriever)
+    yield "inferencer", _part(dataset.infer.inferencer)
+    # The digest is that of the rows; where they lie does not matter.
+    yield "data", task.facts.get("data_digest") or _part(dataset.source)
+    yield "reader", {name: value for name, value in _plain_reader(dataset).items() if value is not None}
+    yield "extraction", _extraction(dataset)
+    yield "versions", dict(task.versions)
+
+
+def _model(model: ModelSpec) -> dict[str, Any]:
+    return {"type": model.part.type, **{n: value for n, value in model.part.args.items() if n not in DECODING}}
+
+
+def _part(spec: PartSpec | None) -> dict[str, Any] | None:
+    return None if spec is None else {"type": spec.type, **spec.args}
+
+
+def _plain_reader(dataset: DatasetSpec) -> dict[str, Any]:
+    reader = replace(dataset.reader, where="")
+    return {name: getattr(reader, name) for name in reader.__slots__ if name != "where"}
+
+
+def _extraction(dataset: DatasetSpec) -> dict[str, Any]:
+    spec = dataset.eval
+    return {
+        "evaluator": _part(spec.evaluator),
+        "pred_postprocessor": _part(spec.pred_postprocessor),
+        "dataset_postprocessor": _part(spec.dataset_postprocessor),
+        "k": spec.k,
+    }
+
+
+def _shortest(before: Any, after: Any) -> tuple[str, str]:
+    """Of two mappings only what differs."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        keys = [key for key in dict.fromkeys([*before, *after]) if before.get(key) != after.get(key)]
+        before = {key: before[key] for key in keys if key in before}
+        after = {key: after[key] for key in keys if key in after}
+    return _shown(before), _shown(after)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        text = ", ".join(f"{key}={entry!r}" for key, entry in value.items())
+    else:
+        text = "nothing" if value is None else str(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -1,0 +1,283 @@
+"""Two runs of one data set, sample by sample: what changed, how sure that is, and what it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ais_prompt.errors import DataError
+from ais_prompt.metrics.paired import bootstrap_interval, mcnemar_exact
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store.results import read_json
+from ais_prompt.tasks.changed_parts import Change, StoredTask, changed_parts, same_extraction
+from ais_prompt.tasks.score import sample_scores
+from ais_prompt.types import Prediction, SampleScore, Score
+
+
+@dataclass(frozen=True)
+class ScoredTask:
+    """The answers and scores of a stored task.
+
+    Attributes:
+        task: what was asked of whom.
+        folder: the run that it belongs to.
+    """
+
+    task: StoredTask
+    folder: RunFolder
+
+    @cached_property
+    def predictions(self) -> dict[str, Prediction]:
+        """Sample id → prediction.
+
+        Raises:
+            StoreError, DataError: they are missing or broken.
+        """
+        path = self.folder.predictions(self.task.spec.model.abbr, self.task.spec.dataset.abbr)
+        return {prediction.sample_id: prediction for prediction in read_predictions(path)}
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """The file of results.
+
+        Raises:
+            StoreError: it is missing or broken.
+        """
+        return read_json(self.folder.results(self.task.spec.model.abbr, self.task.spec.dataset.abbr))
+
+    @property
+    def metric(self) -> Score:
+        """The main metric."""
+        return Score.from_json(self.results["scores"][0])
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """Sample id → value of the main metric, of those samples that were answered."""
+        metric = self.metric.metric
+        return {
+            detail["sample_id"]: float(detail["values"].get(metric, 0.0))
+            for detail in self.results["details"]
+            if detail["status"] != "failed"
+        }
+
+    @cached_property
+    def extracted(self) -> dict[str, Any]:
+        """Sample id → what was read out of the answer."""
+        return {detail["sample_id"]: detail["extracted"] for detail in self.results["details"]}
+
+    def values_by(self, other: ScoredTask, ids: Iterable[str]) -> dict[str, float]:
+        """The values of these samples if the answers were read and scored as in another run."""
+        wanted = [self.predictions[name] for name in ids]
+        scores: Iterable[SampleScore] = sample_scores(other.task.spec, wanted)
+        metric = other.metric.metric
+        return {score.sample_id: float(score.values.get(metric, 0.0)) for score in scores if score.status != "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A sample whose value changed.
+
+    Attributes:
+        sample_id, index: as in `ais_prompt.types.Sample`.
+        before, after: its values.
+        same_prompt: whether both runs sent the same.
+        predictions: the two answers, whole.
+        extracted: what was read out of each.
+    """
+
+    sample_id: str
+    index: int
+    before: float
+    after: float
+    same_prompt: bool
+    predictions: tuple[Prediction, Prediction]
+    extracted: tuple[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of the difference, and how many samples it comes from."""
+
+    cause: str
+    difference: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs of one data set.
+
+    Attributes:
+        model: abbr of the model, or ``before → after`` if these differ.
+        dataset: abbr of the data set.
+        metric: the main metric.
+        fraction: whether its values are parts of 1.
+        common: samples that both runs have answered; all numbers are of these.
+        only_before, only_after: samples that only one run has.
+        failed_before, failed_after: common samples without an answer, which are left out.
+        before, after: the two scores.
+        differences: ``after`` less ``before`` of each common sample.
+        interval: where the true difference lies, with 95 % confidence.
+        p: of McNemar's exact test, where answers are right or wrong; None for other metrics.
+        p_adjusted: the same after Holm's correction over all data sets.
+        flips: samples whose value changed, those that became worse first.
+        shares: what the difference comes from; they add up to it.
+        changes: the parts that differ.
+    """
+
+    model: str
+    dataset: str
+    metric: str
+    fraction: bool
+    common: int
+    only_before: int
+    only_after: int
+    failed_before: int
+    failed_after: int
+    before: float
+    after: float
+    differences: tuple[float, ...]
+    interval: tuple[float, float] | None
+    p: float | None
+    flips: tuple[Flip, ...]
+    shares: tuple[Share, ...]
+    changes: tuple[Change, ...]
+    p_adjusted: float | None = None
+
+    @property
+    def difference(self) -> float:
+        """``after`` less ``before``."""
+        return self.after - self.before
+
+    @property
+    def worse(self) -> int:
+        """How many samples became worse."""
+        return sum(difference < 0 for difference in self.differences)
+
+    @property
+    def better(self) -> int:
+        """How many samples became better."""
+        return sum(difference > 0 for difference in self.differences)
+
+
+def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
+    """Compare two runs of a data set on the samples that both have answered.
+
+    Raises:
+        DataError: they have no such sample, or different metrics.
+        StoreError: results or predictions are missing or broken.
+    """
+    metric = after.metric
+    if metric.metric != before.metric.metric:
+        raise DataError(
+            f"the runs have different metrics: {before.metric.metric} and {metric.metric}",
+            where=after.task.spec.name,
+            mend="score one of them again with the other's config: aisprompt score RUN --config CONFIG",
+        )
+    old, new = before.values, after.values
+    ids = [name for name in before.predictions if name in old and name in new]
+    if not ids:
+        raise DataError(
+            "the runs have no answered sample in common",
+            where=after.task.spec.name,
+            mend="were they made with the same data? Samples are known by a digest of their row",
+        )
+    differences = tuple(new[name] - old[name] for name in ids)
+    both = before.predictions.keys() & after.predictions.keys()
+    changes = changed_parts(before.task, after.task)
+    return Comparison(
+        model=_joined(before.task.spec.model.abbr, after.task.spec.model.abbr),
+        dataset=after.task.spec.dataset.abbr,
+        metric=metric.metric,
+        fraction=metric.fraction,
+        common=len(ids),
+        only_before=len(before.predictions) - len(both),
+        only_after=len(after.predictions) - len(both),
+        failed_before=len(both - old.keys()),
+        failed_after=len(both - new.keys()),
+        before=_mean(old[name] for name in ids),
+        after=_mean(new[name] for name in ids),
+        differences=differences,
+        interval=bootstrap_interval(differences),
+        p=_p_value([*(old[name] for name in ids), *(new[name] for name in ids)], differences),
+        flips=tuple(_flips(before, after, ids, differences)),
+        shares=tuple(_shares(before, after, ids, differences)),
+        changes=tuple(changes),
+    )
+
+
+def adjusted(comparison: Comparison, p_adjusted: float | None) -> Comparison:
+    """The comparison with its corrected p-value."""
+    return replace(comparison, p_adjusted=p_adjusted)
+
+
+def _joined(before: str, after: str) -> str:
+    return before if before == after else f"{before} → {after}"
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
+
+
+def _p_value(values: Sequence[float], differences: Sequence[float]) -> float | None:
+    if any(value not in (0.0, 1.0) for value in values):
+        return None
+    return mcnemar_exact(sum(one < 0 for one in differences), sum(one > 0 for one in differences))
+
+
+def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> list[Flip]:
+    old, new = before.values, after.values
+    read_before, read_after = before.extracted, after.extracted
+    changed = sorted((difference, number) for number, difference in enumerate(differences) if difference)
+    return [
+        Flip(
+            sample_id=(name := ids[number]),
+            index=before.predictions[name].index,
+            before=old[name],
+            after=new[name],
+            same_prompt=_same_prompt(before, after, name),
+            predictions=(before.predictions[name], after.predictions[name]),
+            extracted=(read_before.get(name), read_after.get(name)),
+        )
+        for _, number in changed
+    ]
+
+
+def _same_prompt(before: ScoredTask, after: ScoredTask, name: str) -> bool:
+    return before.predictions[name].origin_prompt == after.predictions[name].origin_prompt
+
+
+def _shares(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> Iterable[Share]:
+    """The difference, divided between extraction and answers, and these between changed and equal prompts.
+
+    The answers of each run are scored in the way of the other as well. What the extraction does is the mean over both
+    sets of answers, and what the answers do is the mean over both extractions (the Shapley value of two causes).
+    """
+    by_answers = dict(zip(ids, differences, strict=True))
+    if not same_extraction(before.task.spec.dataset, after.task.spec.dataset):
+        by_answers = _by_answers(before, after, ids, by_answers)
+        extraction = [by_name - by_answers[name] for name, by_name in zip(ids, differences, strict=True)]
+        yield Share("extraction", sum(extraction) / len(ids), sum(map(bool, extraction)))
+    for cause, same in (("answers to changed prompts", False), ("answers to the same prompts", True)):
+        found = [by_answers[name] for name in ids if _same_prompt(before, after, name) is same]
+        if found:
+            yield Share(cause, sum(found) / len(ids), len(found))
+
+
+def _by_answers(
+    before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Mapping[str, float]
+) -> dict[str, float]:
+    """Of each sample the part of the difference that its answers make."""
+    old, new = before.values, after.values
+    old_by_after, new_by_before = before.values_by(after, ids), after.values_by(before, ids)
+    return {
+        # A sample whose gold only one of the extractions can use is the extraction's affair as a whole.
+        name: ((new_by_before[name] - old[name]) + (new[name] - old_by_after[name])) / 2
+        if name in new_by_before and name in old_by_after
+        else 0.0
+        for name in differences
+    }

@@ -1,0 +1,102 @@
+"""``aisprompt compare``: two runs, paired by sample."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.project import DATASET, ROWS, Project
+
+RIGHT = "{r'^0': 'It is 0.', r'^1': 'It is 2.', r'^2': 'It is 4.', r'^3': 'It is 6.', r'^4': 'It is 8.'}"
+WRONG = RIGHT.replace("'It is 2.'", "'It is 3.'").replace("'It is 8.'", "dict(failure='http_500')")
+
+
+def model(answers: str, abbr: str = "fake") -> str:
+    return f"dict(type='ScriptedModel', abbr='{abbr}', answers={answers}, default='It is 10.')"
+
+
+def run(project: Project, name: str, *args: str) -> str:
+    done = project.run("run", "eval.py", "-w", name, "--max-failures", "8", *args)
+    assert done.returncode == 0, done.stderr
+    [folder] = (project.root / name / "eval").iterdir()
+    return str(folder.relative_to(project.root))
+
+
+def compared(project: Project, before: str, after: str) -> dict[str, Any]:
+    done = project.run("compare", before, after, "--json")
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_what_changed_and_on_which_samples(project: Project) -> None:
+    project.write_data()
+    project.write_config(models=model(RIGHT))
+    before = run(project, "a")
+    project.write_config(models=model(WRONG, "new"))
+    after = run(project, "b")
+    found = compared(project, before, after)
+    [one] = found["comparisons"]
+    assert (one["model"], one["n"], one["worse"], one["better"], one["failed_after"]) == ("fake → new", 7, 1, 0, 1)
+    assert (one["before"], one["after"]) == (5 / 7, 4 / 7)
+    assert one["p"] == one["p_adjusted"] == 1.0
+    [flip] = one["flips"]
+    assert (flip["index"], flip["answers"], flip["extracted"]) == (1, ["It is 2.", "It is 3."], ["2", "3"])
+    assert flip["same_prompt"]
+    assert "model" in [change["part"] for change in one["changes"]]
+    text = project.run("compare", before, after).stdout
+    assert "-14.3" in text
+    assert "left out: 1 samples that the second run has no answer for" in text
+    assert "It is 2. → 2" in text
+
+
+def test_the_share_of_extraction_is_told_apart(project: Project) -> None:
+    project.write_data()
+    project.write_config(models=model(RIGHT))
+    before = run(project, "a")
+    worse_reader = DATASET.replace("gsm8k_postprocess", "first_capital_postprocess")
+    project.write_config(models=model(WRONG.replace("dict(failure='http_500')", "'It is 8.'")), datasets=worse_reader)
+    after = run(project, "b")
+    [one] = compared(project, before, after)["comparisons"]
+    shares = {share["cause"]: share["difference"] for share in one["shares"]}
+    assert set(shares) == {"extraction", "answers to the same prompts"}
+    assert sum(shares.values()) == one["difference"] == -6 / 8
+    # Read with the first run's postprocessor one answer is lost, read with the second's none is left to lose.
+    assert shares["answers to the same prompts"] == -0.5 / 8
+
+
+def test_other_samples_other_metrics_and_unfinished_runs_are_told(project: Project) -> None:
+    project.write_data()
+    project.write_config(models=model(RIGHT))
+    before = run(project, "a")
+    project.write_data(ROWS[2:])
+    after = run(project, "b")
+    [one] = compared(project, before, after)["comparisons"]
+    assert (one["n"], one["only_before"], one["only_after"]) == (6, 2, 0)
+    assert "data" in [change["part"] for change in one["changes"]]
+
+    record = project.root / after / "run.json"
+    record.write_text(record.read_text().replace('"status": "finished"', '"status": "interrupted"'))
+    [note] = compared(project, before, after)["notes"]
+    assert note.endswith("is not finished: it is interrupted")
+
+    project.write_config(models=model(RIGHT), datasets=DATASET.replace("Gsm8kEvaluator", "EMEvaluator"))
+    other = run(project, "c")
+    found = compared(project, before, other)
+    assert not found["comparisons"]
+    assert "different metrics" in found["notes"][0]
+
+    project.write_config(models=model(RIGHT), datasets=DATASET.replace("'sums'", "'others'"))
+    nothing = project.run("compare", before, run(project, "d"))
+    assert nothing.returncode == 2
+    assert "the runs have no data set in common" in nothing.stderr
+
+
+def test_a_run_against_itself(project: Project) -> None:
+    project.write_data()
+    project.write_config()
+    before = run(project, "a")
+    [one] = compared(project, before, before)["comparisons"]
+    assert (one["difference"], one["flips"], one["changes"]) == (0.0, [], [])
+    assert Path(project.root / before / "results").exists()
