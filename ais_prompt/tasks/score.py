@@ -58,7 +58,7 @@ def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[Sam
     Raises:
         AisPromptError: they cannot be scored.
     """
-    evaluator = build_evaluator(task.dataset)
+    evaluator = build_evaluator(task.dataset.eval)
     if evaluator is None or not predictions:
         return []
     return list(_sample_scores(task.name, _scorer(task.dataset, evaluator, predictions[0]), predictions))
