@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from ais_prompt.chat.api import ApiFormat
@@ -10,8 +11,9 @@ from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.messages import Message
 from ais_prompt.chat.meta_template import parse_meta_template
 from ais_prompt.chat.role_templates import RoleTemplateInterface
+from ais_prompt.chat.sections import EXAMPLES_KEPT
 from ais_prompt.errors import AisPromptError, PromptError
-from ais_prompt.prompts.prompt_list import Item, PromptList, Section, chain
+from ais_prompt.prompts.prompt_list import Item, PromptList, Section
 from ais_prompt.types import Content
 
 ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
@@ -42,6 +44,8 @@ class RoleTemplateFormat:
         # Templates of other packages need not know the attribute.
         self._unknown_roles = getattr(template, "unknown_roles", ())
         self._messages = ApiFormat(META_TEMPLATE)
+        # The same section becomes the same section, by which the messages in it are known again.
+        self._section = lru_cache(EXAMPLES_KEPT)(self._spoken_section)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
         """The text that the model sees; in ``gen`` mode it ends where the answer begins.
@@ -57,12 +61,12 @@ class RoleTemplateFormat:
 
     def _spoken(self, prompt: PromptList) -> PromptList:
         """The same dialogue, everything in it said by somebody whom the template knows."""
-        return chain(
-            self._spoken(piece.body).as_section(piece.name)
-            if isinstance(piece, Section)
-            else PromptList([self._turn(piece)])
-            for piece in prompt.pieces
+        return PromptList(
+            self._section(piece) if isinstance(piece, Section) else self._turn(piece) for piece in prompt.pieces
         )
+
+    def _spoken_section(self, section: Section) -> Section:
+        return Section(section.name, self._spoken(section.body))
 
     def _turn(self, item: Item) -> Item:
         if isinstance(item, str):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Final
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import Conversation, Desk, Dialogue, DialogueInferencer, Inferencer, drive
@@ -19,8 +21,11 @@ from ais_prompt.tasks.progress import OpenProgress, Progress
 from ais_prompt.tasks.shots import fitting_shots
 from ais_prompt.types import Completion, Request, Sample, TaskFacts, TaskSpec
 
+ROWS_KEPT: Final = 2048
+"""How many rows of the train split are kept at most, so that a large one does not fill the memory."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Inference:
     """A task made ready: its data, its shots, and the parts that turn samples into requests.
 
@@ -39,8 +44,13 @@ class Inference:
 
     def shots(self, sample: Sample) -> Sequence[Sample]:
         """The in-context examples of a test sample, as many as fit."""
-        retrieved = [self.data.train[row] for row in self.shot_ids[sample.index]]
+        retrieved = list(map(self._train_row, self.shot_ids[sample.index]))
         return fitting_shots(self.inferencer, sample, retrieved, self.desk)
+
+    @cached_property
+    def _train_row(self) -> Callable[[int], Sample]:
+        # To read a row takes as long as to write a prompt, and many prompts show the same rows.
+        return lru_cache(ROWS_KEPT)(lambda row: self.data.train[row])
 
 
 def prepare(task: TaskSpec, model: Model) -> Inference:
