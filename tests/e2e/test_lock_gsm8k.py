@@ -1,0 +1,58 @@
+"""The lock of a real data set; it is skipped where GSM8K is not at hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ais_prompt.cli import main
+
+GSM8K = next((parent / "shared/data/gsm8k" for parent in Path(__file__).parents if (parent / "shared").is_dir()), None)
+ARGS = ["lock", "--models", "local_server", "--datasets", "gsm8k_gen_4shot_chat", "-o", "gsm8k.lock"]
+ROUND = "datasets.0.infer_cfg.{}.template.round.0.prompt={}"
+PROMPT = "Question: {question}\nLet's think step by step.\nAnswer:"
+BOTH = ("prompt_template", "ice_template")
+
+pytestmark = pytest.mark.skipif(GSM8K is None or not GSM8K.is_dir(), reason="the GSM8K data is not at hand")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("gsm8k")
+    (made / "data").mkdir()
+    assert GSM8K is not None
+    (made / "data/gsm8k").symlink_to(GSM8K)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def locked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    if not Path("gsm8k.lock").exists():
+        assert CliRunner().invoke(main, ARGS).exit_code == 0
+
+
+def test_the_lock_is_small() -> None:
+    assert Path("gsm8k.lock").stat().st_size < 100_000
+
+
+@pytest.mark.parametrize(
+    ("change", "title"),
+    [
+        ([ROUND.format("prompt_template", PROMPT.replace("A", "\nA"))], "newline added before `Answer:`"),
+        ([ROUND.format(part, PROMPT.replace("Question", "Q")) for part in BOTH], "`Question` → `Q`"),
+        ([ROUND.format(part, PROMPT.replace("Let's think step by step.\n", "")) for part in BOTH], "`Let's think"),
+        (["datasets.0.infer_cfg.retriever.fix_id_list=[0,1,2,9]"], "`[user] Question: Julie"),
+        (["datasets.0.infer_cfg.retriever.fix_id_list=[0,1,3,2]"], "`[user] Question: Betty"),
+    ],
+)
+def test_an_edit_is_proved_for_every_prompt(change: list[str], title: str) -> None:
+    overrides = [arg for override in change for arg in ("--set", override)]
+    found = CliRunner().invoke(main, [*ARGS, "--check", "--json", *overrides])
+    assert found.exit_code == 1
+    [group] = json.loads(found.stdout)["tasks"][0]["groups"]
+    assert (group["reason"], len(group["prompts"])) == ("edit", 1319)
+    assert group["title"].startswith(title)
