@@ -82,8 +82,12 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
             sorter.add(prediction)
 
 
-def read_predictions(path: Path) -> Iterator[Prediction]:
+def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Prediction]:
     """The predictions of a task, one at a time.
+
+    Args:
+        path: the file.
+        with_prompts: False leaves the prompts out, which saves time where they are not needed.
 
     Raises:
         StoreError: there is no such file, or it cannot be read.
@@ -92,7 +96,7 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
     with reading(path, mend="ask the model first: -m infer, or -m all"), path.open("rb") as lines:
         for number, values in read_objects(lines, str(path)):
             try:
-                prediction = Prediction.from_json(values)
+                prediction = Prediction.from_json(values, with_prompt=with_prompts)
             except (KeyError, TypeError, AttributeError) as error:
                 raise DataError(
                     f"the line is not a prediction: {error!r}",

@@ -40,7 +40,7 @@ def score(task: TaskSpec, folder: RunFolder) -> list[Score]:
         return []
     model, dataset = task.model.abbr, task.dataset.abbr
     path = folder.predictions(model, dataset)
-    predictions = read_predictions(path)
+    predictions = read_predictions(path, with_prompts=False)
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), mend=_AGAIN)
     scorer = _scorer(task.dataset, evaluator, first)
