@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ais_prompt.config.compose import compose
@@ -18,7 +19,8 @@ from ais_prompt.models.base import Model
 from ais_prompt.partitioners.by_task import partition
 from ais_prompt.report.averages import select, with_averages
 from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
-from ais_prompt.report.progress import task_progress
+from ais_prompt.report.progress import run_progress
+from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.local import run_local
 from ais_prompt.store.find import find_run_folder
@@ -33,7 +35,7 @@ from ais_prompt.tasks.infer import infer
 from ais_prompt.tasks.preview import PromptView, preview
 from ais_prompt.tasks.score import score
 from ais_prompt.tasks.warnings import PromptWarning
-from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Score, TaskSpec
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Score, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
 
 logger = logging.getLogger(__name__)
@@ -73,12 +75,14 @@ class RunResult:
         outcomes: how each task ended.
         rows: of the summary, those for people.
         failed, asked: samples without an answer, and samples in all.
+        speeds: task → how fast its served model answered.
     """
 
     outcomes: Sequence[TaskOutcome]
     rows: Sequence[Row]
     failed: int
     asked: int
+    speeds: Mapping[str, Speed] = field(default_factory=dict)
 
 
 def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
@@ -206,12 +210,14 @@ def run(
         if record.changes:
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
         with _session(record, folder):
-            outcomes = list(_outcomes(tasks, mode, folder, record))
+            outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache))
             rows = with_averages(summary_rows(outcomes), spec.summary.groups)
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
+            speeds = record.speeds(tasks)
+            write_speed(folder.summary_dir, speeds)
         record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
-    return RunResult(outcomes, chosen, *record.failed_and_asked(tasks))
+    return RunResult(outcomes, chosen, *record.failed_and_asked(tasks), speeds)
 
 
 def _preflight(spec: ModelSpec) -> None:
@@ -241,23 +247,27 @@ def _session(record: RunRecord, folder: RunFolder) -> Iterator[None]:
         raise
 
 
-def _outcomes(tasks: Sequence[TaskSpec], mode: RunMode, folder: RunFolder, record: RunRecord) -> Iterator[TaskOutcome]:
+def _outcomes(
+    tasks: Sequence[TaskSpec], mode: RunMode, folder: RunFolder, record: RunRecord, cache: Path | None
+) -> Iterator[TaskOutcome]:
     if mode in ("eval", "viz"):
         for task in tasks:
             yield _scored(task, folder, again=mode == "eval")
         return
 
-    def work(task: TaskSpec, model: Model) -> None:
-        record.add_task(task, infer(task, model, folder, task_progress))
+    with run_progress([task.name for task in tasks]) as progress:
 
-    for task, error in run_local(tasks, work):
-        if error is not None:
-            logger.info("%s failed", task.name, exc_info=error)
-            yield TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
-        elif mode == "infer":
-            yield TaskOutcome(task.model.abbr, task.dataset.abbr, predictions_only=True)
-        else:
-            yield _scored(task, folder, again=True)
+        def work(task: TaskSpec, model: Model) -> None:
+            record.add_task(task, infer(task, model, folder, progress.task, cache))
+
+        for task, error in run_local(tasks, work):
+            if error is not None:
+                logger.info("%s failed", task.name, exc_info=error)
+                yield TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
+            elif mode == "infer":
+                yield TaskOutcome(task.model.abbr, task.dataset.abbr, predictions_only=True)
+            else:
+                yield _scored(task, folder, again=True)
 
 
 def _scored(task: TaskSpec, folder: RunFolder, *, again: bool) -> TaskOutcome:

@@ -21,10 +21,15 @@ def show(result: RunResult, root: Path) -> None:
     """The table, and where everything lies."""
     from rich.console import Console
 
+    from ais_prompt.report.speed import print_speed
     from ais_prompt.report.terminal import print_summary
 
     click.echo()
-    print_summary(result.rows, Console())
+    console = Console()
+    print_summary(result.rows, console)
+    if result.speeds:
+        console.print()
+        print_speed(result.speeds, console)
     click.echo(f"\nRun folder: {root}")
     click.echo("  predictions/  every prompt and answer, one sample a line")
     click.echo("  results/      scores with the details of each sample")

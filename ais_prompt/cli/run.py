@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("-r", "--reuse", metavar="[latest|TIMESTAMP]", help="Go on with a run: ask only what is missing.")
 @click.option("--locked", is_flag=True, help="Ask nothing, exit code 1, if a prompt is not that of the lock.")
 @click.option("--lock-file", metavar="FILE", help="The lock of --locked (default: eval.lock beside eval.py).")
+@click.option("--cache", metavar="DIR", help="Answers that runs share: what any of them has asked is not asked again.")
 @click.option("--dry-run", is_flag=True, help="Show the tasks and the number of questions; ask nothing.")
 @click.option(
     "--max-failures",
@@ -51,6 +52,7 @@ def run(
     reuse: str | None,
     locked: bool,
     lock_file: str | None,
+    cache: str | None,
     dry_run: bool,
     max_failures: FailureLimit,
     **options: Any,
@@ -59,11 +61,16 @@ def run(
 
     CONFIG is a Python config, or name shipped ones: --models NAME… --datasets NAME…
     """
+    from dataclasses import replace
+
     from ais_prompt import pipeline
+    from ais_prompt.config.paths import expand
 
     spec, warnings = pipeline.checked(source(**options))
     if (locked or lock_file) and not _is_locked(spec, lock_file, options):
         ctx.exit(1)
+    if cache:
+        spec = replace(spec, cache=expand(cache))
     if dry_run:
         _show_plan(spec)
         return

@@ -48,17 +48,20 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     datasets = _parse_list(top, "datasets", partial(parse_dataset, find=find))
     where_to = work_dir or _name(top, "work_dir", "a folder", DEFAULT_WORK_DIR)
     name = _run_name(top, loaded.name)
+    cache = _name(top, "cache", "a folder", "")
     faults.raise_any()  # which data sets the summary may name is known only if all are
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     faults.raise_any()
     resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder) if folder else None}
+    resolved |= {"cache": cache or None}
     kept = {
         key: loaded.values[key]
         for key in ("custom_imports", "models", "datasets", "summarizer")
         if key in loaded.values
     }
     resolved = {key: value for key, value in resolved.items() if value is not None}
-    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary)
+    cache_folder = expand(cache) if cache else None
+    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder)
 
 
 def parse_model(section: Section, find: Callable[[str], Path | None]) -> ModelSpec | None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import read_json, write_json_atomic
-from ais_prompt.types import TaskFacts, TaskSpec
+from ais_prompt.types import Speed, TaskFacts, TaskSpec
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.versions import versions
 
@@ -53,8 +53,10 @@ class RunRecord:
         self._write()
 
     def add_task(self, task: TaskSpec, facts: TaskFacts) -> None:
-        """Note a task whose inference is over."""
-        self._values["tasks"][task.name] = facts.to_json()
+        """Note a task whose inference is over. A session that asked nothing keeps the speed of the one before."""
+        before = self._values["tasks"].get(task.name, {})
+        speed = {"speed": before["speed"]} if "speed" in before else {}
+        self._values["tasks"][task.name] = speed | facts.to_json()
         self._write()
 
     def finish(self, status: RunStatus) -> None:
@@ -67,6 +69,11 @@ class RunRecord:
         """Samples without an answer, and samples in all, of those tasks whose inference was over at some time."""
         noted = [self._values["tasks"][task.name] for task in tasks if task.name in self._values["tasks"]]
         return sum(facts["failed"] for facts in noted), sum(facts["samples"] for facts in noted)
+
+    def speeds(self, tasks: Iterable[TaskSpec]) -> dict[str, Speed]:
+        """Task → how fast its served model answered when it was last asked."""
+        noted = {task.name: self._values["tasks"].get(task.name, {}).get("speed") for task in tasks}
+        return {name: Speed.from_json(values) for name, values in noted.items() if values}
 
     def _write(self) -> None:
         write_json_atomic(self._folder.run_file, self._values)

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Final
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import Conversation, Desk, Dialogue, DialogueInferencer, Inferencer, drive
-from ais_prompt.models.base import Model
+from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import ShotIds
-from ais_prompt.store.journal import Journal, request_key
+from ais_prompt.store.cache import open_cache
+from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
 from ais_prompt.tasks.media import check_media
+from ais_prompt.tasks.memory import Memory
 from ais_prompt.tasks.progress import OpenProgress, Progress
 from ais_prompt.tasks.shots import fitting_shots
-from ais_prompt.types import Completion, Request, Sample, TaskFacts, TaskSpec
+from ais_prompt.tasks.speed import SpeedMeter
+from ais_prompt.types import Activity, Completion, Request, Sample, TaskFacts, TaskSpec
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -73,52 +77,47 @@ def prepare(task: TaskSpec, model: Model) -> Inference:
     return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts, data))
 
 
-def infer(task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenProgress) -> TaskFacts:
-    """Ask about every sample, from the journal as far as it reaches, and write the predictions.
+def infer(
+    task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenProgress, cache_folder: Path | None = None
+) -> TaskFacts:
+    """Ask about every sample, from the journal and the cache as far as they reach, and write the predictions.
+
+    Args:
+        task: the model and the data set.
+        model: the model, built.
+        folder: where answers and predictions are written.
+        open_progress: shows how far it is.
+        cache_folder: answers of other runs; None to go without them.
 
     Raises:
         AisPromptError: the task cannot go on; what was answered is in the journal.
     """
     work = prepare(task, model)
     check_media(work.desk.builder, work.data.test)
+    total = len(work.data.test)
+    activity = model.activity if isinstance(model, AsyncModel) else Activity
     model_abbr, dataset_abbr = task.model.abbr, task.dataset.abbr
     with (
         Journal.open(folder.journal(model_abbr, dataset_abbr)) as journal,
+        open_cache(cache_folder, model.identity(), dataset_abbr) as cache,
         sorted_predictions(folder.predictions(model_abbr, dataset_abbr)) as predictions,
     ):
-        memory = _Memory(journal, model)
-        known, used = _known(work, memory) if len(journal) else (0, 0)
-        with open_progress(task.name, total=len(work.data.test), done=known) as progress:
-            if len(journal):
-                progress.note(_reuse_note(task, known, len(work.data.test), len(journal) - used))
-            tally = _Tally(work, progress, predictions)
-            drive(model, _dialogues(work, memory), memory.record, tally.finished, has_answered=known > 0)
-            if tally.shortened:
-                progress.note(_shortened_note(task, tally.shortened, len(work.data.test), model))
-    data = work.data
-    return TaskFacts(model.identity(), data.digest, tuple(data.origins), len(data.test), tally.failed, tally.shortened)
+        memory = Memory(journal, model, cache)
+        known, used = _known(work, memory) if memory.has_answers else (0, 0)
+        with open_progress(task.name, total, known, activity) as progress:
+            if memory.has_answers:
+                progress.note(_reuse_note(task, known, total, len(journal) - used, memory.from_cache))
+            session = _Session(work, memory, progress, predictions)
+            drive(model, _dialogues(work, memory), session.record, session.finished, has_answered=known > 0)
+            if session.shortened:
+                progress.note(_shortened_note(task, session.shortened, total, model))
+    data, speed = work.data, session.meter.speed() if isinstance(model, AsyncModel) else None
+    return TaskFacts(
+        model.identity(), data.digest, tuple(data.origins), total, session.failed, session.shortened, speed
+    )
 
 
-class _Memory:
-    """The answers of a task, as its journal has them."""
-
-    def __init__(self, journal: Journal, model: Model) -> None:
-        self._journal = journal
-        self._identity = model.identity()
-        # No request is made twice in one run, so a journal that was empty at its beginning need not be looked up.
-        self._goes_on = len(journal) > 0
-
-    def recall(self, request: Request) -> Completion | None:
-        return self._journal.get(self._key(request)) if self._goes_on else None
-
-    def record(self, request: Request, completion: Completion) -> None:
-        self._journal.append(self._key(request), request, completion)
-
-    def _key(self, request: Request) -> str:
-        return request_key(self._identity, request)
-
-
-def _dialogues(work: Inference, memory: _Memory) -> Iterator[Dialogue]:
+def _dialogues(work: Inference, memory: Memory) -> Iterator[Dialogue]:
     for sample in work.data.test:
         try:
             yield Dialogue(_conversation(work, sample), memory.recall)
@@ -133,7 +132,7 @@ def _conversation(work: Inference, sample: Sample) -> Conversation:
     return replace(prediction, shots_used=len(shots))
 
 
-def _known(work: Inference, memory: _Memory) -> tuple[int, int]:
+def _known(work: Inference, memory: Memory) -> tuple[int, int]:
     """How many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
     for dialogue in _dialogues(work, memory):
@@ -148,8 +147,10 @@ def _is_known(dialogue: Dialogue) -> bool:
     return dialogue.recalled and dialogue.prediction is not None and not dialogue.prediction.failed
 
 
-def _reuse_note(task: TaskSpec, known: int, total: int, unused: int) -> str:
+def _reuse_note(task: TaskSpec, known: int, total: int, unused: int, from_cache: int) -> str:
     note = f"[{task.name}] {known} of {total} samples are answered already, {total - known} will be asked"
+    if from_cache:
+        note += f"; {from_cache} answers come from the cache"
     if unused > 0:
         note += f"; {unused} stored answers belong to other prompts or settings, or to unfinished samples"
     return note
@@ -162,17 +163,31 @@ def _shortened_note(task: TaskSpec, shortened: int, total: int, model: Model) ->
     )
 
 
-class _Tally:
-    """Passes on what is over, and counts samples without an answer or with fewer examples."""
+class _Session:
+    """Takes what comes of asking: writes it down, shows it, and counts it.
 
-    def __init__(self, work: Inference, progress: Progress, predictions: PredictionSorter) -> None:
-        self._work = work
-        self._progress = progress
-        self._predictions = predictions
+    Attributes:
+        failed, shortened: samples without an answer, and with fewer examples than were retrieved.
+        meter: how fast the model answered.
+    """
+
+    def __init__(self, work: Inference, memory: Memory, progress: Progress, predictions: PredictionSorter) -> None:
         self.failed = 0
         self.shortened = 0
+        self.meter = SpeedMeter()
+        self._work = work
+        self._memory = memory
+        self._progress = progress
+        self._predictions = predictions
+
+    def record(self, request: Request, completion: Completion) -> None:
+        """A request has come to its end."""
+        self._memory.record(request, completion)
+        self._progress.answered(completion)
+        self.meter.add(completion)
 
     def finished(self, over: Dialogue) -> None:
+        """A dialogue has come to its end."""
         prediction = over.prediction
         assert prediction is not None  # it is over
         self._predictions.add(prediction)

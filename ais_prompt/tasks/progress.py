@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
+
+from ais_prompt.types import Activity, Completion
 
 
 class Progress(Protocol):
@@ -12,6 +15,9 @@ class Progress(Protocol):
     def advance(self, failed: bool = False) -> None:
         """One more sample is done."""
 
+    def answered(self, completion: Completion) -> None:
+        """One more request has come to its end."""
+
     def note(self, text: str) -> None:
         """Something that the user should know now."""
 
@@ -19,5 +25,7 @@ class Progress(Protocol):
 class OpenProgress(Protocol):
     """Opens the progress of one task."""
 
-    def __call__(self, name: str, total: int, done: int = 0) -> AbstractContextManager[Progress]:
+    def __call__(
+        self, name: str, total: int, done: int, activity: Callable[[], Activity]
+    ) -> AbstractContextManager[Progress]:
         """The task has ``total`` samples, ``done`` of them finished by an earlier run."""

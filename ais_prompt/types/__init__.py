@@ -20,6 +20,7 @@ from ais_prompt.types.spec import (
     SummarySpec,
     TaskSpec,
 )
+from ais_prompt.types.speed import Speed, Times
 
 __all__ = [
     "STATUSES",
@@ -46,12 +47,14 @@ __all__ = [
     "SampleScore",
     "Score",
     "Scoring",
+    "Speed",
     "Status",
     "SummaryEntry",
     "SummaryGroup",
     "SummarySpec",
     "TaskFacts",
     "TaskSpec",
+    "Times",
     "Usage",
     "prompt_from_json",
     "prompt_to_json",

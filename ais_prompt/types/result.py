@@ -8,6 +8,7 @@ from typing import Any
 
 from ais_prompt.types.completion import Completion
 from ais_prompt.types.prompt import Prompts, prompts_from_json, prompts_to_json
+from ais_prompt.types.speed import Speed
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ class TaskFacts:
         samples: questions in the data set, after its range.
         failed: how many of them have no answer.
         shortened: how many of them show fewer in-context examples than were retrieved, to keep to ``max_seq_len``.
+        speed: how fast a served model answered; None if nothing was asked, or the model is in this process.
     """
 
     model: Mapping[str, Any]
@@ -97,7 +99,12 @@ class TaskFacts:
     samples: int
     failed: int
     shortened: int = 0
+    speed: Speed | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
+        """Plain JSON values; ``speed`` is left out if there is none."""
+        values = asdict(self)
+        if self.speed is None:
+            del values["speed"]
+            return values
+        return {**values, "speed": self.speed.to_json()}

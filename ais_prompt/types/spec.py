@@ -161,6 +161,7 @@ class RunSpec:
         config_file: the config that was read; None for ``--models … --datasets …``.
         resolved: the config as plain values after overrides, for ``config.py`` of the run folder.
         summary: what the summary shows.
+        cache: folder of answers that runs share; None for none.
     """
 
     name: str
@@ -170,6 +171,7 @@ class RunSpec:
     config_file: Path | None
     resolved: Mapping[str, Any]
     summary: SummarySpec = SummarySpec()
+    cache: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ def test_a_run_leaves_everything_behind(project: Project) -> None:
         "summary/summary.csv",
         "summary/summary.md",
         "summary/summary.json",
+        "summary/speed.json",
+        "summary/speed.csv",
         "logs/run.log",
     }
     assert str(folder.relative_to(project.root)) in done.stdout

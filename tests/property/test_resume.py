@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from ais_prompt.models import ScriptedModel
 from ais_prompt.store import RunFolder
 from ais_prompt.tasks.infer import infer
 from ais_prompt.tasks.progress import Progress
+from ais_prompt.types import Activity, Completion
 from tests.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some", r"^7": {"failure": "http_500", "message": "out of order"}}
@@ -27,6 +28,9 @@ class Silent:
 
     def advance(self, failed: bool = False) -> None:
         self.asked += 1
+
+    def answered(self, completion: Completion) -> None:
+        """Samples are counted, not requests."""
 
     def note(self, text: str) -> None:
         """Nobody reads it."""
@@ -44,7 +48,7 @@ def test_a_cut_journal_is_completed(rows: int, cut: float, concurrency: int) -> 
             silent = Silent()
 
             @contextmanager
-            def progress(name: str, total: int, done: int = 0) -> Iterator[Progress]:
+            def progress(name: str, total: int, done: int, activity: Callable[[], Activity]) -> Iterator[Progress]:
                 yield silent
 
             infer(task, model, RunFolder(root), progress)

@@ -7,20 +7,32 @@ import re
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 import pytest
 
-from ais_prompt.report import progress
-from ais_prompt.report.progress import task_progress
+from ais_prompt.report import board, progress
+from ais_prompt.report.progress import run_progress
+from ais_prompt.report.tally import duration
+from ais_prompt.tasks.progress import Progress
+from ais_prompt.types import Activity, Completion, Usage
 
-LAST_LINE = r"\[demo/addition\] {} · {} failed( · [\d.]+/s)? · {} (<1|\d+) s"
+LAST_LINE = r"\[demo/addition\] {} · {} failed · {} (<1|\d+) s"
 
 
-def in_terminal(work: Callable[[io.TextIOBase], None]) -> str:
-    """What a terminal of 80 columns receives while ``work`` writes to it."""
+@contextmanager
+def task_progress(name: str, total: int, stream: TextIO | None = None, **options: Any) -> Iterator[Progress]:
+    """The progress of a run with one task, another one being still to come."""
+    with run_progress([name, "demo/choice"], stream) as progress, progress.task(name, total, **options) as shown:
+        yield shown
+
+
+def in_terminal(work: Callable[[io.TextIOBase], None], columns: int = 80) -> str:
+    """What a terminal receives while ``work`` writes to it."""
     controller, terminal = pty.openpty()
-    termios.tcsetwinsize(terminal, (24, 80))
+    termios.tcsetwinsize(terminal, (24, columns))
     received: list[bytes] = []
 
     def read() -> None:
@@ -41,13 +53,9 @@ def in_terminal(work: Callable[[io.TextIOBase], None]) -> str:
 
 
 def screen(received: str) -> list[str]:
-    """The lines that stay on the screen: a carriage return lets the next text overwrite."""
-    lines = []
-    for line in received.replace("\r\n", "\n").split("\n"):
-        shown = ""
-        for part in line.split("\r"):
-            shown = part + shown[len(part) :]
-        lines.append(shown.rstrip())
+    """The lines that stay, without what moves the cursor or colours the text."""
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", received)
+    lines = [line.rpartition("\r")[2].rstrip() for line in plain.replace("\r\n", "\n").split("\n")]
     return [line for line in lines if line]
 
 
@@ -67,12 +75,23 @@ def test_long_work_leaves_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -
     with task_progress("demo/addition", 20, stream=stream) as shown:
         for _ in range(20):
             time.sleep(0.03)
+            shown.answered(Completion("a b c", usage=Usage(5, 3)))
             shown.advance()
     *between, last = stream.getvalue().splitlines()
-    assert 1 <= len(between) <= 3
+    assert 1 <= len(between) <= 6
+    rates = r"\d+ requests/s · \d+ tokens/s"
     for line in between:
-        assert re.fullmatch(r"\[demo/addition\] \d+/20 \d+ % · 0 failed · \d+/s · (<1|\d+) s left", line)
-    assert re.fullmatch(LAST_LINE.format("20/20 100 %", 0, "in"), last)
+        assert re.fullmatch(rf"\[demo/addition\] \d+/20 \d+ % · 0 failed · {rates} · (<1|\d+) s left", line)
+    assert re.fullmatch(rf"\[demo/addition\] 20/20 100 % · 0 failed · {rates} · in (<1|\d+) s", last)
+
+
+def test_a_log_says_what_is_waited_for_while_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LOG_INTERVAL", 0.05)
+    stream = io.StringIO()
+    with task_progress("demo/addition", 20, stream=stream, activity=lambda: Activity(0, 3, "http_429", 12.0)):
+        time.sleep(0.3)
+    line = "[demo/addition] 0/20 0 % · 0 failed · 3 waiting (http_429, next try in 12 s)"
+    assert line in stream.getvalue().splitlines()
 
 
 def test_work_that_is_stopped_says_how_far_it_came() -> None:
@@ -83,13 +102,13 @@ def test_work_that_is_stopped_says_how_far_it_came() -> None:
     assert re.fullmatch(LAST_LINE.format("1/10 10 %", 0, "stopped after"), stream.getvalue().strip())
 
 
-def test_what_was_done_before_counts_but_has_no_part_in_the_rate() -> None:
+def test_what_was_done_before_counts_but_has_no_part_in_the_rates() -> None:
     stream = io.StringIO()
-    with task_progress("demo/addition", 200, done=199, stream=stream) as shown:
+    with task_progress("demo/addition", 200, stream=stream, done=199) as shown:
         time.sleep(0.1)
+        shown.answered(Completion("a"))
         shown.advance()
-    line = stream.getvalue()
-    rate = re.search(r"200/200 100 % · 0 failed · ([\d.]+)/s", line)
+    rate = re.search(r"200/200 100 % · 0 failed · ([\d.]+) requests/s", stream.getvalue())
     assert rate
     assert float(rate.group(1)) <= 10
 
@@ -97,7 +116,7 @@ def test_what_was_done_before_counts_but_has_no_part_in_the_rate() -> None:
 @pytest.mark.parametrize(("total", "done"), [(5, 5), (0, 0)])
 def test_nothing_left_to_do(total: int, done: int) -> None:
     stream = io.StringIO()
-    with task_progress("demo/addition", total, done=done, stream=stream):
+    with task_progress("demo/addition", total, stream=stream, done=done):
         pass
     assert stream.getvalue() == f"[demo/addition] {total}/{total} 100 % · 0 failed · in <1 s\n"
 
@@ -118,22 +137,31 @@ def test_standard_error_is_the_default(capsys: pytest.CaptureFixture[str]) -> No
     assert "1/1 100 %" in captured.err
 
 
-def test_a_terminal_shows_a_bar_that_gives_way_to_the_last_line() -> None:
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board, "DELAY", 0.0)
+    monkeypatch.setenv("COLUMNS", str(columns))
+
     def work(stream: io.TextIOBase) -> None:
-        with task_progress("demo/addition", 30, stream=stream) as shown:  # type: ignore[arg-type]
+        activity = Activity(1, 2, "the server is away", 7.0)
+        with task_progress("demo/addition", 30, stream=stream, activity=lambda: activity) as shown:  # type: ignore[arg-type]
             for number in range(30):
-                time.sleep(0.05)
+                time.sleep(0.03)
                 shown.advance(failed=number == 3)
                 if number == 25:
                     shown.note("a note")
 
-    received = in_terminal(work)
-    bars = re.findall(r"demo/addition:\s+\d+%\|[^\r]*?\| (\d+)/30 \[[^\r]*1 failed\]", received)
-    assert bars
-    assert max(len(part) for part in received.split("\r")) <= 82
-    note, last = screen(received)
-    assert note == "a note"
-    assert re.fullmatch(LAST_LINE.format("30/30 100 %", 1, "in"), last)
+    received = in_terminal(work, columns)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", received)
+    assert "━" in plain
+    assert "1 failed" in plain
+    assert "2 waiting (the server is away" in plain
+    assert "1 task to come: demo/choice" in plain
+    assert max(len(part) for part in re.split(r"[\r\n]", plain)) <= columns
+    *_, last = (line for line in plain.replace("\r", "\n").splitlines() if "100 %" in line)
+    assert "stopped" not in last
 
 
 def test_short_work_draws_no_bar_in_a_terminal() -> None:
@@ -164,4 +192,4 @@ def test_a_note_in_short_work_leaves_no_bar_behind() -> None:
     ("seconds", "text"), [(0.4, "<1 s"), (3.2, "3 s"), (59.7, "1 min 0 s"), (125, "2 min 5 s"), (3720, "1 h 2 min")]
 )
 def test_durations(seconds: float, text: str) -> None:
-    assert progress._duration(seconds) == text
+    assert duration(seconds) == text

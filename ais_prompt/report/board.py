@@ -1,0 +1,78 @@
+"""The live board of a terminal: the task that runs, what it waits for, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from ais_prompt.report.tally import Tally
+
+DELAY = 1.0
+"""Seconds until the board is drawn: short work shows its last line only."""
+_REFRESHES = 4
+
+
+class Board:
+    """Draws the tasks of a run; finished ones leave a line above it.
+
+    Args:
+        tasks: the names of all tasks, in order.
+        stream: a terminal.
+    """
+
+    def __init__(self, tasks: Sequence[str], stream: TextIO) -> None:
+        self._tasks = list(tasks)
+        self._running: Tally | None = None
+        self._console = Console(file=stream)
+        # Whatever else is written to standard error meanwhile, warnings say, is put above the board.
+        self._live = Live(
+            console=self._console, get_renderable=self._render, refresh_per_second=_REFRESHES, transient=True
+        )
+
+    def __enter__(self) -> Board:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    @contextmanager
+    def show(self, tally: Tally) -> Iterator[None]:
+        """Show one task while the body runs."""
+        self._tasks = [name for name in self._tasks if name != tally.name]
+        self._running = tally
+        try:
+            yield
+        finally:
+            self._running = None
+
+    def note(self, text: str) -> None:
+        """Print a line above the board."""
+        self._console.print(Text(text), soft_wrap=True)
+
+    def _render(self) -> RenderableType:
+        tally = self._running
+        if tally is None or tally.elapsed < DELAY:
+            return Text()
+        line = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        line.add_column(overflow="ellipsis", no_wrap=True, ratio=2)
+        line.add_column(ratio=1)
+        line.add_column(justify="right", no_wrap=True)
+        bar = ProgressBar(total=max(tally.total, 1), completed=tally.done)
+        line.add_row(Text(tally.name, style="bold"), bar, Text(tally.counts()))
+        details = " · ".join(part for part in (tally.rates(), tally.left()) if part)
+        texts = (Text(details, style="dim"), Text(tally.doing(), style="yellow"), self._next())
+        return Group(line, *(text for text in texts if text))
+
+    def _next(self) -> Text:
+        if not self._tasks:
+            return Text()
+        number = f"{len(self._tasks)} task{'s' if len(self._tasks) > 1 else ''} to come: "
+        return Text(number + ", ".join(self._tasks), style="dim", no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,111 @@
+"""What is counted while a task runs, in words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ais_prompt.types import Activity, Completion
+
+
+def idle() -> Activity:
+    """The activity of a model that tells none."""
+    return Activity()
+
+
+class Tally:
+    """The counts of one task, and the lines that say them.
+
+    Args:
+        name: ``model/dataset``.
+        total: samples in all.
+        done: samples that were done before, in an earlier run; they have no part in the rates.
+        activity: tells what goes on between the model and its server.
+        note: prints a line.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        total: int,
+        done: int = 0,
+        activity: Callable[[], Activity] = idle,
+        note: Callable[[str], None] = print,
+    ) -> None:
+        self.name = name
+        self.total = total
+        self.before = done
+        self.done = done
+        self.failed = 0
+        self.note = note
+        self._activity = activity
+        self._requests = 0
+        self._tokens = 0
+        self.start = time.monotonic()
+
+    def advance(self, failed: bool = False) -> None:
+        """One more sample is done."""
+        self.done += 1
+        self.failed += failed
+
+    def answered(self, completion: Completion) -> None:
+        """One more request has come to its end."""
+        self._requests += 1
+        self._tokens += completion.usage.completion_tokens or 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the task began."""
+        return time.monotonic() - self.start
+
+    def line(self) -> str:
+        """``[demo/addition] 120/200 60 % · 0 failed · 31 requests/s · 90 tokens/s · 3 s left``."""
+        return " · ".join(part for part in (self.head(), self.rates(), self.doing(), self.left()) if part)
+
+    def last_line(self) -> str:
+        """``[demo/addition] 200/200 100 % · 0 failed · 31 requests/s · in 6 s``; "stopped after" if some are left."""
+        ending = "in" if self.done >= self.total else "stopped after"
+        parts = (self.head(), self.rates(), f"{ending} {duration(self.elapsed)}")
+        return " · ".join(part for part in parts if part)
+
+    def head(self) -> str:
+        """Which task, and how far it is."""
+        return f"[{self.name}] {self.counts()}"
+
+    def counts(self) -> str:
+        """``120/200 60 % · 0 failed``."""
+        percent = 100 * self.done // self.total if self.total else 100
+        return f"{self.done}/{self.total} {percent} % · {self.failed} failed"
+
+    def rates(self) -> str:
+        """``31 requests/s · 90 tokens/s``, of this run; empty before the first."""
+        seconds = max(self.elapsed, 1e-9)
+        rates = ((self._requests, "requests/s"), (self._tokens, "tokens/s"))
+        return " · ".join(f"{_rate(count / seconds)} {unit}" for count, unit in rates if count)
+
+    def doing(self) -> str:
+        """``3 waiting (http_429, next try in 12 s)``; empty if nothing waits."""
+        activity = self._activity()
+        if not activity.waiting:
+            return ""
+        return f"{activity.waiting} waiting ({activity.reason}, next try in {duration(activity.seconds)})"
+
+    def left(self) -> str:
+        """``3 s left``, if it goes on as it has so far; empty before the first sample."""
+        done = self.done - self.before
+        return f"{duration((self.total - self.done) * self.elapsed / done)} left" if done else ""
+
+
+def duration(seconds: float) -> str:
+    """``<1 s``, ``3 s``, ``2 min 5 s`` or ``1 h 2 min``."""
+    if seconds < 1:
+        return "<1 s"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
+def _rate(value: float) -> str:
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
