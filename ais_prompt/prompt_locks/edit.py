@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, takewhile
+from itertools import chain
 from typing import Final, TypeAlias
 
-from ais_prompt.prompt_locks.hunks import END, LEAST_ALIKE, START, Hunk, hunks
+from ais_prompt.prompt_locks.hunks import END, LEAST_ALIKE, START, Hunk, common_length, hunks
 
 Reach: TypeAlias = "tuple[int | None, int | None]"
 
@@ -85,7 +85,8 @@ def _add(changes: list[Hunk], hunk: Hunk) -> None:
     """Add a change, or make it one with an equal one that has something in common on its left or right."""
     for at, other in enumerate(changes):
         if _kind(other) == _kind(hunk):
-            left, right = _common_end(other.left, hunk.left), _common_start(other.right, hunk.right)
+            left = hunk.left[len(hunk.left) - common_length(other.left[::-1], hunk.left[::-1]) :]
+            right = hunk.right[: common_length(other.right, hunk.right)]
             if left.strip() or right.strip():
                 changes[at] = Hunk(left, hunk.old, hunk.new, right)
                 return
@@ -95,14 +96,6 @@ def _add(changes: list[Hunk], hunk: Hunk) -> None:
 def _kind(hunk: Hunk) -> tuple[str, str, bool, bool]:
     """What was changed, and whether it stands at an end of the text."""
     return hunk.old, hunk.new, hunk.left == START, hunk.right == END
-
-
-def _common_end(first: str, second: str) -> str:
-    return _common_start(first[::-1], second[::-1])[::-1]
-
-
-def _common_start(first: str, second: str) -> str:
-    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _undone(changes: tuple[Hunk, ...], reach: Reach, new: str) -> str:

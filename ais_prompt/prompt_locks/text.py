@@ -19,6 +19,9 @@ SAYS: Final = "\ue2f1"
 PARTS: Final = "\ue2f2"
 """In place of `SAYS` where the content is no text: its parts follow as JSON."""
 
+
+MARK: Final = re.compile(f"{TURN}[^{SAYS}{PARTS}]*[{SAYS}{PARTS}]")
+"""What begins a message, up to its content."""
 _TURN: Final = re.compile(f"{TURN}([^{SAYS}{PARTS}]*)([{SAYS}{PARTS}])([^{TURN}]*)")
 
 

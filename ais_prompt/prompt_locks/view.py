@@ -24,7 +24,9 @@ _MOST_PLACES: Final = 3
 _NEWLINE: Final = "⏎"
 """Stands for a changed line that is empty."""
 _LONGEST_LINE: Final = 100
-"""Characters of an unchanged line that are shown."""
+"""Characters that are shown of an unchanged line, or of a part of a line that did not change."""
+_LONGEST_CHANGE: Final = 600
+"""Characters that are shown of what was changed."""
 _MOST_LINES: Final = 24
 """Lines of one difference that are shown."""
 _AROUND: Final = 1
@@ -127,8 +129,9 @@ def _changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Text
     """Lines that were there, in red, and lines that are there now, in green; what differs in them stands out."""
     old, new = Text(), Text()
     for was, now in changed_words("\n".join(before), "\n".join(after)):
-        old.append(was if was == now else _visible(was), "red" if was == now else "bold white on red")
-        new.append(now if was == now else _visible(now), "green" if was == now else "bold white on green")
+        same = was == now
+        old.append(_elided(was) if same else _visible(was), "red" if same else "bold white on red")
+        new.append(_elided(now) if same else _visible(now), "green" if same else "bold white on green")
     for sign, style, text, lines in (("-", "red", old, before), ("+", "green", new, after)):
         if lines:
             for line in text.split("\n", allow_blank=True):
@@ -139,9 +142,17 @@ def _shortened(line: str) -> str:
     return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
 
 
+def _elided(same: str) -> str:
+    """An unchanged part of a changed line, without its middle if it is long."""
+    half = _LONGEST_LINE // 2
+    return same if len(same) <= _LONGEST_LINE else f"{same[:half]}…{same[-half:]}"
+
+
 def _visible(changed: str) -> str:
-    """A changed text in which blanks can be seen, if it is made of blanks only."""
-    return changed if changed.strip() else changed.replace(" ", "·").replace("\t", "→")
+    """A changed text, not too much of it, in which blanks can be seen if it is made of blanks only."""
+    if not changed.strip():
+        return changed.replace(" ", "·").replace("\t", "→")
+    return changed if len(changed) <= _LONGEST_CHANGE else f"{changed[:_LONGEST_CHANGE]}…"
 
 
 def _print(line: Text, console: Console) -> None:

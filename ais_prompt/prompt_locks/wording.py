@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,7 +9,7 @@ from ais_prompt.prompt_locks.drift import PACKAGES, PartChange
 from ais_prompt.prompt_locks.edit import Edit
 from ais_prompt.prompt_locks.groups import Group
 from ais_prompt.prompt_locks.hunks import END, START, Hunk
-from ais_prompt.prompt_locks.text import PARTS, SAYS, TURN
+from ais_prompt.prompt_locks.text import MARK, TURN
 from ais_prompt.utils.text import printable
 
 _LONGEST_LITERAL: Final = 40
@@ -19,7 +18,6 @@ _MOST_CHANGES: Final = 3
 _TOLD: Final = {"decoding", PACKAGES}
 """Kinds of parts whose values say something to people."""
 _BLANKS: Final = {"\n": "newline", " ": "space", "\t": "tab"}
-_MARKS: Final = re.compile(f"{TURN}([^{SAYS}{PARTS}]*)[{SAYS}{PARTS}]")
 
 
 def group_title(group: Group) -> str:
@@ -54,7 +52,7 @@ def part_title(change: PartChange) -> str:
 
 def readable(text: str) -> str:
     """The text with a role in the place of each mark, fit for a terminal: each message begins a line."""
-    shown = _MARKS.sub(r"\n[\1] ", text.replace(START, "").replace(END, ""))
+    shown = MARK.sub(lambda mark: f"\n[{mark[0][1:-1]}] ", text.replace(START, "").replace(END, ""))
     begins_with_role = text.lstrip(START).startswith(TURN)
     return printable(shown.removeprefix("\n") if begins_with_role else shown)
 

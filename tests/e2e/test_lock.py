@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -195,3 +197,50 @@ def test_the_real_program(locked: Locked) -> None:
     assert found.returncode == 1
     assert "8 prompts: `Q` → `q`" in found.stdout
     assert "aisprompt lock eval.py" in found.stderr
+
+
+TURNS = """dict(
+    abbr='turns', type='LocalDataset', path='data', reader_cfg=dict(input_columns='question', output_column='answer'),
+    infer_cfg=dict(
+        prompt_template=dict(
+            type='MultiTurnPromptTemplate',
+            template=dict(round=[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')]),
+        ),
+        retriever=dict(type='ZeroRetriever'),
+        inferencer=dict(type='MultiTurnGenInferencer'),
+    ),
+)"""
+
+
+def test_every_turn_of_a_dialogue_with_the_gold_before_it(locked: Locked) -> None:
+    dialogues = [{"question": ["1?", "2?"], "answer": ["1", "2"]}, {"question": ["3?"], "answer": ["3"]}]
+    locked.write_rows(dialogues)
+    locked.write_config(lambda _: TURNS)
+    assert "1 task, 3 prompts" in locked().stdout
+    locked.write_rows([{"question": ["1?", "2?"], "answer": ["7", "2"]}, dialogues[1]])
+    [group] = locked.drift()["groups"]
+    assert [(prompt["row"], prompt["number"]) for prompt in group["prompts"]] == [(0, 1)]
+
+
+def test_the_prompt_of_every_label(locked: Locked) -> None:
+    labels = SHOTS.replace("'GenInferencer', max_out_len=5", "'PPLInferencer', labels=['0', '2', '4']")
+    locked.write_config(lambda _: labels, models="dict(type='ScriptedModel', abbr='m', prompt_style='text')")
+    assert "1 task, 24 prompts" in locked().stdout
+    assert locked.drift()["equal"]
+
+
+def test_no_secret_is_in_a_lock(locked: Locked) -> None:
+    locked.write_config(
+        models=API.replace("api_key=None", "api_key=None, generation_kwargs=dict(user_api_key='s3cret')")
+    )
+    assert locked().exit_code == 0
+    assert "s3cret" not in Path("eval.lock").read_text()
+    assert '"user_api_key": "***"' in Path("eval.lock").read_text()
+
+
+def test_a_lock_needs_no_weights_and_no_model(locked: Locked) -> None:
+    code = "import sys; from ais_prompt.cli import main; main(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
+    args = [sys.executable, "-c", code, "lock", "eval.py", "--check"]
+    done = subprocess.run(args, capture_output=True, text=True, check=True)
+    assert "Unchanged" in done.stdout
+    assert not {"torch", "transformers", "datasets"} & set(done.stdout.split())

@@ -1,0 +1,89 @@
+"""Prompts are grouped by what happened to them, and a group claims no prompt without proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.prompt_locks.drift import compare_task
+from ais_prompt.prompt_locks.values import TaskPrompts, compact_digest
+from ais_prompt.prompt_locks.wording import group_title
+
+QUESTIONS = [f"{n} + {n}?" for n in range(20)]
+
+
+def task(prompts: Mapping[str, Sequence[str]], kept: Sequence[str] | None = None) -> TaskPrompts:
+    """Prompts by sample id; only those that are kept are known in full."""
+    digests = {sample: tuple(map(compact_digest, texts)) for sample, texts in prompts.items()}
+    texts = {sample: texts for sample, texts in prompts.items() if kept is None or sample in kept}
+    return TaskPrompts("m", "d", {}, digests, texts, sum(len(text) for of in prompts.values() for text in of))
+
+
+def asked(template: str) -> dict[str, list[str]]:
+    return {f"id{n}": [template.replace("Q", question)] for n, question in enumerate(QUESTIONS)}
+
+
+def found(before: TaskPrompts, after: TaskPrompts) -> dict[str, list[int]]:
+    """Title → rows."""
+    return {
+        group_title(group): [prompt.row for prompt in group.prompts] for group in compare_task(before, after).groups
+    }
+
+
+def test_two_prompts_in_full_prove_what_happened_to_all() -> None:
+    before, after = asked("Q\nA:"), asked("Q\nAnswer:")
+    assert found(task(before, kept=["id0", "id3"]), task(after)) == {"`A` → `Answer`": list(range(20))}
+
+
+def test_a_prompt_that_changed_otherwise_as_well_is_not_in_the_group() -> None:
+    before, after = asked("Q\nA:"), asked("Q\nAnswer:")
+    after["id7"] = ["7 + 7!\nAnswer:"]
+    groups = found(task(before, kept=["id0", "id3"]), task(after))
+    assert groups["changed otherwise"] == [7]
+    assert groups["`A` → `Answer`"] == [row for row in range(20) if row != 7]
+
+
+def test_without_any_prompt_in_full_nothing_is_claimed() -> None:
+    assert found(task(asked("Q\nA:"), kept=[]), task(asked("Q\nAnswer:"))) == {"changed otherwise": list(range(20))}
+
+
+def test_every_way_has_its_group() -> None:
+    before, after = asked("Q\nA:"), asked("Q\nA:")
+    for n in range(20):
+        after[f"id{n}"] = [f"{QUESTIONS[n]}\nAnswer:" if n % 2 else f"Please: {QUESTIONS[n]}\nA:"]
+    groups = found(task(before), task(after))
+    assert groups["`A` → `Answer`"] == list(range(1, 20, 2))
+    assert groups["`Please: ` added at the beginning"] == list(range(0, 20, 2))
+
+
+def test_only_the_prompts_of_a_sample_that_changed_are_counted() -> None:
+    before = {f"id{n}": [f"{n}: yes", f"{n}: no"] for n in range(5)}
+    after = {f"id{n}": [f"{n}: yes", f"{n}: nope"] for n in range(5)}
+    assert found(task(before), task(after)) == {"`no` → `nope`": list(range(5))}
+
+
+def test_prompts_that_came_are_changes() -> None:
+    before, after = {"id": ["a", "b"]}, {"id": ["a", "b", "c"]}
+    drift = compare_task(task(before), task(after))
+    assert drift.changed == 1
+    assert compare_task(task(after), task(before)).changed == 1
+
+
+WORDS = st.text("ab \n:", max_size=12)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), max_size=8), st.sets(st.integers(0, 7)))
+def test_every_changed_prompt_is_counted_once_and_with_its_own_text(
+    pairs: list[tuple[str, str]], kept: set[int]
+) -> None:
+    before = {f"id{n}": [old] for n, (old, _) in enumerate(pairs)}
+    after = {f"id{n}": [new] for n, (_, new) in enumerate(pairs)}
+    drift = compare_task(task(before, kept=[f"id{n}" for n in kept]), task(after))
+    rows = sorted(prompt.row for group in drift.groups for prompt in group.prompts)
+    assert rows == [n for n, (old, new) in enumerate(pairs) if old != new]
+    for group in drift.groups:
+        for prompt in group.prompts:
+            assert prompt.before in (None, pairs[prompt.row][0])
+            assert prompt.before is not None or group.reason == "other"
