@@ -19,7 +19,7 @@ from ais_prompt.models.base import Model
 from ais_prompt.partitioners.by_task import partition
 from ais_prompt.report.averages import select, with_averages
 from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
-from ais_prompt.report.progress import run_progress
+from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.local import run_local
@@ -177,6 +177,10 @@ def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> 
     if mode in ("all", "infer"):
         for model in spec.models:
             _preflight(model)
+    if mode in ("all", "eval"):
+        for judge in (dataset.eval.judge for dataset in spec.datasets):
+            if judge is not None:
+                _preflight(judge.model)
     return find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
 
 
@@ -250,12 +254,12 @@ def _session(record: RunRecord, folder: RunFolder) -> Iterator[None]:
 def _outcomes(
     tasks: Sequence[TaskSpec], mode: RunMode, folder: RunFolder, record: RunRecord, cache: Path | None
 ) -> Iterator[TaskOutcome]:
-    if mode in ("eval", "viz"):
-        for task in tasks:
-            yield _scored(task, folder, again=mode == "eval")
-        return
-
-    with run_progress([task.name for task in tasks]) as progress:
+    asks = mode in ("all", "infer")
+    with run_progress([task.name for task in tasks] if asks else []) as progress:
+        if not asks:
+            for task in tasks:
+                yield _scored(task, folder, progress, again=mode == "eval")
+            return
 
         def work(task: TaskSpec, model: Model) -> None:
             record.add_task(task, infer(task, model, folder, progress.task, cache))
@@ -267,12 +271,12 @@ def _outcomes(
             elif mode == "infer":
                 yield TaskOutcome(task.model.abbr, task.dataset.abbr, predictions_only=True)
             else:
-                yield _scored(task, folder, again=True)
+                yield _scored(task, folder, progress, again=True)
 
 
-def _scored(task: TaskSpec, folder: RunFolder, *, again: bool) -> TaskOutcome:
+def _scored(task: TaskSpec, folder: RunFolder, progress: RunProgress, *, again: bool) -> TaskOutcome:
     try:
-        scores = score(task, folder) if again else _stored_scores(task, folder)
+        scores = score(task, folder, progress.task) if again else _stored_scores(task, folder)
     except AisPromptError as error:
         return TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
     return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)

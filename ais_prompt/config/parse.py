@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ais_prompt.config.abbr import derived_abbr, name_fault, parse_abbr, refuse_duplicates
+from ais_prompt.config.abbr import name_fault, refuse_duplicates
 from ais_prompt.config.keys import TOP_KEYS
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse_dataset import parse_dataset
+from ais_prompt.config.parse_model import parse_model
 from ais_prompt.config.parse_summary import parse_summary
-from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
+from ais_prompt.config.paths import expand, resolve_data_path
 from ais_prompt.config.section import Faults, Section
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec
 
 DEFAULT_WORK_DIR = "outputs"
 KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer")
 """What the resolved config has as it was written."""
-MODEL_KEYS = ("abbr", "meta_template", "prompt_template", "run_cfg")
-"""Keys of a model that are not arguments of its part; ``run_cfg`` of OpenCompass is accepted and not used."""
 
 Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
 
@@ -62,32 +60,6 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     resolved = {key: value for key, value in resolved.items() if value is not None}
     cache_folder = expand(cache) if cache else None
     return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder)
-
-
-def parse_model(section: Section, find: Callable[[str], Path | None]) -> ModelSpec | None:
-    """The model of a section; None if it has faults, which are noted."""
-    section.refuse_misspelt(("meta_template", "prompt_template"))
-    part = section.as_part(leave_out=MODEL_KEYS)
-    if part is None:
-        return None
-    abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or part.type.rpartition(".")[2])
-    meta_template = section.get("meta_template", (Mapping, list, type(None)), "a dict, a list, or None", None)
-    role_template = _role_template(section)
-    if abbr is None:
-        return None
-    part = replace(part, args=replace_paths(part.args, find))
-    return ModelSpec(abbr, part, meta_template, role_template, section.where)
-
-
-def _role_template(section: Section) -> Mapping[str, Any] | str | None:
-    """``prompt_template`` of a model; None if it has none or it has a fault."""
-    expected = "a dict of role → (before, after), or a dotted path"
-    template: Mapping[str, Any] | str | None = section.get(
-        "prompt_template", (Mapping, str, type(None)), expected, None
-    )
-    if template is not None and section.values.get("meta_template"):
-        section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
-    return template
 
 
 def _parse_list(top: Section, key: str, parse: Callable[[Section], Spec | None]) -> tuple[Spec, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.config.abbr import derived_abbr, parse_abbr
+from ais_prompt.config.parse_judge import parse_judge, without_judge
 from ais_prompt.config.paths import replace_paths
 from ais_prompt.config.section import REQUIRED, Section, shown
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec
@@ -43,7 +44,7 @@ def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> Datas
     reader = parse_reader(reader_section) if reader_section else None
     infer_section = section.section("infer_cfg")
     infer = parse_infer(infer_section) if infer_section else None
-    scoring = _parse_eval(section)
+    scoring = _parse_eval(section, find)
     answers = _parse_counts(section, "n")
     if source is None or abbr is None or reader is None or infer is None or scoring is None:
         return None
@@ -87,7 +88,7 @@ def parse_infer(section: Section) -> InferSpec | None:
     return InferSpec(ice_template, prompt_template, retriever, inferencer, section.where)
 
 
-def _parse_eval(dataset: Section) -> EvalSpec | None:
+def _parse_eval(dataset: Section, find: Callable[[str], Path | None]) -> EvalSpec | None:
     """``eval_cfg``, which may be missing: then only predictions are made."""
     if dataset.values.get("eval_cfg") is None:
         return EvalSpec(where=dataset.at("eval_cfg"))
@@ -97,7 +98,9 @@ def _parse_eval(dataset: Section) -> EvalSpec | None:
     section.refuse_unknown(EVAL_KEYS)
     evaluator, pred, gold = (section.part(key) for key in EVAL_PARTS)
     k = _parse_counts(section, "k") or _parse_counts(dataset, "k")
-    return EvalSpec(evaluator, pred, gold, k, section.where)
+    evaluator_section = section.section("evaluator") if evaluator else None
+    judge = parse_judge(evaluator_section, find) if evaluator_section else None
+    return EvalSpec(evaluator and without_judge(evaluator), pred, gold, k, judge, section.where)
 
 
 def _asked(infer: InferSpec, answers: int) -> InferSpec:

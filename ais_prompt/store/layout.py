@@ -64,6 +64,10 @@ class RunFolder:
         """Scores of one task."""
         return self._of_task("results", model_abbr, dataset_abbr, ".json")
 
+    def judge(self, model_abbr: str) -> RunFolder:
+        """What judges said about the answers of a model: a journal and predictions, like those of a run."""
+        return RunFolder(self.root / "judge" / safe_name(model_abbr))
+
     def _of_task(self, kind: str, model_abbr: str, dataset_abbr: str, ending: str) -> Path:
         return self.root / kind / safe_name(model_abbr) / (safe_name(dataset_abbr) + ending)
 

@@ -12,6 +12,7 @@ from ais_prompt.chat import ChatFormat, make_chat_format
 from ais_prompt.chat.media import LocalFilesFormat
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import PromptBuilder, Template
@@ -139,6 +140,13 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
         return None
     allowed = spec.allow_code_execution
     evaluator: Evaluator = build_part(EVALUATORS, spec.evaluator, allow_code_execution=allowed)
+    needs_judge = isinstance(evaluator, JudgeEvaluator)
+    if needs_judge != (spec.judge is not None):
+        raise ConfigError(
+            f"{spec.evaluator.type} needs a judge" if needs_judge else f"{spec.evaluator.type} asks no judge",
+            where=spec.evaluator.where,
+            mend="judge_cfg=dict(<a model>), prompt_template=dict(...)" if needs_judge else "take judge_cfg out",
+        )
     return evaluator
 
 

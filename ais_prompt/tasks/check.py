@@ -34,6 +34,7 @@ from ais_prompt.tasks.build import (
 )
 from ais_prompt.tasks.check_scoring import check_eval
 from ais_prompt.tasks.faults import FaultList
+from ais_prompt.tasks.judge import judge_dataset, judge_fields
 from ais_prompt.tasks.leaks import check_gold_is_hidden, find_shown_questions, shown_questions_warning
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.repeat_scorer import check_k
@@ -67,6 +68,8 @@ def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = Fa
     models = [side for model in spec.models if (side := _check_model(model, faults))]
     questions = [question for dataset in spec.datasets if (question := _check_dataset(dataset, faults))]
     found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
+    if not faults:
+        found += [warning for question in questions for warning in _check_judge(question, faults)]
     if thorough:
         found += [warning for question in questions for warning in _look_for_leaks(question, faults)]
     return Findings(faults, [replace(warning, where=place(warning.where)) for warning in dict.fromkeys(found)])
@@ -192,6 +195,18 @@ def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarnin
     shown = find_shown_questions(question.retriever, columns, data.train, data.test)
     warning = shown_questions_warning(shown, len(data.test), infer.retriever.where)
     return [] if warning is None else [warning]
+
+
+def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
+    """Whether the judge of a data set can be asked about the first question, and the warnings of that prompt."""
+    judge = question.spec.eval.judge
+    if judge is None:
+        return []
+    fields = judge_fields(question.sample.fields, "an answer", question.sample.gold)
+    data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
+    side = _check_model(judge.model, faults)
+    asked = _check_prompts(judge_dataset(judge, question.spec), data, faults)
+    return _try_prompts(side, asked, faults) if side and asked else []
 
 
 def _first_question(data: Dataset) -> Sample:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import GoldError
 from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.scorer import Scorer, failure_kind, with_reasons
 from ais_prompt.types import Prediction, SampleScore, Score, Status
 
@@ -30,7 +31,7 @@ class DialogueScorer:
         turn: what scores one turn.
     """
 
-    turn: Scorer
+    turn: Scorer | JudgedScorer
 
     def score(self, prediction: Prediction) -> SampleScore:
         """The score of one dialogue; ``extracted`` and ``gold`` have one entry for each turn.

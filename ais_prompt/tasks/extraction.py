@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.tasks.build import Postprocessor, build_evaluator, build_postprocessor, read_dataset
 from ais_prompt.types import DatasetSpec, Sample
 
@@ -69,14 +70,14 @@ class Extraction:
 
 
 def try_extraction(spec: DatasetSpec) -> Extraction | None:
-    """Try the postprocessor of a data set; None if it has none, or no gold that can stand in a sentence.
+    """Try the postprocessor of a data set; None if it has none, asks a judge, or has no gold for a sentence.
 
     Raises:
         AisPromptError: the data cannot be read, or a gold cannot be used.
     """
     evaluator = build_evaluator(spec.eval)
     postprocessor = spec.eval.pred_postprocessor
-    if evaluator is None or postprocessor is None:
+    if evaluator is None or postprocessor is None or isinstance(evaluator, JudgeEvaluator):
         return None
     gold_of = build_postprocessor(spec.eval.dataset_postprocessor)
     golds = list(_short_golds(read_dataset(spec).test, gold_of))

@@ -57,13 +57,18 @@ class Inference:
         return lru_cache(ROWS_KEPT)(lambda row: self.data.train[row])
 
 
-def prepare(task: TaskSpec, model: Model) -> Inference:
+def prepare(task: TaskSpec, model: Model, data: Dataset | None = None) -> Inference:
     """Read the data and build the parts of a task; no model is loaded and nothing is asked.
+
+    Args:
+        task: which model is asked what.
+        model: the model, not loaded yet.
+        data: the questions, where they are not those of the data set.
 
     Raises:
         AisPromptError: whatever is wrong with the config or the data.
     """
-    data = read_dataset(task.dataset)
+    data = data or read_dataset(task.dataset)
     retriever = build_retriever(task.dataset)
     inferencer = build_inferencer(task.dataset)
     prompts = build_prompts(task.dataset, retriever, inferencer)
@@ -78,13 +83,17 @@ def prepare(task: TaskSpec, model: Model) -> Inference:
 
 
 def infer(
-    task: TaskSpec, model: Model, folder: RunFolder, open_progress: OpenProgress, cache_folder: Path | None = None
+    task: TaskSpec,
+    model: Model,
+    folder: RunFolder,
+    open_progress: OpenProgress,
+    cache_folder: Path | None = None,
+    data: Dataset | None = None,
 ) -> TaskFacts:
     """Ask about every sample, from the journal and the cache as far as they reach, and write the predictions.
 
     Args:
-        task: the model and the data set.
-        model: the model, built.
+        task, model, data: as for `prepare`.
         folder: where answers and predictions are written.
         open_progress: shows how far it is.
         cache_folder: answers of other runs; None to go without them.
@@ -92,7 +101,7 @@ def infer(
     Raises:
         AisPromptError: the task cannot go on; what was answered is in the journal.
     """
-    work = prepare(task, model)
+    work = prepare(task, model, data)
     check_media(work.desk.builder, work.data.test)
     total = len(work.data.test)
     activity = model.activity if isinstance(model, AsyncModel) else Activity

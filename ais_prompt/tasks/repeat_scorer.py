@@ -9,6 +9,7 @@ from typing import Final
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.metrics.aggregate import Estimate, mean_score
 from ais_prompt.metrics.repeated import avg_at_n, cons_at_k, pass_at_k
+from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.scorer import SAME, Scorer, with_reasons
 from ais_prompt.types import EvalSpec, Prediction, SampleScore, Score, Status
 from ais_prompt.utils.jsonl import encode
@@ -30,7 +31,7 @@ class RepeatScorer:
         k: the numbers of ``pass@k``; see `check_k`.
     """
 
-    answer: Scorer
+    answer: Scorer | JudgedScorer
     n: int
     k: tuple[int, ...] = ()
 

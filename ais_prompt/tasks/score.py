@@ -1,4 +1,4 @@
-"""Scoring of one task: predictions on disk become scores on disk, without asking a model."""
+"""Scoring of one task: predictions on disk become scores on disk. Nobody is asked, unless answers need a judge."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ import itertools
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TypeAlias
 
-from ais_prompt.errors import DataError, GoldError
+from ais_prompt.errors import ConfigError, DataError, GoldError
 from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import write_results
 from ais_prompt.tasks.build import build_evaluator, build_inferencer, build_postprocessor
 from ais_prompt.tasks.dialogue_scorer import DialogueScorer
+from ais_prompt.tasks.judge import Judge
+from ais_prompt.tasks.judged_scorer import JudgedScorer
+from ais_prompt.tasks.progress import OpenProgress
 from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
 from ais_prompt.tasks.scorer import UNUSABLE_GOLD, Scorer
 from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskSpec
 
-AnyScorer: TypeAlias = Scorer | DialogueScorer | RepeatScorer
+AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +34,13 @@ _NAMED = 5
 _AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
 
 
-def score(task: TaskSpec, folder: RunFolder) -> list[Score]:
+def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress) -> list[Score]:
     """Score the predictions of a task and write its results; no scores if the data set has no evaluator.
+
+    Args:
+        task: which model answered what.
+        folder: where the predictions are.
+        open_progress: shows how far a judge is.
 
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
@@ -43,7 +53,7 @@ def score(task: TaskSpec, folder: RunFolder) -> list[Score]:
     predictions = read_predictions(path, with_prompts=False)
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), mend=_AGAIN)
-    scorer = _scorer(task.dataset, evaluator, first)
+    scorer = _whole_sample(task.dataset, _one_answer(task, evaluator, folder, open_progress), first)
     samples = list(_sample_scores(task.name, scorer, itertools.chain([first], predictions)))
     _refuse_doubled(samples, str(path))
     scores = scorer.aggregate(samples)
@@ -56,26 +66,62 @@ def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[Sam
     """The scores of predictions, which are written nowhere; none if the data set has no evaluator.
 
     Raises:
-        AisPromptError: they cannot be scored.
+        AisPromptError: they cannot be scored, or not without asking a judge.
     """
     evaluator = build_evaluator(task.dataset.eval)
     if evaluator is None or not predictions:
         return []
-    return list(_sample_scores(task.name, _scorer(task.dataset, evaluator, predictions[0]), predictions))
+    if isinstance(evaluator, JudgeEvaluator):
+        raise ConfigError(f"{task.name} is scored by a judge, who is not asked here", where=task.dataset.eval.where)
+    scorer = _whole_sample(task.dataset, _reader(task, evaluator), predictions[0])
+    return list(_sample_scores(task.name, scorer, predictions))
 
 
-def _scorer(dataset: DatasetSpec, evaluator: Evaluator, first: Prediction) -> AnyScorer:
-    """What scores a sample: by turns if each turn is asked, by answers if there are several to each question."""
-    spec = dataset.eval
-    scorer = Scorer(
+def _reader(task: TaskSpec, evaluator: Evaluator) -> Scorer:
+    """What finds answer and gold, and compares them."""
+    spec = task.dataset.eval
+    return Scorer(
         evaluator, build_postprocessor(spec.pred_postprocessor), build_postprocessor(spec.dataset_postprocessor)
     )
+
+
+def _one_answer(
+    task: TaskSpec, evaluator: Evaluator, folder: RunFolder, open_progress: OpenProgress
+) -> Scorer | JudgedScorer:
+    """What scores one answer; a judge has done its work then."""
+    scorer = _reader(task, evaluator)
+    if not isinstance(evaluator, JudgeEvaluator):
+        return scorer
+    return _judged(scorer, evaluator, task, folder, open_progress)
+
+
+def _whole_sample(dataset: DatasetSpec, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:
+    """What scores a sample: by turns if each turn is asked, by answers if there are several to each question."""
     inferencer = build_inferencer(dataset)
     if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
-        return DialogueScorer(scorer)
+        return DialogueScorer(one)
     repeats = len(first.prediction) if isinstance(first.prediction, list) else 1
-    check_k(spec, repeats)
-    return RepeatScorer(scorer, repeats, spec.k) if repeats > 1 else scorer
+    check_k(dataset.eval, repeats)
+    return RepeatScorer(one, repeats, dataset.eval.k) if repeats > 1 else one
+
+
+def _judged(
+    one: Scorer, evaluator: JudgeEvaluator, task: TaskSpec, folder: RunFolder, open_progress: OpenProgress
+) -> JudgedScorer:
+    """Have everything judged that needs it.
+
+    Raises:
+        AisPromptError: the judge cannot be used.
+    """
+    assert task.dataset.eval.judge is not None  # `build_evaluator` has seen to it
+    judge = Judge(task.dataset.eval.judge, task, folder, open_progress)
+    path = folder.predictions(task.model.abbr, task.dataset.abbr)
+    noting = JudgedScorer.of(one, evaluator, judge.note)
+    for prediction in read_predictions(path, with_prompts=False):
+        with suppress(DataError):  # it comes again when the sample is scored
+            _whole_sample(task.dataset, noting, prediction).score(prediction)
+    judge.ask()
+    return JudgedScorer.of(one, evaluator, judge.recall)
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:

@@ -61,6 +61,21 @@ class InferSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeSpec:
+    """A model that judges answers.
+
+    Attributes:
+        model: the judge.
+        prompt_template: what it is asked; its columns are those of the row, ``prediction`` and ``gold``.
+        where: config path of the evaluator.
+    """
+
+    model: ModelSpec
+    prompt_template: PartSpec
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EvalSpec:
     """``eval_cfg`` of a data set; without an evaluator only predictions are made.
 
@@ -68,6 +83,7 @@ class EvalSpec:
         evaluator: compares answers with golds.
         pred_postprocessor, dataset_postprocessor: find the answer in a text, and in the gold.
         k: the numbers of ``pass@k``, for questions that are asked several times.
+        judge: the model that an evaluator has its answers judged by; None if it needs none.
         where: config path.
         allow_code_execution: whether an evaluator may run programs that a model wrote; said on the command line.
     """
@@ -76,6 +92,7 @@ class EvalSpec:
     pred_postprocessor: PartSpec | None = None
     dataset_postprocessor: PartSpec | None = None
     k: tuple[int, ...] = ()
+    judge: JudgeSpec | None = None
     where: str = ""
     allow_code_execution: bool = False
 

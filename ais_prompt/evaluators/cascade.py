@@ -1,0 +1,70 @@
+"""A rule first, and a judge for what the rule does not find right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import SampleScore, Score
+
+
+@EVALUATORS.register_module()
+class CascadeEvaluator:
+    """Accuracy by a rule, and by a judge for answers that the rule takes for wrong.
+
+    ``rule_accuracy`` is what the rule alone would give. Source: OpenCompass, ``CascadeEvaluator`` with
+    ``parallel=False``.
+
+    Args:
+        rule_evaluator: an evaluator whose first metric is 1 for a right answer.
+        llm_evaluator: a `GenericLLMEvaluator`, with its ``judge_cfg`` and ``prompt_template``.
+
+    Raises:
+        ConfigError: they are not of these kinds.
+    """
+
+    metrics: tuple[str, ...] = ("accuracy", "rule_accuracy")
+
+    def __init__(self, rule_evaluator: Mapping[str, Any], llm_evaluator: Mapping[str, Any]) -> None:
+        self._rule = _build(rule_evaluator)
+        judge = _build(llm_evaluator)
+        if isinstance(self._rule, JudgeEvaluator) or not isinstance(judge, JudgeEvaluator):
+            raise ConfigError("rule_evaluator must not ask a judge, and llm_evaluator must ask one")
+        if judge.metrics[0] != "accuracy":
+            raise ConfigError(
+                f"llm_evaluator gives {judge.metrics[0]}, which cannot be put together with the rule's accuracy",
+                mend="use GenericLLMEvaluator",
+            )
+        self._judge = judge
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """The values of a verdict; an answer that the rule finds right is not judged."""
+        return {"accuracy": self._judge.score(extracted, gold)["accuracy"], "rule_accuracy": 0.0}
+
+    def without_judge(self, extracted: Any, gold: Any) -> Mapping[str, float] | None:
+        """The values of an answer that the rule finds right.
+
+        Raises:
+            DataError: the gold cannot be used.
+        """
+        right = self._rule.score(extracted, gold)[self._rule.metrics[0]] == 1.0
+        return dict.fromkeys(self.metrics, 1.0) if right else None
+
+    def verdict(self, text: str) -> str | None:
+        """The verdict of the judge."""
+        return self._judge.verdict(text)
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The means over the samples that were judged by either."""
+        return mean_scores(self.metrics, scores)
+
+
+def _build(config: Mapping[str, Any]) -> Evaluator:
+    arguments = {key: value for key, value in config.items() if key != "type"}
+    evaluator: Evaluator = EVALUATORS.get(config["type"])(**arguments)
+    return evaluator

@@ -1,0 +1,109 @@
+"""Is the answer right, or how good is it, in the eyes of another model?
+
+An evaluator of this kind does not ask: `ais_prompt.tasks.judge` does, with the ``judge_cfg`` and ``prompt_template``
+that stand with the evaluator in the config, and gives it what the judge said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, runtime_checkable
+
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.postprocess.judge import generic_llmjudge_postprocess, judge_rating_postprocess
+from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
+from ais_prompt.types import SampleScore, Score
+
+
+@runtime_checkable
+class JudgeEvaluator(Evaluator, Protocol):
+    """An evaluator that needs the verdict of a judge. Its `score` is given the verdict in place of the answer."""
+
+    def without_judge(self, extracted: Any, gold: Any) -> Mapping[str, float] | None:
+        """The values of an answer that needs no judge; None if one has to be asked.
+
+        Raises:
+            DataError: the gold cannot be used.
+        """
+
+    def verdict(self, text: str) -> str | None:
+        """The verdict in what a judge said; None if there is none."""
+
+
+@EVALUATORS.register_module()
+class GenericLLMEvaluator:
+    """Accuracy in the eyes of a judge: 1 where it says ``true_tag``, 0 where it says ``false_tag``.
+
+    Source: OpenCompass, ``GenericLLMEvaluator``, where a judge that says neither makes the answer wrong.
+
+    Args:
+        true_tag, false_tag: what the prompt tells the judge to say.
+        verdict_postprocessor: finds the tag in what the judge said; None takes `generic_llmjudge_postprocess`.
+    """
+
+    metrics: tuple[str, ...] = ("accuracy",)
+
+    def __init__(
+        self,
+        true_tag: str = "A",
+        false_tag: str = "B",
+        verdict_postprocessor: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.true_tag = true_tag
+        default = partial(generic_llmjudge_postprocess, true_tag=true_tag, false_tag=false_tag)
+        self._verdict = _postprocessor(verdict_postprocessor) or default
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # the judge has seen the gold
+        """``accuracy`` of a verdict, 0 or 1."""
+        return {"accuracy": float(extracted == self.true_tag)}
+
+    def without_judge(self, extracted: Any, gold: Any) -> None:
+        """The judge is always asked."""
+
+    def verdict(self, text: str) -> str | None:
+        """The tag."""
+        return self._verdict(text)
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The mean over the samples that were judged."""
+        return mean_scores(self.metrics, scores)
+
+
+@EVALUATORS.register_module()
+class LLMRatingEvaluator:
+    """The mean rating by a judge, as MT-Bench has it: ``rating`` in points.
+
+    Args:
+        worst, best: the ratings that the prompt allows; another one is no verdict.
+    """
+
+    metrics: tuple[str, ...] = ("rating",)
+
+    def __init__(self, worst: float = 1, best: float = 10) -> None:
+        self.worst = worst
+        self.best = best
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # the judge has seen the gold
+        """``rating`` of a verdict."""
+        return {"rating": float(extracted)}
+
+    def without_judge(self, extracted: Any, gold: Any) -> None:
+        """The judge is always asked."""
+
+    def verdict(self, text: str) -> str | None:
+        """The rating, if it is one that the prompt allows."""
+        rating: str | None = judge_rating_postprocess(text)
+        return rating if rating is not None and self.worst <= float(rating) <= self.best else None
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The mean over the samples that were judged."""
+        return mean_scores(self.metrics, scores, best=self.best)
+
+
+def _postprocessor(config: Mapping[str, Any] | None) -> Callable[[str], str | None] | None:
+    if config is None:
+        return None
+    arguments = {key: value for key, value in config.items() if key != "type"}
+    return partial(POSTPROCESSORS.get(config["type"]), **arguments)

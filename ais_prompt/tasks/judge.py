@@ -1,0 +1,118 @@
+"""Judging of answers: a judge is asked like any model, about samples that are made of rows and answers.
+
+Its requests have a journal of their own, so judging goes on where it stopped, and answers are judged again only if
+they, the prompt or the judge have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from ais_prompt.errors import DataError
+from ais_prompt.readers.base import Dataset
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
+from ais_prompt.tasks.build import build_model, read_dataset
+from ais_prompt.tasks.infer import infer
+from ais_prompt.tasks.progress import OpenProgress
+from ais_prompt.types import (
+    Completion,
+    DatasetSpec,
+    EvalSpec,
+    Failure,
+    InferSpec,
+    JudgeSpec,
+    PartSpec,
+    Prediction,
+    Sample,
+    SampleScore,
+    TaskSpec,
+)
+from ais_prompt.utils.digest import digest
+
+ANSWER: Final = "prediction"
+GOLD: Final = "gold"
+"""Columns of a judge's prompt, next to those of the row; they hide a row's own of these names."""
+
+
+NOT_YET: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("not_judged", "")),))
+
+
+def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
+    """What a judge is asked, as a data set: the rows, with the judge's prompt in place of the data set's."""
+    asking = InferSpec(
+        ice_template=None,
+        prompt_template=judge.prompt_template,
+        retriever=PartSpec("ZeroRetriever", where=judge.where),
+        inferencer=PartSpec("GenInferencer", where=judge.where),
+        where=judge.where,
+    )
+    # Without an output column nothing is hidden: the judge may see the gold.
+    reader = replace(dataset.reader, output_column=None)
+    return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
+
+
+def judge_fields(fields: Mapping[str, Any], answer: Any, gold: Any) -> dict[str, Any]:
+    """What a judge's template can show: the columns of the row, the answer and the gold."""
+    return {**fields, ANSWER: answer, GOLD: gold}
+
+
+class Judge:
+    """A judge at work on the answers of one task.
+
+    First `note` is told every answer that has to be judged, then `ask` asks about all of them, and from then on
+    `recall` knows what was said. Equal answers to one question are judged once.
+    """
+
+    def __init__(self, spec: JudgeSpec, task: TaskSpec, folder: RunFolder, open_progress: OpenProgress) -> None:
+        self._task = TaskSpec(spec.model, judge_dataset(spec, task.dataset))
+        self._folder = folder.judge(task.model.abbr)
+        self._open_progress = open_progress
+        self._noted: dict[str, SampleScore] = {}
+        self._said: dict[str, Prediction] = {}
+
+    def note(self, sample: SampleScore) -> Prediction:
+        """This answer has to be judged; nothing is said about it yet."""
+        self._noted[_key(sample)] = sample
+        return NOT_YET
+
+    def ask(self) -> None:
+        """Judge everything that was noted, from the journal as far as it reaches.
+
+        Raises:
+            AisPromptError: the judge cannot be used, or the data is no longer that of the answers.
+        """
+        if not self._noted:
+            return
+        model = build_model(self._task.model)
+        try:
+            infer(self._task, model, self._folder, self._open_progress, data=self._questions())
+        finally:
+            model.close()
+        path = self._folder.predictions(self._task.model.abbr, self._task.dataset.abbr)
+        self._said = {judgement.sample_id: judgement for judgement in read_predictions(path)}
+
+    def recall(self, sample: SampleScore) -> Prediction:
+        """What was said about an answer that was noted."""
+        return self._said[_key(sample)]
+
+    def _questions(self) -> Dataset:
+        rows = {row.id: row.fields for row in read_dataset(self._task.dataset).test}
+        samples = [self._question(index, key, rows) for index, key in enumerate(self._noted)]
+        return Dataset(train=(), test=samples, columns=tuple(samples[0].fields), tables={})
+
+    def _question(self, index: int, key: str, rows: Mapping[str, Mapping[str, Any]]) -> Sample:
+        noted = self._noted[key]
+        if noted.sample_id not in rows:
+            raise DataError(
+                f"the row of sample {noted.sample_id} is no longer in the data, and the judge's prompt needs it",
+                where=self._task.dataset.where,
+                mend="score with the data that was asked about, and the same test_range",
+            )
+        return Sample(key, index, judge_fields(rows[noted.sample_id], noted.extracted, noted.gold), noted.gold)
+
+
+def _key(sample: SampleScore) -> str:
+    return f"{sample.sample_id}-{digest([sample.extracted, sample.gold])}"

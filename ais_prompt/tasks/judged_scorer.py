@@ -1,0 +1,82 @@
+"""Scoring of one answer that a judge has looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.tasks.scorer import Scorer, failure_kind, with_reasons
+from ais_prompt.types import Prediction, SampleScore, Score
+
+JudgementOf: TypeAlias = Callable[[SampleScore], Prediction]
+"""What a judge said about an answer that was read; the sample's ``extracted`` and ``gold`` are what it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedScorer:
+    """Scores an answer by a rule, if there is one and it is sure, and by the verdict of a judge otherwise.
+
+    A sample without a verdict failed, which is not the model's fault; its reason begins with "judge".
+
+    Attributes:
+        reader: finds answer and gold, and the status of a sample; it does not compare.
+        evaluator: makes values of verdicts.
+        judgement_of: what the judge said.
+    """
+
+    reader: Scorer
+    evaluator: JudgeEvaluator
+    judgement_of: JudgementOf
+
+    @classmethod
+    def of(cls, scorer: Scorer, evaluator: JudgeEvaluator, judgement_of: JudgementOf) -> JudgedScorer:
+        """The scorer of a data set, with a judge in the place of the comparison."""
+        return cls(replace(scorer, evaluator=_NoComparison(evaluator.metrics)), evaluator, judgement_of)
+
+    def score(self, prediction: Prediction) -> SampleScore:
+        """The score of one sample.
+
+        Raises:
+            GoldError, DataError: as `Scorer.score`.
+        """
+        sample = self.reader.score(prediction)
+        if not sample.is_read:
+            return sample
+        known = self.evaluator.without_judge(sample.extracted, sample.gold)
+        return self._judged(sample) if known is None else replace(sample, values=dict(known))
+
+    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
+        """A sample that has no part in the value."""
+        return self.reader.failed(prediction, reason)
+
+    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
+        """The scores of the data set."""
+        return with_reasons(self.evaluator.aggregate(samples), samples)
+
+    def _judged(self, sample: SampleScore) -> SampleScore:
+        judgement = self.judgement_of(sample)
+        if judgement.failed:
+            return _unjudged(sample, failure_kind(judgement))
+        verdict = self.evaluator.verdict(judgement.prediction)
+        if verdict is None:
+            return _unjudged(sample, "cut at max_out_len" if judgement.truncated else "without verdict")
+        return replace(sample, values=dict(self.evaluator.score(verdict, sample.gold)))
+
+
+def _unjudged(sample: SampleScore, reason: str) -> SampleScore:
+    return replace(sample, status="failed", values={}, reason=f"judge {reason}")
+
+
+@dataclass(slots=True)
+class _NoComparison:
+    """In the place of an evaluator: the judge compares."""
+
+    metrics: tuple[str, ...]
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002
+        return {}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:  # noqa: ARG002
+        return []
