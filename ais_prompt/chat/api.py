@@ -220,15 +220,15 @@ def _say(said: Said, turn: Turn, slot: Slot) -> None:
     said.say(role, slot.content(turn))
 
 
-def _blank(said: Said, marks: Collection[str]) -> Fill[Said] | None:
-    """What is said with sealed marks in its texts, to be filled; next to media an empty text would be left out."""
-    texts = [unsealed(message.content, marks) for message in said.messages if isinstance(message.content, str)]
+def _blank(said: Said, keys: Collection[str]) -> Fill[Said] | None:
+    """What is said with sealed keys in its texts, to be filled; next to media an empty text would be left out."""
+    texts = [unsealed(message.content, keys) for message in said.messages if isinstance(message.content, str)]
     if len(texts) < len(said.messages):
         return None
     blanks = list(zip(said.messages, texts, strict=True))
 
-    def fill(values: Mapping[str, str]) -> Said:
-        messages = [Message(one.role, text.fill(values)) if text.marks else one for one, text in blanks]
+    def fill(values: Mapping[str, object]) -> Said:
+        messages = [Message(one.role, text.fill(values)) if text.keys else one for one, text in blanks]
         return Said(said.roles, messages)
 
     return fill

@@ -105,5 +105,5 @@ class LanguageModelFormat:
         return self.meta
 
 
-def _blank(written: str, marks: Collection[str]) -> Fill[str]:
-    return unsealed(written, marks).fill
+def _blank(written: str, keys: Collection[str]) -> Fill[str]:
+    return unsealed(written, keys).fill

@@ -12,8 +12,8 @@ from ais_prompt.prompts.prompt_list import PromptList, Section
 
 Written = TypeVar("Written")
 
-Fill: TypeAlias = Callable[[Mapping[str, str]], Written]
-"""From the values of a row, mark → text, to what is written for its section."""
+Fill: TypeAlias = Callable[[Mapping[str, object]], Written]
+"""From the values of a row to what is written for its section."""
 
 OUTSIDE: Final = ("begin", "end")
 """The sections of single texts and turns. All else is written in rounds: items outside of all sections are, too."""
@@ -28,14 +28,14 @@ SECTIONS_KEPT: Final = 256
 class Sections(Generic[Written]):
     """Has the sections of prompts written by a format, and remembers them.
 
-    The section of a template that rows fill is written once, with sealed marks in place of the values
+    The section of a template that rows fill is written once, with sealed keys in place of the values
     (`ais_prompt.prompts.outline`). For each row only the values are put in.
 
     Args:
         rounds: writes a body as rounds of the meta template. If it is told to cut the last round, it says whether the
             prompt ends there.
         outside: writes the body of a begin or end section.
-        blank: makes what was written with sealed marks fit to be filled; None if the values decide more than the text.
+        blank: makes what was written with sealed keys fit to be filled; None if the values decide more than the text.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Sections(Generic[Written]):
 
     def _write_outline(self, outline: Outline, cut: bool) -> tuple[Fill[Written] | None, bool]:
         written, ends = self._body(outline.name, outline.sealed, cut)
-        return self._blank(written, outline.marks), ends
+        return self._blank(written, outline.keys), ends
 
     def _body(self, name: str | None, body: PromptList, cut: bool) -> tuple[Written, bool]:
         return (self._write_outside(body), False) if name in OUTSIDE else self._rounds(body, cut)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled
@@ -12,21 +12,18 @@ from ais_prompt.prompts.fill import Text, compile_text
 from ais_prompt.prompts.outline import Line, Outline
 from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, no_turns_inside, text_of
 
+EXAMPLES: Final = "\ue001"
+"""The key of the in-context examples; no column has this name."""
+
 
 class Blank(Protocol):
-    """A template to be filled.
+    """A template to be filled."""
 
-    Attributes:
-        marks: what is replaced in it, the place of the examples left out.
-    """
-
-    marks: frozenset[str]
-
-    def fill(self, values: Mapping[str, str], examples: Filled) -> Filled:
+    def fill(self, values: Mapping[str, object], examples: Filled) -> Filled:
         """The template with values and examples in it.
 
         Args:
-            values: mark → what is written for it, for `marks` at least.
+            values: key → what is written for it.
             examples: the in-context examples.
 
         Raises:
@@ -39,26 +36,25 @@ class TextBlank:
 
     Args:
         template: the string.
-        marks: what is replaced.
+        marks: what is replaced → the key of its value.
         drop: tokens that are deleted before anything is filled.
         ice_token: where the examples go; None if there is no place for them.
     """
 
-    def __init__(self, template: str, marks: Iterable[str], drop: Collection[str], ice_token: str | None) -> None:
-        self._text = _compiled(template, marks, drop, ice_token)
-        self._ice_token = ice_token
-        self.marks = frozenset(self._text.marks) - {ice_token}
+    def __init__(self, template: str, marks: Mapping[str, str], drop: Collection[str], ice_token: str | None) -> None:
+        self._around_examples = _compiled(template, marks, drop, ice_token).split(EXAMPLES)
 
-    def fill(self, values: Mapping[str, str], examples: Filled) -> str:
+    def fill(self, values: Mapping[str, object], examples: Filled) -> str:
         """As `Blank.fill`."""
-        if self._ice_token not in self._text.marks:
-            return self._text.fill(values)
+        texts = [text.fill(values) for text in self._around_examples]
+        if len(texts) == 1:
+            return texts[0]
         if not isinstance(examples, str):
             raise PromptError(
                 "examples made of turns cannot stand in a string template",
                 mend="write both templates as strings, or both as dialogues",
             )
-        return self._text.fill({**values, self._ice_token: examples})
+        return examples.join(texts)
 
 
 class DialogueBlank:
@@ -73,18 +69,17 @@ class DialogueBlank:
     """
 
     def __init__(
-        self, template: Mapping[str, Any], marks: Sequence[str], drop: Collection[str], ice_token: str | None
+        self, template: Mapping[str, Any], marks: Mapping[str, str], drop: Collection[str], ice_token: str | None
     ) -> None:
         self._sections: list[_Plain | _WithExamples] = []
         for name, section in template.items():
             lines = [(item, _compiled(text_of(item), marks, drop, ice_token)) for item in section_items(section)]
-            if ice_token is not None and any(ice_token in text.marks for _, text in lines):
-                self._sections.append(_WithExamples(name, lines, ice_token))
+            if any(EXAMPLES in text.keys for _, text in lines):
+                self._sections.append(_WithExamples(name, lines, str(ice_token)))
             elif lines:
                 self._sections.append(_Plain(name, lines))
-        self.marks = frozenset[str]().union(*(section.marks for section in self._sections))
 
-    def fill(self, values: Mapping[str, str], examples: Filled) -> PromptList:
+    def fill(self, values: Mapping[str, object], examples: Filled) -> PromptList:
         """As `Blank.fill`. A section without any column is the same object as long as the examples are."""
         pieces: list[Piece] = []
         for section in self._sections:
@@ -97,9 +92,8 @@ class _Plain:
 
     def __init__(self, name: str, lines: Sequence[Line]) -> None:
         self._outline = Outline(name, lines)
-        self.marks = self._outline.marks
 
-    def fill(self, values: Mapping[str, str], examples: Filled) -> Sequence[Piece]:  # noqa: ARG002
+    def fill(self, values: Mapping[str, object], examples: Filled) -> Sequence[Piece]:  # noqa: ARG002
         return (self._outline.fill(values),)
 
 
@@ -108,17 +102,15 @@ class _WithExamples:
 
     def __init__(self, name: str, lines: Sequence[Line], ice_token: str) -> None:
         self._name = name
-        self._ice_token = ice_token
         self._whole = Outline(name, lines)
-        self.marks = self._whole.marks - {ice_token}
         self._lines = [
-            _Place(item, text, ice_token) if ice_token in text.marks else _Plain(name, [(item, text)])
+            _Place(item, text, ice_token) if EXAMPLES in text.keys else _Plain(name, [(item, text)])
             for item, text in lines
         ]
         self._last: tuple[Filled, Sequence[Piece]] | None = None
 
-    def fill(self, values: Mapping[str, str], examples: Filled) -> Sequence[Piece]:
-        if self.marks:
+    def fill(self, values: Mapping[str, object], examples: Filled) -> Sequence[Piece]:
+        if self._whole.keys != {EXAMPLES}:
             return self._filled(values, examples)
         # Nothing but the examples can change it, and they are often the same for all rows.
         last = self._last
@@ -126,9 +118,9 @@ class _WithExamples:
             last = self._last = examples, self._filled(values, examples)
         return last[1]
 
-    def _filled(self, values: Mapping[str, str], examples: Filled) -> Sequence[Piece]:
+    def _filled(self, values: Mapping[str, object], examples: Filled) -> Sequence[Piece]:
         if isinstance(examples, str):  # they are a value like others
-            return (self._whole.fill({**values, self._ice_token: examples}),)
+            return (self._whole.fill({**values, EXAMPLES: examples}),)
         pieces: list[Piece] = []
         for line in self._lines:
             pieces += line.fill(values, examples)
@@ -141,10 +133,9 @@ class _Place:
     def __init__(self, item: Item, text: Text, ice_token: str) -> None:
         self._item = item
         self._ice_token = ice_token
-        self._around = text.split(ice_token)
-        self.marks = frozenset(text.marks) - {ice_token}
+        self._around = text.split(EXAMPLES)
 
-    def fill(self, values: Mapping[str, str], examples: PromptList) -> Sequence[Piece]:
+    def fill(self, values: Mapping[str, object], examples: PromptList) -> Sequence[Piece]:
         if not isinstance(self._item, str):
             raise no_turns_inside(self._item, self._ice_token)
         if self._item == self._ice_token:  # as most templates have it
@@ -152,7 +143,8 @@ class _Place:
         return examples.join(text.fill(values) for text in self._around).pieces
 
 
-def _compiled(text: str, marks: Iterable[str], drop: Collection[str], ice_token: str | None) -> Text:
+def _compiled(text: str, marks: Mapping[str, str], drop: Collection[str], ice_token: str | None) -> Text:
     for token in drop:
         text = text.replace(token, "")
-    return compile_text(text, (*marks, ice_token) if ice_token is not None else tuple(marks))
+    keys = marks if ice_token is None else {**marks, ice_token: EXAMPLES}
+    return compile_text(text, tuple(keys)).with_keys(keys)

@@ -12,51 +12,55 @@ from functools import lru_cache
 from typing import Final
 
 SEAL: Final = "\ue000"
-"""A private character: no template has it around a mark."""
+"""A private character: no template has it around the name of a column."""
 
 
 class Text:
     """A text taken apart at its marks. It never changes.
 
     Args:
-        pieces: literals and marks in turn; the first and the last one are literals, perhaps empty.
+        pieces: literals and keys in turn; the first and the last one are literals, perhaps empty.
 
     Attributes:
-        marks: what is to be replaced: ``{column}``, or a token such as ``</E>``.
+        keys: the values to be put in, in order; a mark is its own key until it is given another one.
     """
 
-    __slots__ = ("_pieces", "marks")
+    __slots__ = ("_pieces", "keys")
 
     def __init__(self, pieces: Sequence[str]) -> None:
         self._pieces = tuple(pieces)
-        self.marks = self._pieces[1::2]
+        self.keys = self._pieces[1::2]
 
-    def fill(self, values: Mapping[str, str]) -> str:
-        """The text with the values of the marks; every mark must have one."""
+    def fill(self, values: Mapping[str, object]) -> str:
+        """The text with what Python's `str` makes of the values (True, None, 0.5, ['x', 1]); no key may lack one."""
         pieces = list(self._pieces)
-        pieces[1::2] = [values[mark] for mark in self.marks]
+        pieces[1::2] = [str(values[key]) for key in self.keys]
         return "".join(pieces)
+
+    def with_keys(self, keys: Mapping[str, str]) -> Text:
+        """The same text with other keys: old → new, for all of them."""
+        pieces = list(self._pieces)
+        pieces[1::2] = [keys[key] for key in self.keys]
+        return Text(pieces)
 
     @property
     def sealed(self) -> str:
-        """The text with each mark between two seals, by which `unsealed` finds it again in a longer text."""
-        pieces = list(self._pieces)
-        pieces[1::2] = [f"{SEAL}{mark}{SEAL}" for mark in self.marks]
-        return "".join(pieces)
+        """The text with each key between two seals, by which `unsealed` finds it again in a longer text."""
+        return self.fill({key: f"{SEAL}{key}{SEAL}" for key in self.keys})
 
-    def split(self, mark: str) -> list[Text]:
-        """The texts between the copies of one mark; one text more than there are copies."""
+    def split(self, key: str) -> list[Text]:
+        """The texts between the copies of one key; one text more than there are copies."""
         texts, start = [], 0
         for place in range(1, len(self._pieces), 2):
-            if self._pieces[place] == mark:
+            if self._pieces[place] == key:
                 texts.append(Text(self._pieces[start:place]))
                 start = place + 1
         return [*texts, Text(self._pieces[start:])]
 
 
-def unsealed(text: str, marks: Iterable[str]) -> Text:
-    """Take a text apart at its sealed marks; marks without seals are literal text."""
-    return Text(re.split(f"{SEAL}({'|'.join(map(re.escape, marks))}){SEAL}", text))
+def unsealed(text: str, keys: Iterable[str]) -> Text:
+    """Take a text apart at its sealed keys; keys without seals are literal text."""
+    return Text(re.split(f"{SEAL}({'|'.join(map(re.escape, keys))}){SEAL}", text))
 
 
 @lru_cache(maxsize=4096)
@@ -69,9 +73,9 @@ def compile_text(text: str, marks: tuple[str, ...]) -> Text:
     return Text(re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text))
 
 
-def column_marks(fields: Mapping[str, object]) -> dict[str, str]:
-    """``{column}`` → what is written for it."""
-    return {mark_of(name): as_text(value) for name, value in fields.items()}
+def column_marks(fields: Mapping[str, object]) -> dict[str, object]:
+    """``{column}`` → its value."""
+    return {mark_of(name): value for name, value in fields.items()}
 
 
 def mark_of(column: str) -> str:
@@ -80,13 +84,3 @@ def mark_of(column: str) -> str:
     There is no format language: no ``!r``, no ``:>5``; ``{{`` is no escape, and ``{ q }`` with blanks is no mark.
     """
     return f"{{{column}}}"
-
-
-def column_of(mark: str) -> str:
-    """The inverse of `mark_of`."""
-    return mark[1:-1]
-
-
-def as_text(value: object) -> str:
-    """What is written for a value: what Python's `str` makes of it (True, None, 0.5, ['x', 1])."""
-    return value if isinstance(value, str) else str(value)

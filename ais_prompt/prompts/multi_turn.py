@@ -116,6 +116,6 @@ class MultiTurnPromptTemplate(Template):
         return isinstance(item, Mapping) and item.get("role") == self.answer_role
 
 
-def _filled(section: Any, values: Mapping[str, str]) -> list[Item]:
+def _filled(section: Any, values: Mapping[str, object]) -> list[Item]:
     marks = tuple(values)
     return [with_text(item, compile_text(text_of(item), marks).fill(values)) for item in section_items(section)]

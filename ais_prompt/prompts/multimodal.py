@@ -118,13 +118,13 @@ def _content_column(fields: Mapping[str, Any]) -> str:
     )
 
 
-def _filled(item: Item, pieces: Sequence[tuple[str, str]], columns: Mapping[str, str]) -> Item:
+def _filled(item: Item, pieces: Sequence[tuple[str, str]], columns: Mapping[str, object]) -> Item:
     if isinstance(item, Mapping) and "prompt_mm" in item:
         return {**item, "prompt_mm": [_part(item, modality, value, columns) for modality, value in pieces]}
     return with_text(item, compile_text(text_of(item), tuple(columns)).fill(columns))
 
 
-def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, str]) -> dict[str, Any]:
+def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, object]) -> dict[str, Any]:
     entries: Mapping[str, Any] = turn["prompt_mm"]
     if modality not in entries:
         raise PromptError(
@@ -135,7 +135,7 @@ def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, str]) -> 
     return part
 
 
-def _with_value(entry: Any, placeholder: str, value: str, columns: Mapping[str, str]) -> Any:
+def _with_value(entry: Any, placeholder: str, value: str, columns: Mapping[str, object]) -> Any:
     """A copy of an entry of ``prompt_mm`` with the piece's value in it; columns are filled in text only."""
     if isinstance(entry, Mapping):
         return {key: _with_value(inner, placeholder, value, columns) for key, inner in entry.items()}

@@ -21,26 +21,26 @@ class Outline:
         lines: its texts and turns.
 
     Attributes:
-        marks: what is replaced in it.
+        keys: the values that it is filled with.
     """
 
     def __init__(self, name: str, lines: Sequence[Line]) -> None:
         self.name = name
-        self.marks = frozenset(mark for _, text in lines for mark in text.marks)
+        self.keys = frozenset(key for _, text in lines for key in text.keys)
         self._lines = lines
         self._fixed = FilledSection(self, {})
 
-    def fill(self, values: Mapping[str, str]) -> FilledSection:
-        """The section with the values of a row: mark → text. Without marks it is always the same object."""
-        return FilledSection(self, values) if self.marks else self._fixed
+    def fill(self, values: Mapping[str, object]) -> FilledSection:
+        """The section with the values of a row. Without keys it is always the same object."""
+        return FilledSection(self, values) if self.keys else self._fixed
 
-    def items(self, values: Mapping[str, str]) -> PromptList:
+    def items(self, values: Mapping[str, object]) -> PromptList:
         """The texts and turns with the values in them."""
         return PromptList([with_text(item, text.fill(values)) for item, text in self._lines])
 
     @cached_property
     def sealed(self) -> PromptList:
-        """The texts and turns with sealed marks in them: what a chat format writes for these holds for all rows."""
+        """The texts and turns with sealed keys in them: what a chat format writes for these holds for all rows."""
         return PromptList([with_text(item, text.sealed) for item, text in self._lines])
 
 
@@ -49,12 +49,12 @@ class FilledSection(Section):
 
     Attributes:
         outline: what is the same for all rows.
-        values: mark → what is written for it.
+        values: key → what is written for it, for the keys of the outline at least.
     """
 
     __slots__ = ("outline", "values")
 
-    def __init__(self, outline: Outline, values: Mapping[str, str]) -> None:
+    def __init__(self, outline: Outline, values: Mapping[str, object]) -> None:
         self.name = outline.name
         self.outline = outline
         self.values = values

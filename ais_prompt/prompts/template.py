@@ -15,7 +15,7 @@ from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.blank import Blank, DialogueBlank, TextBlank
 from ais_prompt.prompts.column_tokens import ColumnTokens
 from ais_prompt.prompts.dialogue import SECTIONS, check_round, section_items
-from ais_prompt.prompts.fill import as_text, column_of, mark_of
+from ais_prompt.prompts.fill import mark_of
 from ais_prompt.prompts.prompt_list import text_of
 from ais_prompt.registry import TEMPLATES
 
@@ -85,7 +85,7 @@ class PromptTemplate(Template):
             )
         entry = self.labels[0] if label is None and self.form == "labels" else label
         blank = self._prompt_blank(self._key(entry), tuple(fields), keep_sep)
-        return blank.fill(self._values(blank, fields, label), examples)
+        return blank.fill(self._values(fields, label), examples)
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:
         """One in-context example: of a dialogue only ``round`` counts, and the tokens vanish.
@@ -99,12 +99,11 @@ class PromptTemplate(Template):
             PromptError: there is no such label.
         """
         blank = self._example_blank(self._key(label), tuple(fields), tuple(drop))
-        return blank.fill(self._values(blank, fields, label), "")
+        return blank.fill(self._values(fields, label), "")
 
-    def _values(self, blank: Blank, fields: Mapping[str, Any], label: Any) -> Mapping[str, str]:
-        if self.column_tokens:
-            return self.column_tokens.marks(fields, label)
-        return {mark: as_text(fields[column_of(mark)]) for mark in blank.marks}
+    def _values(self, fields: Mapping[str, Any], label: Any) -> Mapping[str, object]:
+        """The values by the keys of `_marks`."""
+        return self.column_tokens.marks(fields, label) if self.column_tokens else fields
 
     def _make_prompt_blank(self, key: Any, columns: tuple[str, ...], keep_sep: bool) -> Blank:
         drop = [] if keep_sep or self.sep_token is None else [self.sep_token]
@@ -123,8 +122,11 @@ class PromptTemplate(Template):
         check_round(entry)
         return DialogueBlank({"ice": entry["round"]}, self._marks(columns), tokens, None)
 
-    def _marks(self, columns: Sequence[str]) -> tuple[str, ...]:
-        return tuple(self.column_tokens.token_of.values() if self.column_tokens else map(mark_of, columns))
+    def _marks(self, columns: Sequence[str]) -> Mapping[str, str]:
+        """What is replaced in the template → the key of its value."""
+        if self.column_tokens:
+            return {token: token for token in self.column_tokens.token_of.values()}
+        return {mark_of(column): column for column in columns}
 
     def _key(self, label: Any) -> Any:
         """Which entry of a label table is meant; a label only matters to a label table."""

@@ -44,7 +44,7 @@ def test_split_leaves_the_other_marks() -> None:
     assert [piece.fill({"{q}": "Q", "{a}": "A"}) for piece in pieces] == ["Q", "A", ""]
 
 
-def test_sealed_marks_are_found_again_in_a_longer_text() -> None:
+def test_sealed_keys_are_found_again_in_a_longer_text() -> None:
     text = compile_text("{q}, {a}?", ("{q}", "{a}"))
-    framed = unsealed(f"{{q}} says: {text.sealed} {{a}}", text.marks)
+    framed = unsealed(f"{{q}} says: {text.sealed} {{a}}", text.keys)
     assert framed.fill({"{q}": "{a}", "{a}": "A"}) == "{q} says: {a}, A? {a}"
