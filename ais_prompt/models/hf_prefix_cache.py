@@ -21,7 +21,7 @@ class Block:
         texts: token ids of each row.
         starts: the column in which each text begins; padding stands before it.
         layers: keys and values of each layer, each a tensor of shape (rows, heads, columns, head dimension).
-        columns: of every row.
+        columns: of every row in memory, used or not.
     """
 
     texts: Sequence[Tokens]
@@ -31,7 +31,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        """Tokens in memory, padding included."""
+        """Tokens that there is memory for, padding included."""
         return len(self.texts) * self.columns
 
 

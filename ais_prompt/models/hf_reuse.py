@@ -43,7 +43,7 @@ class Reuse:
 
         The last column is never among them, since what follows it is to be predicted.
         """
-        from transformers import DynamicCache
+        from ais_prompt.models.hf_growing_cache import growing_cache
 
         self._read_trunk(rows)
         width = max(map(len, rows))
@@ -51,13 +51,13 @@ class Reuse:
         new = max(len(row) - (one.length if one else 0) for row, one in zip(rows, found, strict=True))
         known = width - new
         if known < WORTH:
-            return DynamicCache(config=self._network.config)
+            return growing_cache(self._network.config)
         # Of a short row, these columns hold less than is known of it, or padding only.
         parts = [
             replace(one, length=known - (width - len(row))) if one and width - len(row) < known else None
             for row, one in zip(rows, found, strict=True)
         ]
-        return DynamicCache(_left_padded(parts), config=self._network.config)
+        return growing_cache(self._network.config, _left_padded(parts))
 
     def keep(self, rows: Sequence[Tokens], answers: Sequence[Tokens], cache: Any) -> None:
         """Remember a batch of left-padded prompts with their answers, which ``generate`` has put into the cache."""
@@ -65,7 +65,7 @@ class Reuse:
         starts = [width - len(row) for row in rows]
         # The last token of the longest answer was written, but not read.
         texts = [(row + answer)[: columns - start] for row, answer, start in zip(rows, answers, starts, strict=True)]
-        self._keep(texts, starts, cache)
+        self._keep(texts, starts, cache, cache.layers[0].capacity)
 
     def _read_trunk(self, rows: Sequence[Tokens]) -> None:
         """Read what all rows of a batch begin with once, if it is new, and not once for each row."""
@@ -83,11 +83,11 @@ class Reuse:
         tokens = torch.tensor([trunk], device=self._network.device)
         with torch.inference_mode():
             self._network.base_model(input_ids=tokens, past_key_values=cache, use_cache=True)
-        self._keep([trunk], [0], cache)
+        self._keep([trunk], [0], cache, len(trunk))
 
-    def _keep(self, texts: Sequence[Tokens], starts: Sequence[int], cache: Any) -> None:
+    def _keep(self, texts: Sequence[Tokens], starts: Sequence[int], cache: Any, columns: int) -> None:
         layers = [(layer.keys, layer.values) for layer in cache.layers]
-        self._known.keep(Block(texts, starts, layers, cache.get_seq_length()))
+        self._known.keep(Block(texts, starts, layers, columns))
 
 
 def _left_padded(parts: Sequence[Found | None]) -> list[tuple[Any, Any]]:

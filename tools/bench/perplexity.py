@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from operator import itemgetter
@@ -29,8 +27,17 @@ from ais_prompt.inferencers.drive import WINDOW
 from ais_prompt.models.huggingface import HuggingFaceBaseModel
 from ais_prompt.types import Request, Scoring
 from ais_prompt.utils.jsonl import decode
+from tools.bench.local_models import (
+    DATA,
+    DEMO_MODEL,
+    forget_peak,
+    held_mib,
+    in_own_process,
+    peak_mib,
+    save_random_llama,
+)
 
-DATA: Final = Path(__file__).parents[2] / "configs" / "data"
+MODULE: Final = "tools.bench.perplexity"
 LABELS: Final = ("A", "B", "C", "D")
 WAYS: Final = ("shared", "plain", "sample")
 BATCH_SIZES: Final = (1, 7, 32)
@@ -54,29 +61,6 @@ def _text(row: dict[str, str], label: str) -> str:
     return f"Question: {row['question']}\nAnswer: {row[label]}"
 
 
-def save_random_llama(folder: Path) -> Path:
-    """A Llama of about 30 million random parameters, with the tokenizer of the demo model."""
-    import torch
-    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
-
-    tokenizer = AutoTokenizer.from_pretrained(str(DATA / "demo_model"))
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=512,
-        intermediate_size=1408,
-        num_hidden_layers=9,
-        num_attention_heads=8,
-        initializer_range=0.05,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
 def measure(path: str, way: str, samples: int, batch_size: int, rounds: int) -> dict[str, Any]:
     """One way in this process: processor seconds of the best round, MiB over the loaded model, and the values."""
     cache_tokens = 0 if way == "plain" else 8192
@@ -84,8 +68,8 @@ def measure(path: str, way: str, samples: int, batch_size: int, rounds: int) -> 
     asked = requests(samples)
     model.load()
     list(model.score(asked[: len(LABELS)]))
-    _forget_peak()
-    loaded = _memory("VmRSS")
+    forget_peak()
+    loaded = held_mib()
     # What the driver asks for at once; or the labels of one sample.
     size = len(LABELS) if way == "sample" else batch_size * WINDOW
     seconds, values = [], []
@@ -95,7 +79,7 @@ def measure(path: str, way: str, samples: int, batch_size: int, rounds: int) -> 
         completions = [one for part in parts for _, one in sorted(model.score(part), key=itemgetter(0))]
         seconds.append(process_time() - started)
         values = [one.likelihood.nll / one.likelihood.tokens for one in completions if one.likelihood]
-    return {"seconds": min(seconds), "mib": _memory("VmHWM") - loaded, "values": values}
+    return {"seconds": min(seconds), "mib": peak_mib() - loaded, "values": values}
 
 
 def reference(path: str, samples: int) -> list[float]:
@@ -125,31 +109,12 @@ def worst(values: Sequence[float], others: Sequence[float]) -> float:
     return max(abs(one - other) / abs(other) for one, other in zip(values, others, strict=True))
 
 
-def _memory(kind: str) -> float:
-    """``VmRSS``, what this process holds, or ``VmHWM``, the most that it has held, in MiB. Only Linux tells."""
-    status = Path("/proc/self/status").read_text("ascii")
-    return int(status.split(f"{kind}:")[1].split()[0]) / 1024
-
-
-def _forget_peak() -> None:
-    # Loading a model takes more memory than many a way of using it.
-    Path("/proc/self/clear_refs").write_text("5", "ascii")
-
-
-def _in_own_process(path: str, way: str, samples: int, batch_size: int, rounds: int) -> dict[str, Any]:
-    numbers = [str(number) for number in (samples, batch_size, rounds)]
-    command = [sys.executable, "-m", "tools.bench.perplexity", "--child", path, way, *numbers]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
-
-
 def report(name: str, path: str, samples: int, batch_size: int, rounds: int, checked: int) -> None:
     """Print how the ways compare on one model; values are compared for the first ``checked`` samples."""
     print(f"{name}: {samples} samples, {len(LABELS)} labels, 5 shots, batches of {batch_size}", flush=True)
     checked = min(samples, checked)
     exact = reference(path, checked)
-    results = {way: _in_own_process(path, way, samples, batch_size, rounds) for way in WAYS}
+    results = {way: in_own_process(MODULE, path, way, samples, batch_size, rounds) for way in WAYS}
     for way, result in results.items():
         values = result["values"][: len(exact)]
         alike = sum(a == b for a, b in zip(choices(values), choices(exact), strict=True))
@@ -159,7 +124,7 @@ def report(name: str, path: str, samples: int, batch_size: int, rounds: int, che
             f"  largest relative difference to float64 {worst(values, exact):.1e}",
             flush=True,
         )
-    by_size = [_in_own_process(path, "shared", checked, size, 1)["values"] for size in BATCH_SIZES]
+    by_size = [in_own_process(MODULE, path, "shared", checked, size, 1)["values"] for size in BATCH_SIZES]
     print(
         f"  batches of {BATCH_SIZES}: same choices {all(choices(v) == choices(by_size[0]) for v in by_size)},"
         f" largest relative difference {max(worst(values, by_size[0]) for values in by_size):.1e}"
@@ -180,7 +145,7 @@ def main() -> None:
         print(json.dumps(measure(path, way, *map(int, numbers))))
         return
     options = (arguments.samples, arguments.batch_size, arguments.rounds)
-    report("demo model", str(DATA / "demo_model"), *options, checked=arguments.samples)
+    report("demo model", str(DEMO_MODEL), *options, checked=arguments.samples)
     with tempfile.TemporaryDirectory() as folder:
         path = str(save_random_llama(Path(folder)))
         report("random Llama, 30 M parameters", path, *options, checked=arguments.checked)

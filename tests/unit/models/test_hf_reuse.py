@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.models.hf_generator import Generator
+from ais_prompt.models.hf_growing_cache import ROOM, growing_cache
 from ais_prompt.models.hf_reuse import Reuse
 from ais_prompt.models.hf_reuse_trial import reuse_of
 from ais_prompt.models.huggingface import HuggingFaceBaseModel, HuggingFaceChatModel
@@ -182,6 +183,22 @@ def test_tokens_that_change_at_the_seam_are_read_again(llama: Any) -> None:
     with tokens_read(llama) as seen:
         assert together(llama, [merged], 3, reuse) == [alone(llama, merged, 3)]
     assert seen[0] == 1 + len(answer)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=6))
+@settings(max_examples=20, deadline=None)
+def test_a_growing_cache_holds_what_a_dynamic_one_holds(steps: list[int]) -> None:
+    import torch
+    from transformers import DynamicCache, LlamaConfig
+
+    config = LlamaConfig(num_hidden_layers=1)
+    growing, dynamic = growing_cache(config), DynamicCache(config=config)
+    for columns in steps:
+        keys, values = torch.rand(2, 3, columns, 4), torch.rand(2, 3, columns, 5)
+        pairs = zip(growing.update(keys, values, 0), dynamic.update(keys, values, 0), strict=True)
+        assert all(torch.equal(one, other) for one, other in pairs)
+    assert growing.get_seq_length() == dynamic.get_seq_length() == sum(steps)
+    assert sum(steps) <= growing.layers[0].capacity <= sum(steps) + ROOM
 
 
 # Models

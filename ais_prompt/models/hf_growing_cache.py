@@ -1,0 +1,64 @@
+"""A cache with room to grow: a new token is written into it, and the others are not copied for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
+
+ROOM: Final = 32
+"""Columns of room for the tokens to come."""
+
+
+class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers is not typed
+    """Keys and values of one layer, the first columns of larger tensors. It can only be appended to.
+
+    `DynamicLayer` makes new tensors for every token: with long prompts that takes more time than the network does.
+    """
+
+    keys: Any
+    values: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._buffers: list[Any] = []
+
+    @property
+    def capacity(self) -> int:
+        """Columns in memory."""
+        return self._buffers[0].shape[2] if self._buffers else 0
+
+    def update(self, key_states: Any, value_states: Any, *_args: Any, **_options: Any) -> tuple[Any, Any]:
+        """Append states of shape (rows, heads, new columns, head dimension), and return those of all columns."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        old = self.get_seq_length()
+        columns = old + key_states.shape[2]
+        if columns > self.capacity:
+            self._buffers = [
+                _larger(known, states, old, columns + ROOM)
+                for known, states in ((self.keys, key_states), (self.values, value_states))
+            ]
+        for buffer, states in zip(self._buffers, (key_states, value_states), strict=True):
+            buffer[:, :, old:columns] = states
+        self.keys, self.values = (buffer[:, :, :columns] for buffer in self._buffers)
+        return self.keys, self.values
+
+
+def growing_cache(config: Any, layers: Sequence[tuple[Any, Any]] = ()) -> DynamicCache:
+    """A cache for a network of full attention, filled with keys and values by layer if there are any."""
+    cache = DynamicCache(config=config)
+    cache.layers = [GrowingLayer() for _ in cache.layers]
+    for number, (keys, values) in enumerate(layers):
+        cache.update(keys, values, number)
+    return cache
+
+
+def _larger(known: Any, states: Any, old: int, columns: int) -> Any:
+    rows, heads, _, dimension = states.shape
+    buffer = states.new_empty(rows, heads, columns, dimension)
+    if old:
+        buffer[:, :, :old] = known
+    return buffer
