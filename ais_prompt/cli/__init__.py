@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ais_prompt import __version__
+from ais_prompt.cli.baseline import baseline
 from ais_prompt.cli.check import check
 from ais_prompt.cli.compare import compare
 from ais_prompt.cli.diff import diff
@@ -21,7 +22,7 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) · 2 th
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    commands=[run, score, compare, view_prompt, check, lock, diff, list_parts],
+    commands=[run, score, compare, baseline, view_prompt, check, lock, diff, list_parts],
     epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="aisprompt")

@@ -9,6 +9,7 @@ import click
 
 from ais_prompt.cli.drift import show_drift
 from ais_prompt.cli.ending import command_line, exit_code, show
+from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, source, source_options
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     metavar="N|N%",
     help="More samples than this without an answer: exit code 1.",
 )
+@gate_options
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -66,7 +68,9 @@ def run(
     from ais_prompt import pipeline
     from ais_prompt.config.paths import expand
 
+    gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
     spec, warnings = pipeline.checked(source(**options))
+    gates = read_gates(spec, **gate_values)
     if (locked or lock_file) and not _is_locked(spec, lock_file, options):
         ctx.exit(1)
     if cache:
@@ -78,8 +82,9 @@ def run(
     click.echo(f"Run folder: {folder.root}", err=True)
     result = pipeline.run(spec, folder, mode, command_line(), warnings)  # type: ignore[arg-type]
     show(result, folder.root)
+    holds = gates.hold(result, folder.root)
     _show_next(result, folder.root, max_failures, options)
-    ctx.exit(exit_code(result, max_failures, debug=options["debug"]))
+    ctx.exit(exit_code(result, max_failures, debug=options["debug"]) or int(not holds))
 
 
 def _is_locked(spec: RunSpec, lock_file: str | None, options: dict[str, Any]) -> bool:

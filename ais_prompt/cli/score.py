@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ais_prompt.cli.ending import command_line, exit_code, show
+from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.verb import Verb
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     "--allow-code-execution", is_flag=True, help="Let evaluators run programs that a model wrote, in a sandbox."
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@gate_options
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -58,6 +60,7 @@ def score(
     max_failures: FailureLimit,
     allow_code_execution: bool,
     debug: bool,
+    **gate_values: Any,
 ) -> None:
     """Score answers that are there already; nobody is asked, and the answers stay as they are.
 
@@ -68,9 +71,11 @@ def score(
 
     source = pipeline.Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
     spec, folder = _opened(run, predictions, source, dataset, model)
+    gates = read_gates(spec, **gate_values)
     result = pipeline.run(spec, folder, "eval", command_line())
     show(result, folder.root)
-    ctx.exit(exit_code(result, max_failures, debug=debug))
+    holds = gates.hold(result, folder.root)
+    ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))
 
 
 def _opened(

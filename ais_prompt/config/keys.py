@@ -10,6 +10,7 @@ TOP_KEYS: Final = (
     "models",
     "datasets",
     "summarizer",
+    "gates",
     "work_dir",
     "run_name",
     "cache",

@@ -11,6 +11,7 @@ from ais_prompt.config.abbr import name_fault, refuse_duplicates
 from ais_prompt.config.keys import TOP_KEYS
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse_dataset import parse_dataset
+from ais_prompt.config.parse_gates import parse_gates
 from ais_prompt.config.parse_model import parse_model
 from ais_prompt.config.parse_summary import parse_summary
 from ais_prompt.config.paths import expand, resolve_data_path
@@ -18,7 +19,7 @@ from ais_prompt.config.section import Faults, Section
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec
 
 DEFAULT_WORK_DIR = "outputs"
-KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer")
+KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer", "gates")
 """What the resolved config has as it was written."""
 
 Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
@@ -49,17 +50,14 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     cache = _name(top, "cache", "a folder", "")
     faults.raise_any()  # which data sets the summary may name is known only if all are
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
+    gates = parse_gates(top)
     faults.raise_any()
     resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder) if folder else None}
     resolved |= {"cache": cache or None}
-    kept = {
-        key: loaded.values[key]
-        for key in ("custom_imports", "models", "datasets", "summarizer")
-        if key in loaded.values
-    }
+    kept = {key: loaded.values[key] for key in KEPT_KEYS if key in loaded.values}
     resolved = {key: value for key, value in resolved.items() if value is not None}
     cache_folder = expand(cache) if cache else None
-    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder)
+    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder, gates)
 
 
 def _parse_list(top: Section, key: str, parse: Callable[[Section], Spec | None]) -> tuple[Spec, ...]:

@@ -13,6 +13,7 @@ from ais_prompt.report.numbers import bare, span, value
 from ais_prompt.report.outcome import Row
 from ais_prompt.report.pivot import cell, models_of, pivot
 from ais_prompt.types import STATUSES
+from ais_prompt.utils.text import printable
 
 COLUMNS = tuple(field.name for field in fields(Row))
 LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
@@ -55,16 +56,17 @@ def to_markdown(rows: Sequence[Row]) -> str:
         lines = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
         tables.append(_table(["dataset", "metric", "n", *models], lines, texts=2))
     tables.append(_table(LONG_HEADER, [long_cells(row) for row in rows], texts=3))
-    tables.append("".join(f"- {_escaped(note)}\n" for note in notes(rows)))
+    tables.append("".join(f"- {escaped(note)}\n" for note in notes(rows)))
     return "\n".join(table for table in tables if table)
 
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) -> str:
     """A table whose first columns hold texts, and the others numbers."""
     aligned = ["---"] * texts + ["---:"] * (len(header) - texts)
-    rows = [[_escaped(text) for text in header], aligned, *([_escaped(text) for text in line] for line in lines)]
+    rows = [[escaped(text) for text in header], aligned, *([escaped(text) for text in line] for line in lines)]
     return "".join(f"| {' | '.join(line)} |\n" for line in rows)
 
 
-def _escaped(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+def escaped(text: str) -> str:
+    """A text that stays within its cell, and is no HTML."""
+    return " ".join(printable(text).replace("|", "\\|").replace("<", "&lt;").split())

@@ -2,6 +2,7 @@
 
 from ais_prompt.types.activity import Activity
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
+from ais_prompt.types.gate import Gate
 from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_from_json, prompt_to_json
 from ais_prompt.types.request import Decoding, Request, Scoring
 from ais_prompt.types.result import Prediction, TaskFacts
@@ -33,6 +34,7 @@ __all__ = [
     "EvalSpec",
     "Failure",
     "FinishReason",
+    "Gate",
     "InferSpec",
     "JudgeSpec",
     "Likelihood",

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ais_prompt.types.gate import Gate
+
 
 @dataclass(frozen=True, slots=True)
 class PartSpec:
@@ -179,6 +181,7 @@ class RunSpec:
         resolved: the config as plain values after overrides, for ``config.py`` of the run folder.
         summary: what the summary shows.
         cache: folder of answers that runs share; None for none.
+        gates: what the run must keep to.
     """
 
     name: str
@@ -189,6 +192,7 @@ class RunSpec:
     resolved: Mapping[str, Any]
     summary: SummarySpec = SummarySpec()
     cache: Path | None = None
+    gates: tuple[Gate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,116 @@
+"""The options by which a run is let pass or not, the same for all verbs that score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ais_prompt.pipeline import RunResult
+    from ais_prompt.store.baseline_file import Baseline
+    from ais_prompt.types import Gate, RunSpec
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--gate",
+        "gates",
+        multiple=True,
+        metavar="CONDITION",
+        help="Exit code 1 unless it holds: 'accuracy >= 80%', 'gsm8k*: failed <= 1%'. In a config: gates=[...].",
+    ),
+    click.option("--baseline", metavar="RUN|FILE", help="Exit code 1 on a significant drop; see `aisprompt baseline`."),
+    click.option(
+        "--min-drop",
+        type=float,
+        default=0.0,
+        show_default=True,
+        metavar="X",
+        help="With --baseline: smaller drops do not matter, in the metric's unit (0.01 is one point of accuracy).",
+    ),
+    click.option("--junit", metavar="FILE", help="Write the gates as JUnit XML."),
+    click.option("--markdown", metavar="FILE", help="Write gates and scores as Markdown, for a pull request."),
+)
+GATE_OPTIONS = ("gates", "baseline", "min_drop", "junit", "markdown")
+"""The names of these options in a command."""
+
+
+def gate_options(command: Command) -> Command:
+    """Add these options to a command; `read_gates` takes them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class GateKeeper:
+    """Holds a run against its gates.
+
+    Attributes:
+        gates: the conditions of the config and of the command line.
+        baseline: what it is held against; None if nothing.
+        min_drop: the smallest drop that matters.
+        junit, markdown: files to write; None for none.
+    """
+
+    gates: Sequence[Gate]
+    baseline: Baseline | None
+    min_drop: float
+    junit: str | None
+    markdown: str | None
+
+    def hold(self, result: RunResult, root: Path) -> bool:
+        """Say of each gate whether it holds, and write the files that are asked for; True if all hold.
+
+        Raises:
+            StoreError: a file cannot be written.
+        """
+        from ais_prompt.baseline import check_baseline, make_baseline
+        from ais_prompt.compare import open_run
+        from ais_prompt.report.gates import check_gates, gate_lines, to_junit, to_pull_request
+        from ais_prompt.report.outcome import summary_rows
+
+        rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
+        verdicts = check_gates(self.gates, rows)
+        if self.baseline is not None:
+            verdicts += check_baseline(self.baseline, make_baseline(open_run(str(root))), self.min_drop)
+        if verdicts:
+            click.echo("\nGates:")
+            click.echo("\n".join(gate_lines(verdicts)))
+        name = "/".join(root.parts[-2:])
+        _write(self.junit, to_junit(verdicts, name))
+        _write(self.markdown, to_pull_request(verdicts, rows, name).encode())
+        return all(verdict.passed for verdict in verdicts)
+
+
+def read_gates(
+    spec: RunSpec,
+    gates: tuple[str, ...],
+    baseline: str | None,
+    min_drop: float,
+    junit: str | None,
+    markdown: str | None,
+) -> GateKeeper:
+    """What the options say, read before anything is asked.
+
+    Raises:
+        ConfigError: a gate cannot be understood, or there is no such baseline.
+    """
+    from ais_prompt.baseline import open_baseline
+    from ais_prompt.config.parse_gates import parse_gate
+
+    conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
+    return GateKeeper(conditions, None if baseline is None else open_baseline(baseline), min_drop, junit, markdown)
+
+
+def _write(path: str | None, content: bytes) -> None:
+    from ais_prompt.store.disk import replacing
+
+    if path is not None:
+        with replacing(Path(path)) as stream:
+            stream.write(content)

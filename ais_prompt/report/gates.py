@@ -1,0 +1,138 @@
+"""Whether a run keeps to its gates: one line for each, JUnit XML for CI, Markdown for a pull request."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from ais_prompt.report.formats import escaped, to_markdown
+from ais_prompt.report.numbers import span, value
+from ais_prompt.report.outcome import Row
+from ais_prompt.types import Gate
+from ais_prompt.utils.text import printable
+
+COUNTS: Final = ("failed", "truncated", "unparsed")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one gate for one model and data set.
+
+    Attributes:
+        gate: the condition, in words.
+        subject: ``model/dataset``; empty if there is none to which it applies.
+        passed: whether the run keeps to it.
+        found: what was found, in words.
+    """
+
+    gate: str
+    subject: str
+    passed: bool
+    found: str
+
+    def __str__(self) -> str:
+        mark = "ok  " if self.passed else "FAIL"
+        return f"{mark}  {self.gate}  {self.subject}  {self.found}"
+
+
+def check_gates(gates: Iterable[Gate], rows: Sequence[Row]) -> list[Verdict]:
+    """Hold the scores against the gates. A gate that finds no score to hold against it fails: nothing was proved."""
+    return [verdict for gate in gates for verdict in _verdicts(gate, rows)]
+
+
+def _verdicts(gate: Gate, rows: Sequence[Row]) -> Iterator[Verdict]:
+    chosen = [row for row in rows if _is_meant(row, gate.pattern)]
+    if gate.name in COUNTS:
+        # Every metric of a data set has the same counts.
+        chosen = list({(row.model, row.dataset): row for row in reversed(chosen)}.values())[::-1]
+        yield from (_of_count(gate, row) for row in chosen)
+    else:
+        # A data set that could not be scored has no metric, and no right to pass.
+        chosen = [row for row in chosen if row.metric == gate.name or row.metric is None]
+        yield from (_of_score(gate, row) for row in chosen)
+    if not chosen:
+        yield Verdict(gate.text, "", False, "there is no such score")
+
+
+def _is_meant(row: Row, pattern: str) -> bool:
+    return fnmatchcase(row.dataset, pattern) or fnmatchcase(f"{row.model}/{row.dataset}", pattern)
+
+
+def _of_score(gate: Gate, row: Row) -> Verdict:
+    subject = f"{row.model}/{row.dataset}"
+    if row.score is None:
+        return Verdict(gate.text, subject, False, row.note or "no score")
+    # Fractions are shown in percent: a limit of 0.8 means the same as 80 %.
+    scale = 100 if row.fraction and gate.percent else 1
+    if row.fraction and not gate.percent and gate.limit > 1:
+        return Verdict(gate.text, subject, False, f"{gate.name} is a part of 1: write the limit as {gate.limit:g}%")
+    return Verdict(gate.text, subject, gate.holds(row.score * scale), _shown(row))
+
+
+def _shown(row: Row) -> str:
+    assert row.score is not None
+    interval = span(row.ci95_low, row.ci95_high, fraction=row.fraction)
+    return f"{value(row.score, fraction=row.fraction)}{f' ({interval})' if interval else ''}, n {row.n}"
+
+
+def _of_count(gate: Gate, row: Row) -> Verdict:
+    subject = f"{row.model}/{row.dataset}"
+    if row.n is None:
+        return Verdict(gate.text, subject, False, row.note or "no score")
+    count: int = getattr(row, gate.name) or 0
+    share = 100 * count / row.n if row.n else 0.0
+    return Verdict(gate.text, subject, gate.holds(share if gate.percent else count), f"{count} of {row.n}")
+
+
+def gate_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """One line for each gate."""
+    return (printable(str(verdict)) for verdict in verdicts)
+
+
+def to_junit(verdicts: Sequence[Verdict], name: str) -> bytes:
+    """JUnit XML: one test case for each gate. Source of the format: the schema of Apache Ant's JUnit task."""
+    failures = sum(not verdict.passed for verdict in verdicts)
+    suite = ElementTree.Element("testsuite", name=name, tests=str(len(verdicts)), failures=str(failures), errors="0")
+    for verdict in verdicts:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=_xml(verdict.subject or name), name=_xml(verdict.gate), time="0"
+        )
+        if not verdict.passed:
+            ElementTree.SubElement(case, "failure", message=_xml(verdict.found)).text = _xml(str(verdict))
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    ElementTree.indent(suites)
+    content: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"
+
+
+def _xml(text: str) -> str:
+    """The text without what XML cannot hold."""
+    return printable(text).replace("\n", " ")
+
+
+def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) -> str:
+    """Markdown for a pull request: whether the run passes, each gate, and the table of scores."""
+    failed = sum(not verdict.passed for verdict in verdicts)
+    state = f"**{failed} of {len(verdicts)} gates fail**" if failed else f"All {len(verdicts)} gates hold"
+    lines = [
+        f"### {state}",
+        "",
+        "| | gate | model/dataset | found |",
+        "| --- | --- | --- | --- |",
+        *map(_markdown_row, verdicts),
+        "",
+        f"<details><summary>Scores of {escaped(run)}</summary>",
+        "",
+        to_markdown(rows),
+        "</details>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_row(verdict: Verdict) -> str:
+    cells = ("✅" if verdict.passed else "❌", verdict.gate, verdict.subject, verdict.found)
+    return f"| {' | '.join(map(escaped, cells))} |"

@@ -1,0 +1,108 @@
+"""A baseline in a small file that can be committed: which samples of which data set were right.
+
+JSON with a format version. The samples of a data set stand together by their value, so that a file of right and wrong
+has two lists of ids for each data set, and the difference of two files shows which samples went over::
+
+    {"format": 1, "run": "eval/20260131_235959",
+     "tasks": [{"model": "m", "dataset": "d", "metric": "accuracy", "fraction": true,
+                "samples": {"0": "2d9e80bf2b1f 6c0f…", "1": "bd0e8911a38e …"}}]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.store.disk import reading, replacing
+from ais_prompt.utils.jsonl import decode, encode
+
+FORMAT: Final = 1
+_AGAIN: Final = "write it again: aisprompt baseline RUN -o FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineTask:
+    """One model on one data set.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        metric: the main metric.
+        fraction: whether its values are parts of 1.
+        values: sample id → its value, of those samples that were answered.
+    """
+
+    model: str
+    dataset: str
+    metric: str
+    fraction: bool
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What later runs are held against.
+
+    Attributes:
+        run: name of the run that it was made of.
+        tasks: its tasks in order.
+    """
+
+    run: str
+    tasks: Sequence[BaselineTask]
+
+
+def write_baseline(path: Path, baseline: Baseline) -> None:
+    """Write a baseline, whole or not at all.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    tasks = [
+        {
+            "model": task.model,
+            "dataset": task.dataset,
+            "metric": task.metric,
+            "fraction": task.fraction,
+            "samples": _by_value(task.values),
+        }
+        for task in baseline.tasks
+    ]
+    with replacing(path) as stream:
+        stream.write(encode({"format": FORMAT, "run": baseline.run, "tasks": tasks}, indent=1))
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline.
+
+    Raises:
+        StoreError: it cannot be read.
+        ConfigError: it is none, or one of another format.
+    """
+    with reading(path, mend=_AGAIN):
+        content = path.read_bytes()
+    try:
+        values = decode(content.decode())
+        if values["format"] != FORMAT:
+            raise ConfigError(
+                f"the baseline has format {values['format']!r}, this version reads {FORMAT}",
+                where=str(path),
+                mend=_AGAIN,
+            )
+        return Baseline(values["run"], tuple(_task(task) for task in values["tasks"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"this is no baseline: {error!r}", where=str(path), mend=_AGAIN) from None
+
+
+def _by_value(values: Mapping[str, float]) -> dict[str, str]:
+    groups: dict[str, list[str]] = {}
+    for name, value in sorted(values.items()):
+        groups.setdefault(f"{value:.17g}", []).append(name)
+    return {value: " ".join(names) for value, names in sorted(groups.items(), key=lambda group: float(group[0]))}
+
+
+def _task(task: Mapping[str, Any]) -> BaselineTask:
+    values = {name: float(value) for value, names in task["samples"].items() for name in names.split(" ")}
+    return BaselineTask(task["model"], task["dataset"], task["metric"], bool(task["fraction"]), values)

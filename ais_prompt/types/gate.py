@@ -1,0 +1,39 @@
+"""What a run must keep to, so that CI lets it pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One condition.
+
+    Attributes:
+        text: as it was written.
+        pattern: data sets (``gsm8k*``), or models and data sets (``demo/*``), for which it holds.
+        name: a metric, or one of ``failed``, ``truncated`` and ``unparsed``: answers in that state.
+        comparator: how the value must lie to the limit.
+        limit: a metric's value in its own unit; a number of answers, or with ``percent`` their share of 100.
+        percent: whether the limit was written in percent.
+        where: config path or option.
+    """
+
+    text: str
+    pattern: str
+    name: str
+    comparator: Comparator
+    limit: float
+    percent: bool
+    where: str = ""
+
+    def holds(self, value: float) -> bool:
+        """Whether a value, in the unit of ``limit``, keeps to it."""
+        if self.comparator == ">=":
+            return value >= self.limit
+        if self.comparator == ">":
+            return value > self.limit
+        return value <= self.limit if self.comparator == "<=" else value < self.limit

@@ -1,0 +1,49 @@
+"""Gates decide the exit code."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+from tests.e2e.project import MODEL, Project
+
+
+def test_thresholds_of_the_config_and_of_the_command_line(project: Project) -> None:
+    project.write_data()
+    project.write_config(more="gates = ['failed <= 0', 'sums: accuracy >= 20%']")
+    done = project.run("run", "eval.py", "--gate", "accuracy >= 0.9", "--junit", "ci/j.xml", "--markdown", "ci/m.md")
+    assert done.returncode == 1
+    assert "FAIL  accuracy >= 0.9  fake/sums  25.0 %" in done.stdout
+    assert done.stdout.count("ok  ") == 2
+    assert ElementTree.parse(project.root / "ci/j.xml").getroot()[0].get("failures") == "1"
+    assert "1 of 3 gates fail" in (project.root / "ci/m.md").read_text()
+    assert project.run("run", "eval.py").returncode == 0
+
+
+def test_a_gate_that_cannot_be_read_is_told_before_anything_is_asked(project: Project) -> None:
+    project.write_data()
+    project.write_config(more="gates = ['accuracy is good']")
+    done = project.run("run", "eval.py")
+    assert done.returncode == 2
+    assert "gates[0]: 'accuracy is good' is no condition" in done.stderr
+    project.write_config()
+    for wrong in (["--gate", "accuracy"], ["--baseline", "nothing.json"]):
+        done = project.run("run", "eval.py", *wrong)
+        assert done.returncode == 2, done.stderr
+        assert not (project.root / "outputs").exists()
+
+
+def test_a_drop_against_a_baseline_file(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(40)])
+    project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{}"))
+    assert project.run("run", "eval.py").returncode == 0
+    made = project.run("baseline", str(project.folder()), "-o", "base.json")
+    assert made.stdout.startswith("base.json: 40 samples of 1 data sets")
+    same = project.run("score", str(project.folder()), "--baseline", "base.json")
+    assert same.returncode == 0
+    assert "ok    no significant drop  fake/sums  accuracy +0.0 points on 40 common samples" in same.stdout
+    project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{r'^1': 'It is 6.'}"))
+    worse = project.run("run", "eval.py", "--baseline", "base.json")
+    assert worse.returncode == 1
+    assert "FAIL  no significant drop  fake/sums  accuracy -27.5 points" in worse.stdout
+    tolerant = project.run("run", "eval.py", "--baseline", "base.json", "--min-drop", "0.5")
+    assert tolerant.returncode == 0
