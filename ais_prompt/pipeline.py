@@ -26,16 +26,15 @@ from ais_prompt.runners.local import run_local
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.lock import lock_run
-from ais_prompt.store.results import read_json
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.tasks.build import build_model
 from ais_prompt.tasks.check import check_run
 from ais_prompt.tasks.check_scoring import check_scoring
 from ais_prompt.tasks.infer import infer
 from ais_prompt.tasks.preview import PromptView, preview
-from ais_prompt.tasks.score import score
+from ais_prompt.tasks.score import score, stored_scores
 from ais_prompt.tasks.warnings import PromptWarning
-from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Score, Speed, TaskSpec
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
 
 logger = logging.getLogger(__name__)
@@ -258,7 +257,7 @@ def _outcomes(
     with run_progress([task.name for task in tasks] if asks else []) as progress:
         if not asks:
             for task in tasks:
-                yield _scored(task, folder, progress, again=mode == "eval")
+                yield _scored(task, folder, record, progress, again=mode == "eval")
             return
 
         def work(task: TaskSpec, model: Model) -> None:
@@ -271,22 +270,16 @@ def _outcomes(
             elif mode == "infer":
                 yield TaskOutcome(task.model.abbr, task.dataset.abbr, predictions_only=True)
             else:
-                yield _scored(task, folder, progress, again=True)
+                yield _scored(task, folder, record, progress, again=True)
 
 
-def _scored(task: TaskSpec, folder: RunFolder, progress: RunProgress, *, again: bool) -> TaskOutcome:
+def _scored(task: TaskSpec, folder: RunFolder, record: RunRecord, progress: RunProgress, *, again: bool) -> TaskOutcome:
     try:
-        scores = score(task, folder, progress.task) if again else _stored_scores(task, folder)
+        asked = record.samples(task)
+        scores = score(task, folder, progress.task, asked) if again else stored_scores(task, folder)
     except AisPromptError as error:
         return TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
     return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)
-
-
-def _stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
-    if task.dataset.eval.evaluator is None:
-        return []
-    results = read_json(folder.results(task.model.abbr, task.dataset.abbr))
-    return [Score.from_json(values) for values in results["scores"]]
 
 
 def _allowed_to_execute(dataset: DatasetSpec) -> DatasetSpec:

@@ -65,6 +65,11 @@ class RunRecord:
         self._session["ended"] = _now()
         self._write()
 
+    def samples(self, task: TaskSpec) -> int | None:
+        """Questions of a task; None if its inference was never over."""
+        facts = self._values["tasks"].get(task.name)
+        return facts and int(facts["samples"])
+
     def failed_and_asked(self, tasks: Iterable[TaskSpec]) -> tuple[int, int]:
         """Samples without an answer, and samples in all, of those tasks whose inference was over at some time."""
         noted = [self._values["tasks"][task.name] for task in tasks if task.name in self._values["tasks"]]

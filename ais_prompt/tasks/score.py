@@ -15,7 +15,7 @@ from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import write_results
+from ais_prompt.store.results import read_json, write_results
 from ais_prompt.tasks.build import build_evaluator, build_inferencer, build_postprocessor
 from ais_prompt.tasks.dialogue_scorer import DialogueScorer
 from ais_prompt.tasks.judge import Judge
@@ -34,13 +34,15 @@ _NAMED = 5
 _AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
 
 
-def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress) -> list[Score]:
+def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked: int | None = None) -> list[Score]:
     """Score the predictions of a task and write its results; no scores if the data set has no evaluator.
 
     Args:
         task: which model answered what.
         folder: where the predictions are.
         open_progress: shows how far a judge is.
+        asked: how many questions were asked, as far as that is known; a warning tells if there are not so many
+            predictions.
 
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
@@ -56,10 +58,24 @@ def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress) -> lis
     scorer = _whole_sample(task.dataset, _one_answer(task, evaluator, folder, open_progress), first)
     samples = list(_sample_scores(task.name, scorer, itertools.chain([first], predictions)))
     _refuse_doubled(samples, str(path))
+    if asked is not None and len(samples) != asked:
+        logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
     scores = scorer.aggregate(samples)
     head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
     write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     return scores
+
+
+def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
+    """The scores that were written before; none if the data set has no evaluator.
+
+    Raises:
+        StoreError: there are no results, or they cannot be read.
+    """
+    if task.dataset.eval.evaluator is None:
+        return []
+    results = read_json(folder.results(task.model.abbr, task.dataset.abbr))
+    return [Score.from_json(values) for values in results["scores"]]
 
 
 def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[SampleScore]:
@@ -133,19 +149,17 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
     scored, faults = 0, []
     for prediction in predictions:
         try:
-            yield scorer.score(prediction)
+            result = scorer.score(prediction)
             scored += 1
         except GoldError as error:
             faults.append(error)
-            yield scorer.failed(prediction, f"{UNUSABLE_GOLD}: {error.what}")
+            result = scorer.failed(prediction, f"{UNUSABLE_GOLD}: {error.what}")
+        yield result
     if faults and not scored:
         raise faults[0]
     if faults:
-        shown = "\n  ".join(str(fault) for fault in faults[:_NAMED]) + ("\n  …" if len(faults) > _NAMED else "")
-        total = scored + len(faults)
-        logger.warning(
-            "[%s] %d of %d golds cannot be used; these samples count as failed:\n  %s", name, len(faults), total, shown
-        )
+        what = f"[{name}] {len(faults)} of {scored + len(faults)} golds cannot be used; these samples count as failed"
+        logger.warning("%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in faults])))
 
 
 def _refuse_doubled(samples: Iterable[SampleScore], origin: str) -> None:

@@ -41,8 +41,13 @@ class SampleScore:
 
     @property
     def is_read(self) -> bool:
-        """Whether an answer was found in what came back, right or wrong; what was cut may still hold one."""
-        return self.status == "scored" or (self.status == "truncated" and self.extracted is not None)
+        """Whether an answer was found in what came back, right or wrong; what was cut may still hold one.
+
+        Of a list, such as the turns of a dialogue, every one must be found.
+        """
+        if self.status != "truncated":
+            return self.status == "scored"
+        return None not in (self.extracted if isinstance(self.extracted, list) else [self.extracted])
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; reason and repeats are left out when there are none."""

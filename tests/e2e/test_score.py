@@ -135,7 +135,8 @@ def test_groups_and_models_side_by_side(project: Project) -> None:
     )
     done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
-    table = [line.split() for line in done.stdout.split("Run folder")[0].strip().splitlines()]
+    shown = done.stdout.strip().split("\n\n")[0]
+    table = [line.split() for line in shown.splitlines()]
     assert table[0] == ["dataset", "metric", "n", "fake", "four"]
     assert [line[:5] for line in table[1:]] == [
         ["all", "naive_average", "16", "25.0", "%"],
@@ -144,8 +145,23 @@ def test_groups_and_models_side_by_side(project: Project) -> None:
     ]
     assert len(project.summary()) == 8
     again = project.run("score", "eval")
-    assert again.stdout.split("Run folder")[0] == done.stdout.split("Run folder")[0]
+    assert again.stdout.strip().split("\n\n")[0] == shown
     project.write_config(more="summarizer = dict(summary_groups=[dict(name='all', subsets=['sums', 'mroe'])])")
     wrong = project.run("check", "eval.py")
     assert wrong.returncode == 2
     assert "summarizer.summary_groups[0].subsets[1] (eval.py:" in wrong.stderr
+
+
+def test_predictions_that_were_lost_are_missed(project: Project) -> None:
+    project.run("run", "eval.py")
+    path = project.folder() / "predictions/fake/sums.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:7]))
+    done = project.run("score", "eval")
+    assert "[fake/sums] 8 questions were asked, but there are 7 predictions" in done.stderr
+    path.write_text("".join([*lines, lines[0]]))
+    done = project.run("score", "eval")
+    assert done.returncode == 2
+    assert "1 ids stand there more than once" in done.stderr
+    assert project.run("run", "eval.py", "-r").returncode == 0
+    assert path.read_text() == "".join(lines)

@@ -50,6 +50,12 @@ def test_the_answers_of_the_turns_are_kept_apart() -> None:
     assert SCORER.score(dialogue(["It is 1.", "none", "so 3"])).extracted == ["1", None, "3"]
 
 
+@pytest.mark.parametrize(("answers", "high"), [(["1", "", "3"], 1.0), (["1", "5", "3"], 2 / 3)])
+def test_a_dialogue_of_which_a_turn_could_not_be_read_may_be_right(answers: list[str | None], high: float) -> None:
+    by_turn, _ = SCORER.aggregate([SCORER.score(dialogue(answers, cut=2))])
+    assert by_turn.bounds == pytest.approx((2 / 3, high))
+
+
 def test_a_dialogue_that_failed_has_no_part_in_the_values() -> None:
     failed = SCORER.score(dialogue(["1", None, None]))
     assert (failed.status, failed.values) == ("failed", {})
