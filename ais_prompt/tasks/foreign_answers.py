@@ -85,8 +85,10 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
     """Find the question of each answer, by its ``id``, or by ``index`` where it has none.
 
     Raises:
-        DataError: an answer has neither, or not one belongs to a question.
+        DataError: an answer has neither, or not one belongs to a question, or there are no answers or questions.
     """
+    if not samples:
+        raise DataError("the data set has not one question", mend="check test_split and test_range of reader_cfg")
     by_id = {sample.id: sample for sample in samples}
     matched = Matched()
     for answer in answers:
@@ -101,6 +103,8 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
             if gold is not None and str(gold) != str(sample.gold):
                 matched.other_gold.append(sample.id)
     matched.doubled = list(dict.fromkeys(matched.doubled))
+    if not (matched.answers or matched.foreign):
+        raise DataError("there is not one answer in the file", mend=f"write {_FORM}")
     if not matched.answers:
         what = f"none of {len(matched.foreign)} answers belongs to a question of the data set"
         mend = f"ids look like {samples[0].id}, and index counts from 0; or it is another data set, or test_range"

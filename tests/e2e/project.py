@@ -92,4 +92,5 @@ class Project:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    # Other line separators of Unicode may stand in a text.
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]

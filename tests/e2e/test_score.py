@@ -165,3 +165,16 @@ def test_predictions_that_were_lost_are_missed(project: Project) -> None:
     assert "1 ids stand there more than once" in done.stderr
     assert project.run("run", "eval.py", "-r").returncode == 0
     assert path.read_text() == "".join(lines)
+
+
+def test_hostile_answers_reach_neither_terminal_nor_score(project: Project) -> None:
+    evil = ["\ud800 4", "\x1b[2J\x07 4", "x" * 1_000_000 + " 4", "\u202e4", "", "\x00", "4\u2028", "$4"]
+    lines = [json.dumps({"index": number, "prediction": text}) for number, text in enumerate(evil)]
+    (project.root / "ev\u202eil.jsonl").write_text("\n".join(lines))
+    project.write_data([{"question": f"{n}", "answer": "4"} for n in range(8)])
+    done = project.run("score", "--predictions", "ev\u202eil.jsonl", "--config", "eval.py", "--model", "theirs")
+    assert done.returncode == 0, done.stderr
+    assert not set("\x1b\x07\x00\u202e") & set(done.stdout + done.stderr)
+    [row] = project.summary()
+    assert (row["score"], row["unparsed"]) == (0.75, 2)
+    assert [line["prediction"] for line in project.predictions("theirs")] == evil

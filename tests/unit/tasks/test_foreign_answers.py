@@ -97,6 +97,13 @@ def test_an_answer_that_cannot_be_used_says_where(values: dict[str, Any], what: 
     assert caught.value.mend
 
 
+def test_nothing_cannot_be_matched() -> None:
+    with pytest.raises(DataError, match="not one answer"):
+        match([], SAMPLES)
+    with pytest.raises(DataError, match="not one question"):
+        match([Answer("file:1", {"index": 0, "prediction": "a"})], [])
+
+
 def test_both_kinds_of_file(tmp_path: Path) -> None:
     lines, whole, listed = tmp_path / "a.jsonl", tmp_path / "a.json", tmp_path / "b.json"
     lines.write_text('{"id": "x", "prediction": "a"}\n\n{"index": 1, "prediction": "\\ud800"}\n')
