@@ -80,7 +80,7 @@ class MockServer:
 
     def app(self) -> web.Application:
         """The application to be served."""
-        app = web.Application()
+        app = web.Application(client_max_size=2**28)
         app.router.add_post("/v1/chat/completions", self.complete)
         app.router.add_post("/v1/completions", self.complete)
         app.router.add_get("/v1/models", self.models)

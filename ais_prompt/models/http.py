@@ -74,13 +74,16 @@ class HttpPoster:
         content = json.dumps(body).encode("ascii")
         route, context, head = self._way = self._way or self._find_way()
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(content), content)
-        while True:
-            connection = self._idle_connection() or await self._connect(route, context)
-            with suppress(StaleConnection):  # a new connection never is, so this ends
-                reply = await connection.exchange(request, sink)
-                if connection.is_open:
-                    self._idle.append(connection)
-                return reply
+        if connection := self._idle_connection():
+            with suppress(StaleConnection):
+                return await self._use(connection, request, sink)
+        return await self._use(await self._connect(route, context), request, sink)
+
+    async def _use(self, connection: Connection, request: bytes, sink: Sink | None) -> Reply:
+        reply = await connection.exchange(request, sink)
+        if connection.is_open:
+            self._idle.append(connection)
+        return reply
 
     def _find_way(self) -> tuple[Route, ssl.SSLContext | None, bytes]:
         """The route, what TLS needs, and the head of every post but its length."""

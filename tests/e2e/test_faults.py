@@ -1,0 +1,143 @@
+"""Faults of servers, networks and machines: nothing is lost, nothing is asked twice, no answered sample is touched."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.e2e.project import Project
+from tests.servers import MockServer, mock_server
+
+MODEL = (
+    "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, max_concurrency=16, timeout=2, "
+    "retry={retry}, stream={stream})"
+)
+ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(200)]
+PASSING = [
+    {"status": 408},
+    {"status": 409},
+    {"status": 425},
+    {"status": 429, "headers": {"Retry-After": "0.05"}, "body": {"error": "slow down"}},
+    {"status": 500},
+    {"status": 503},
+    {"status": 529},
+    {"drop": "before"},
+    {"drop": "midway"},
+    {"raw": "<html>"},
+    {"body": {"choices": []}},
+    {"pieces": 1},
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MockServer]:
+    with mock_server() as running:
+        yield running
+
+
+def use(project: Project, server: MockServer, *, stream: bool = False, retry: int = 12) -> None:
+    project.write_data(ROWS)
+    project.write_config(models=MODEL.format(url=server.base_url, retry=retry, stream=stream))
+
+
+def answers(project: Project) -> list[str]:
+    return [line["prediction"] for line in project.predictions()]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_thirty_percent_of_all_faults_mixed_lose_no_answer(project: Project, server: MockServer, stream: bool) -> None:
+    use(project, server, stream=stream)
+    # One rule after the other is drawn, so that 30 % of all attempts fail in one way or another.
+    server.follow(*({**rule, "share": 0.3 / len(PASSING)} for rule in PASSING))
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert answers(project) == [row["answer"] for row in ROWS]
+    [row] = project.summary()
+    assert (row["score"], row["scored"], row["failed"]) == (1.0, 200, 0)
+    attempts = [line["completions"][0]["attempts"] for line in project.predictions()]
+    # A connection that the server closes instead of answering may have been idle for too long: that is no attempt.
+    assert 240 < sum(attempts) <= server.stats()["requests"] < 400
+
+
+def test_samples_that_fail_for_good_do_not_change_the_others(project: Project, server: MockServer) -> None:
+    use(project, server)
+    too_long = {"error": {"message": "maximum context length is 8 tokens", "code": "context_length_exceeded"}}
+    server.follow({"text": "17+17", "status": 400, "body": too_long}, {"text": "18+18", "status": 422, "raw": "no"})
+    done = project.run("run", "eval.py", "--max-failures", "2")
+    assert done.returncode == 0, done.stderr
+    [row] = project.summary()
+    assert (row["score"], row["scored"], row["failed"]) == (1.0, 198, 2)
+    failed = [line["completions"][0] for line in project.predictions() if line["prediction"] is None]
+    assert sorted(completion["failure"]["kind"] for completion in failed) == ["http_422", "too_long"]
+
+
+def test_a_server_that_goes_away_for_a_while_costs_no_answer(project: Project) -> None:
+    with mock_server(latency=0.05) as first:
+        use(project, first, retry=2)
+        port = int(first.base_url.split(":")[2].split("/")[0])
+        process = project.start("run", "eval.py")
+        _wait_for(lambda: first.stats()["requests"] >= 40)
+        first.stop()
+    time.sleep(3)
+    with mock_server(port=port):
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "pausing" in err
+    assert "the server answers again" in err
+    assert answers(project) == [row["answer"] for row in ROWS]
+
+
+def test_killed_at_random_moments_nothing_is_lost_and_nothing_finished_is_asked_again(
+    project: Project, server: MockServer
+) -> None:
+    use(project, server)
+    server.follow({"latency": 0.05})
+    moments = random.Random(7)
+    kills: list[tuple[int, set[str]]] = []  # requests so far, and the samples that were finished
+    for number in range(3):
+        process = project.start("run", "eval.py", *(["-r"] if number else []))
+        target = server.stats()["requests"] + moments.randrange(5, 60)
+        _wait_for(lambda target=target: server.stats()["requests"] >= target)
+        process.kill()
+        process.communicate()
+        journal = (project.folder() / "journal/fake/sums.jsonl").read_bytes()
+        finished = {json.loads(line)["sample_id"] for line in journal.split(b"\n")[:-1]}
+        kills.append((len(server.requests()), finished))
+    done = project.run("run", "eval.py", "-r")
+    assert done.returncode == 0, done.stderr
+    assert answers(project) == [row["answer"] for row in ROWS]
+    assert len({line["sample_id"] for line in project.journal()}) == len(project.journal()) == 200
+    prompts = {line["id"]: line["origin_prompt"] for line in project.predictions()}
+    asked = [request["body"]["messages"] for request in server.requests()]
+    for count, finished in kills:
+        assert len(finished) >= 1
+        assert not [prompts[sample] for sample in finished if prompts[sample] in asked[count:]]
+
+
+def test_a_server_that_answers_slower_and_slower_is_waited_for(project: Project, server: MockServer) -> None:
+    use(project, server)
+    server.follow(*({"requests": [n], "latency": 0.01 * n} for n in range(1, 60)), {"latency": 0.6})
+    done = project.run("run", "eval.py", "--set", "models.0.traffic_cfg={'adaptive': True}")
+    assert done.returncode == 0, done.stderr
+    assert answers(project) == [row["answer"] for row in ROWS]
+
+
+def test_large_prompts_and_a_large_answer(project: Project, server: MockServer) -> None:
+    use(project, server)
+    project.write_data([{"question": f"{n} " + "x" * 100_000, "answer": "ok"} for n in range(100)])
+    server.follow({"times": 1, "answer": "y" * 10_000_000})
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    lengths = sorted(len(answer) for answer in answers(project))
+    assert (lengths[0], lengths[-1], len(lengths)) == (2, 10_000_000, 100)
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
