@@ -33,6 +33,8 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     from ais_prompt.pipeline import checked
     from ais_prompt.prompt_locks.lock import find_drift, lock_path
 
+    if as_json and not check:
+        raise click.UsageError("--json goes with --check")
     spec, _ = checked(source(**options, allow_code_execution=True))  # nothing is executed here
     path = lock_path(spec, lock_file, options["config"])
     command = lock_command(options, lock_file)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ais_prompt.errors import ConfigError
+from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.prompt_locks.text import messages_of_text, text_of_prompt
 from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts, compact_digest
 from ais_prompt.store.disk import reading, replacing
@@ -30,8 +30,12 @@ def write_prompt_lock(path: Path, lock: PromptLock) -> None:
     content = _File(
         format=FORMAT, config=lock.config, made_with=dict(lock.made_with), tasks=list(map(_Task.of, lock.tasks))
     )
-    with replacing(path) as stream:
-        stream.write(encode(content.model_dump(exclude_none=True), indent=2))
+    try:
+        with replacing(path) as stream:
+            stream.write(encode(content.model_dump(exclude_none=True), indent=2))
+    except StoreError as error:
+        error.mend = "name another place with --lock-file"
+        raise
 
 
 def read_prompt_lock(path: Path) -> PromptLock:

@@ -83,7 +83,9 @@ def find_drift(spec: RunSpec, path: Path) -> Drift:
 
 def _task_drift(locked: TaskPrompts, prompts: TaskPrompts, model: Model) -> TaskDrift:
     drift = compare_task(locked, prompts)
-    if drift.is_none or locked.tokens is None:
+    if drift.is_none:
+        return replace(drift, after=replace(prompts, texts={}))  # nobody needs them; there may be many more tasks
+    if locked.tokens is None:
         return drift
     return replace(drift, after=replace(prompts, tokens=count_tokens(model, prompts.texts.values())))
 

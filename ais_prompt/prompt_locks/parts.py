@@ -35,7 +35,8 @@ def task_parts(task: TaskSpec, model: Model, work: Inference) -> Parts:
     """Everything that the prompts of a task are made of.
 
     Raises:
-        AisPromptError: the tokenizer's files cannot be read, or the first question cannot be asked.
+        ModelError: the tokenizer cannot be found or read.
+        AisPromptError: the first question cannot be asked.
     """
     parts = {
         "data": {split: f"{len(table)} rows {table.digest[:_DIGITS]}" for split, table in work.data.tables.items()},
@@ -89,11 +90,12 @@ def _shots(task: TaskSpec, work: Inference) -> dict[str, Any]:
 def _tokenizer(task: TaskSpec, model: Model) -> dict[str, str]:
     if not isinstance(model, HasTokenizerPath) or not model.tokenizer_path:
         return {}
+    digests = tokenizer_digests(model.tokenizer_path)
+    if not digests:  # a hub id: once it is downloaded, every later check will find its files
+        model.tokenizer()
+        digests = tokenizer_digests(model.tokenizer_path)
     options = task.model.part.args.get("tokenizer_kwargs")
-    return {
-        **tokenizer_digests(model.tokenizer_path),
-        **({"tokenizer_kwargs": digest(options, _DIGITS)} if options else {}),
-    }
+    return {**digests, **({"tokenizer_kwargs": digest(options, _DIGITS)} if options else {})}
 
 
 def _decoding(work: Inference) -> Mapping[str, Any]:

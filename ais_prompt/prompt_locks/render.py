@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from ais_prompt.errors import AisPromptError, ModelError
+from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import Model
 from ais_prompt.partitioners.by_task import partition
 from ais_prompt.prompt_locks.parts import task_parts
@@ -56,7 +56,7 @@ def count_tokens(model: Model, texts: Iterable[Sequence[str]]) -> int | None:
                 if counted is None:
                     return None
                 total += counted
-    except ModelError:  # prompts can be locked without the model's files
+    except AisPromptError:  # its chat template may refuse messages that the server takes
         return None
     return total
 

@@ -190,6 +190,11 @@ def test_one_special_token_of_the_tokenizer(
     assert None not in task["tokens"]
 
 
+def test_json_is_for_checks(locked: Locked) -> None:
+    found = locked("--json")
+    assert (found.exit_code, "--check" in found.stderr) == (2, True)
+
+
 def test_the_real_program(locked: Locked) -> None:
     assert locked.project.run("lock", "eval.py", "--check").returncode == 0
     locked.write_config(lambda text: text.replace("</E>Q", "</E>q"))

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +52,17 @@ def test_a_template_in_a_file_of_its_own(folder: Path) -> None:
     (folder / "additional_chat_templates" / "tools.jinja").write_text("{{ t }}")
     (folder / "chat_template.jinja").write_text("{{ m }}")
     assert changed(before, folder) == {"additional_chat_templates/tools.jinja", "chat_template.jinja"}
+
+
+def test_a_hub_id_means_what_was_downloaded(folder: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache" / "models--owner--name"
+    shutil.copytree(folder, cache / "snapshots" / "abc", ignore=shutil.ignore_patterns("cache"))
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("abc")
+    code = "from ais_prompt.models.tokenizer_files import *; print(tokenizer_digests('owner/name'))"
+    environment = {**os.environ, "HF_HUB_CACHE": str(cache.parent)}  # it is read when the library is imported
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(tokenizer_digests(str(folder)))
 
 
 def test_what_was_not_downloaded_has_no_digests() -> None:

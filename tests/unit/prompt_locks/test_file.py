@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.errors import ConfigError
+from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.prompt_locks.file import read_prompt_lock, write_prompt_lock
 from ais_prompt.prompt_locks.text import text_of_prompt
 from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts, compact_digest
@@ -93,6 +93,13 @@ def test_what_is_no_lock_is_refused(path: Path, content: str) -> None:
     with pytest.raises(ConfigError, match="lock") as caught:
         read_prompt_lock(path)
     assert caught.value.mend
+
+
+def test_a_lock_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot write") as caught:
+        write_prompt_lock(tmp_path / "file" / "eval.lock", lock_of("text"))
+    assert "--lock-file" in caught.value.mend
 
 
 def test_a_lock_that_is_not_there(path: Path) -> None:
