@@ -33,23 +33,13 @@ def test_the_default_config_evaluates_the_demo_model(project: Project) -> None:
     done = project.run("run", "configs/eval.py")
     assert done.returncode == 0, done.stderr
     rows = project.summary()
-    assert [(row["dataset"], row["model"]) for row in rows] == [
-        ("demo-addition", "demo-base"),
-        ("demo-chat-sums", "demo-base"),
-        ("demo-addition", "demo-chat"),
-        ("demo-chat-sums", "demo-chat"),
-    ]
-    assert all(row["n"] == 200 and row["failed"] == 0 for row in rows)
-    best = [row["score"] for row in rows]
-    assert all(0.8 <= score < 1 for score in best), best
-
-
-def test_the_demo_model_holds_dialogues(project: Project) -> None:
-    done = project.run("run", "--models", "demo_chat", "--datasets", "demo_dialogue", "--num-prompts", "32")
-    assert done.returncode == 0, done.stderr
-    [summary] = project.root.glob("outputs/*/*/summary/summary.json")
-    scores = {row["metric"]: row["score"] for row in json.loads(summary.read_text())}
-    assert scores["accuracy"] >= scores["dialogue_accuracy"] > 0.6
+    scores = {(row["dataset"], row["model"]): row["score"] for row in rows if row["metric"] == "accuracy"}
+    names = ("demo-addition", "demo-chat-sums", "demo-choice", "demo-dialogue")
+    assert list(scores) == [(dataset, model) for model in ("demo-base", "demo-chat") for dataset in names]
+    assert all(row["failed"] == 0 for row in rows)
+    # A model that goes on with a text was not made for dialogues.
+    assert scores.pop(("demo-dialogue", "demo-base")) < 0.6
+    assert all(0.8 <= score < 1 for score in scores.values()), scores
 
 
 @pytest.fixture(scope="module")
