@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -56,8 +55,7 @@ def mean_score(
         best: as in `mean_scores`.
     """
     values = [estimate.value for estimate in estimates if estimate.value is not None]
-    # Not `fmean`: its rounding can leave the range of the values.
-    mean = statistics.mean(values) if values else None
+    mean = exact_mean(values) if values else None
     stderr = standard_error(values)
     counts = count_statuses(scores)
     return Score(
@@ -84,14 +82,23 @@ def standard_error(values: Sequence[float]) -> float | None:
 
     Source: Miller 2024, "Adding Error Bars to Evals"; the values are taken as independent.
     """
-    return statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
+    if len(values) < 2:
+        return None
+    mean = exact_mean(values)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    return math.sqrt(variance / len(values))
+
+
+def exact_mean(values: Sequence[float]) -> float:
+    """The mean, summed without rounding errors; the rounding of the division does not leave the range of the values."""
+    return min(max(math.fsum(values) / len(values), min(values)), max(values))
 
 
 def _estimate(score: SampleScore, metric: str, best: float | None) -> Estimate:
     if score.repeats:
         each = [_estimate(answer, metric, best) for answer in score.repeats]
-        value = statistics.mean(known) if (known := [one.value for one in each if one.value is not None]) else None
-        return Estimate(value, statistics.mean(one.low for one in each), statistics.mean(one.high for one in each))
+        value = exact_mean(known) if (known := [one.value for one in each if one.value is not None]) else None
+        return Estimate(value, exact_mean([one.low for one in each]), exact_mean([one.high for one in each]))
     if score.status == "failed":
         return Estimate(None, 0.0, best or 0.0)
     # An answer that could not be parsed may come without values.
@@ -110,4 +117,4 @@ def _interval(
 def _bounds(estimates: Sequence[Estimate]) -> tuple[float, float] | None:
     if not estimates:
         return None
-    return statistics.mean(one.low for one in estimates), statistics.mean(one.high for one in estimates)
+    return exact_mean([one.low for one in estimates]), exact_mean([one.high for one in estimates])
