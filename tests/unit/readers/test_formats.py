@@ -5,6 +5,8 @@ import json
 import logging
 import math
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,8 +14,11 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
+from ais_prompt.readers.arrow_rows import table_of_rows
 from ais_prompt.readers.formats import read_file, split_name
 
 WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]
@@ -237,3 +242,21 @@ def test_a_missing_file_offers_the_nearest_name(write: Write) -> None:
     path = write("test.jsonl", '{"q": 1}')
     assert fault_of(path.with_name("tets.jsonl")).mend == "did you mean 'test.jsonl'?"
     assert "check the path" in fault_of(path.parent / "nowhere" / "test.jsonl").mend
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), min_size=1, max_size=5))
+def test_columns_of_text_come_back_as_they_were(texts: list[str]) -> None:
+    table = table_of_rows(enumerate({"text": text} for text in texts), str)
+    assert table.schema.field("text").type == pa.string()
+    assert table.column("text").to_pylist() == texts
+
+
+def test_reading_texts_does_not_import_pandas(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"question": "1+1=?", "answer": "二"}\n')
+    program = (
+        "import sys; from pathlib import Path; from ais_prompt.readers.formats import read_file;"
+        f"print(list(read_file(Path({str(tmp_path / 'x.jsonl')!r}))), 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[{'question': '1+1=?', 'answer': '二'}] False"
