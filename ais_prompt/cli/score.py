@@ -62,7 +62,7 @@ def score(
     debug: bool,
     **gate_values: Any,
 ) -> None:
-    """Score answers that are there already; nobody is asked, and the answers stay as they are.
+    """Score answers that are there already. They stay as they are, and nobody is asked but a judge, if they need one.
 
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Answers made
     elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.

@@ -23,7 +23,10 @@ from ais_prompt.postprocess.reasoning import extract_non_reasoning_content
 from ais_prompt.registry import POSTPROCESSORS
 
 _DECORATION = re.compile(r"\*+|`+|\$+|\\(?:text|textbf|mathrm|mathbf|boxed)(?=\{)|(?<!\w)_+|_+(?!\w)")
-_OPEN, _CLOSE = r"[\s(（\[【{<'\"“‘「]*", r"[)）\]】}>'\"”’」]*"
+_SPACE = re.compile(r"\s+")
+# No run of these is unbounded: on a long one, patterns that begin with it would take quadratic time.
+_OPENING, _CLOSING = r"\s(（\[【{<'\"“‘「", r")）\]】}>'\"”’」"
+_OPEN, _CLOSE = f"[{_OPENING}]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
 
 _ENGLISH = (
     r"(?i:\b(?:answer|choice|option|solution)s?(?:\s+(?:to|for|of)\s+[^.:\n]{1,80}?)?"
@@ -95,7 +98,8 @@ def multiple_select_postprocess(text: str, options: str = "ABCDEFGH") -> str | N
     """
     said = _plain(extract_non_reasoning_content(text) or "")
     letter = f"[{re.escape(options)}]"
-    group = rf"{letter}(?:(?:[\s,，、/&和与及]|and\b|{_OPEN}|{_CLOSE})*{letter})*(?![A-Za-z])"
+    between = rf"(?:[,，、/&和与及{_OPENING}{_CLOSING}]|and\b){{0,12}}"
+    group = rf"{letter}(?:{between}{letter})*(?![A-Za-z])"
     for start in (*_ENGLISH, *_CHINESE, rf"^{_OPEN}", r"(?<![A-Za-z])"):
         if found := re.search(f"(?:{start}){_OPEN}({group})", said, re.MULTILINE):
             return "".join(sorted(set(re.findall(letter, found.group(1)))))
@@ -137,8 +141,8 @@ def _ways(options: str) -> _Ways:
 
 
 def _plain(text: str) -> str:
-    """The text without decoration."""
-    return _DECORATION.sub("", text)
+    """The text without decoration, and without long runs of white space."""
+    return _SPACE.sub(lambda run: "\n" if "\n" in run.group() else " ", _DECORATION.sub("", text))
 
 
 def _letters(pattern: re.Pattern[str], text: str) -> list[str]:

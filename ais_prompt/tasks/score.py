@@ -55,7 +55,11 @@ def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked:
     predictions = read_predictions(path, with_prompts=False)
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), mend=_AGAIN)
-    scorer = _whole_sample(task.dataset, _one_answer(task, evaluator, folder, open_progress), first)
+    reader = _reader(task, evaluator)
+    if isinstance(evaluator, JudgeEvaluator):
+        scorer = _judged(reader, evaluator, task, folder, first, open_progress)
+    else:
+        scorer = _whole_sample(task.dataset, reader, first)
     samples = list(_sample_scores(task.name, scorer, itertools.chain([first], predictions)))
     _refuse_doubled(samples, str(path))
     if asked is not None and len(samples) != asked:
@@ -101,16 +105,6 @@ def _reader(task: TaskSpec, evaluator: Evaluator) -> Scorer:
     )
 
 
-def _one_answer(
-    task: TaskSpec, evaluator: Evaluator, folder: RunFolder, open_progress: OpenProgress
-) -> Scorer | JudgedScorer:
-    """What scores one answer; a judge has done its work then."""
-    scorer = _reader(task, evaluator)
-    if not isinstance(evaluator, JudgeEvaluator):
-        return scorer
-    return _judged(scorer, evaluator, task, folder, open_progress)
-
-
 def _whole_sample(dataset: DatasetSpec, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:
     """What scores a sample: by turns if each turn is asked, by answers if there are several to each question."""
     inferencer = build_inferencer(dataset)
@@ -122,22 +116,27 @@ def _whole_sample(dataset: DatasetSpec, one: Scorer | JudgedScorer, first: Predi
 
 
 def _judged(
-    one: Scorer, evaluator: JudgeEvaluator, task: TaskSpec, folder: RunFolder, open_progress: OpenProgress
-) -> JudgedScorer:
-    """Have everything judged that needs it.
+    reader: Scorer,
+    evaluator: JudgeEvaluator,
+    task: TaskSpec,
+    folder: RunFolder,
+    first: Prediction,
+    open_progress: OpenProgress,
+) -> AnyScorer:
+    """What scores a sample, after everything that needs a judge was judged.
 
     Raises:
         AisPromptError: the judge cannot be used.
     """
     assert task.dataset.eval.judge is not None  # `build_evaluator` has seen to it
     judge = Judge(task.dataset.eval.judge, task, folder, open_progress)
+    noting = _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.note), first)
     path = folder.predictions(task.model.abbr, task.dataset.abbr)
-    noting = JudgedScorer.of(one, evaluator, judge.note)
     for prediction in read_predictions(path, with_prompts=False):
         with suppress(DataError):  # it comes again when the sample is scored
-            _whole_sample(task.dataset, noting, prediction).score(prediction)
+            noting.score(prediction)
     judge.ask()
-    return JudgedScorer.of(one, evaluator, judge.recall)
+    return _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.recall), first)
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,9 +133,17 @@ def test_the_result_is_an_option_or_none(text: str) -> None:
         assert option is None or option in "ABCD"
 
 
-@pytest.mark.parametrize("text", ["the answer to ", "( ", "\\boxed{", "<think>", "**", "选"])
+LONG = ["the answer to ", "answer is ", "( ", "[[", "\\boxed{", "<think>", "**", "选", "```\n", "\n", " ", "'", "$"]
+
+
+@pytest.mark.parametrize("text", LONG)
 def test_a_long_answer_takes_little_time(text: str) -> None:
-    assert first_option_postprocess(text * (200_000 // len(text))) is None
+    long = text * (50_000 // len(text))
+    begin = time.process_time()
+    for postprocess in (first_option_postprocess, last_option_postprocess, multiple_select_postprocess):
+        assert postprocess(long) is None
+        assert postprocess("The answer is " + long + " B") in ("B", None)
+    assert time.process_time() - begin < 30
 
 
 @pytest.mark.parametrize(
