@@ -2,10 +2,11 @@
 
     python -m tools.bench.prompts            # one core, no model and no file is opened
 
-First 5 shots, the same for every row or drawn anew for each: as the text that a language model continues, as messages,
-and as label prompts from a label table. Then how the time grows with the shots, and with the columns. Each line stands
-beside a straightforward implementation of the rules (`tools.bench.per_row`), run by turns with ours in the same process
-on the same rows, after both were seen to give the same prompts. Processor time, the best of several rounds.
+First 5 shots, the same for every row or drawn anew for each from 200 training rows: as the text that a language model
+continues, as messages, and as label prompts from a label table. Then shots from so many rows that most are shown only
+once: nothing can be kept of them. Last how the time grows with the shots, and with the columns. Each line stands beside
+a straightforward implementation of the rules (`tools.bench.per_row`), run by turns with ours in the same process on the
+same rows, after both were seen to give the same prompts. Processor time, the best of several rounds.
 """
 
 from __future__ import annotations
@@ -59,12 +60,12 @@ class Case:
     style: str = "text"
 
 
-def make_case(rows: int, shots: int, columns: int, *, fixed: bool, style: str = "text") -> Case:
+def make_case(rows: int, shots: int, columns: int, *, fixed: bool, style: str = "text", train_rows: int = 200) -> Case:
     """Rows with a question of 45 words (as in GSM8K), an answer, and further columns that no template names."""
     random = Random(0)
-    train = [_sample(random, number, columns) for number in range(200)]
+    train = [_sample(random, number, columns) for number in range(train_rows)]
     chosen = [train[:shots] if fixed else random.sample(train, shots) for _ in range(rows)]
-    return Case([_sample(random, 200 + number, columns) for number in range(rows)], chosen, style)
+    return Case([_sample(random, train_rows + number, columns) for number in range(rows)], chosen, style)
 
 
 def _sample(random: Random, number: int, columns: int) -> Sample:
@@ -128,6 +129,9 @@ def main() -> None:
         for fixed, name in kinds:
             case = make_case(options.rows, 5, 2, fixed=fixed, style=style)
             report(f"{style}, 5 shots, {name}", case, options.rounds)
+    for style in ("text", "messages"):
+        case = make_case(options.rows, 5, 2, fixed=False, style=style, train_rows=20 * options.rows)
+        report(f"{style}, 5 shots, once", case, options.rounds)
     for shots in (0, 5, 10, 20, 40):
         for fixed, name in kinds:
             report(f"{shots} shots, {name}", make_case(options.rows, shots, 2, fixed=fixed), options.rounds)
