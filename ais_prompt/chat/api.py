@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from ais_prompt.chat.chat_section import chat_turns
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.language_model import join_texts
-from ais_prompt.chat.media import MEDIA, bare_parts, has_media, join_contents
+from ais_prompt.chat.media import MEDIA, bare_parts, has_media
 from ais_prompt.chat.meta_template import SILENT, MetaTemplate, Slot
 from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.rounds import Round, split_rounds
-from ais_prompt.chat.sections import Fill, Sections
+from ais_prompt.chat.said import ApiTurn, Said, openai_message, said_blank
+from ais_prompt.chat.sections import Sections
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.fill import unsealed
 from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
 from ais_prompt.types import Content, Message
-
-OPENAI_ROLES: Mapping[str, str] = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 
 DEFAULT_META_TEMPLATE: Mapping[str, Any] = {
     "round": [
@@ -31,50 +29,6 @@ DEFAULT_META_TEMPLATE: Mapping[str, Any] = {
 
 
 BEGIN = "begin=[dict(role='SYSTEM', prompt='...')]"
-
-
-class ApiTurn(NamedTuple):
-    """A message before its role is named in OpenAI's way: ``role`` is the ``api_role`` of the meta template."""
-
-    role: str
-    prompt: Content
-
-
-class Said:
-    """What is said in a prompt or a part of one; neighbours of the same role are one message.
-
-    Attributes:
-        roles: by whom: the ``api_role`` of each message.
-        messages: the messages as they are sent.
-    """
-
-    __slots__ = ("messages", "roles")
-
-    def __init__(self, roles: list[str], messages: list[Message]) -> None:
-        self.roles = roles
-        self.messages = messages
-
-    def say(self, role: str, content: Content) -> None:
-        """Add a message; a newline stands between texts that are merged."""
-        if self.roles and self.roles[-1] == role:
-            self.messages[-1] = _message(role, join_contents(self.messages[-1].content, content))
-        else:
-            self.roles.append(role)
-            self.messages.append(_message(role, content))
-
-    def turns(self) -> list[ApiTurn]:
-        """The same by the roles of the meta template."""
-        return [ApiTurn(role, message.content) for role, message in zip(self.roles, self.messages, strict=True)]
-
-    def add(self, more: Said) -> None:
-        """Add what was said before, which is only merged where the two meet."""
-        if self.roles and more.roles and self.roles[-1] == more.roles[0]:
-            self.say(more.roles[0], more.messages[0].content)
-            self.roles += more.roles[1:]
-            self.messages += more.messages[1:]
-        else:
-            self.roles += more.roles
-            self.messages += more.messages
 
 
 class ApiFormat:
@@ -90,7 +44,7 @@ class ApiFormat:
     def __init__(self, meta: MetaTemplate | None) -> None:
         self.meta = meta
         self.opening = _opening(meta) if meta else []
-        self._sections = Sections(self._rounds, self._outside, _blank)
+        self._sections = Sections(self._rounds, self._outside, said_blank)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
         """The messages in OpenAI form; a string becomes one user message, and messages stay as they are.
@@ -99,7 +53,7 @@ class ApiFormat:
             PromptError: a role cannot be placed, or a generation request would have nothing to say.
         """
         if isinstance(prompt, str):
-            return (_message("HUMAN", prompt),)
+            return (openai_message("HUMAN", prompt),)
         if is_raw(prompt):
             return raw_messages(prompt)
         if self.meta is not None and not chat_turns(prompt):
@@ -203,11 +157,7 @@ def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
 def _sent(turn: ApiTurn | str) -> Message:
     if isinstance(turn, str):
         raise ConfigError(f"'begin' of an API model's meta_template must be a turn, not the text {turn!r}", mend=BEGIN)
-    return _message(turn.role, turn.prompt)
-
-
-def _message(role: str, content: Content) -> Message:
-    return Message(OPENAI_ROLES.get(role, role), content)
+    return openai_message(turn.role, turn.prompt)
 
 
 def _say(said: Said, turn: Turn, slot: Slot) -> None:
@@ -218,17 +168,3 @@ def _say(said: Said, turn: Turn, slot: Slot) -> None:
             mend=f"dict(role={slot.role!r}, api_role='HUMAN')",
         )
     said.say(role, slot.content(turn))
-
-
-def _blank(said: Said, keys: Collection[str]) -> Fill[Said] | None:
-    """What is said with sealed keys in its texts, to be filled; next to media an empty text would be left out."""
-    texts = [unsealed(message.content, keys) for message in said.messages if isinstance(message.content, str)]
-    if len(texts) < len(said.messages):
-        return None
-    blanks = list(zip(said.messages, texts, strict=True))
-
-    def fill(values: Mapping[str, object]) -> Said:
-        messages = [Message(one.role, text.fill(values)) if text.keys else one for one, text in blanks]
-        return Said(said.roles, messages)
-
-    return fill
