@@ -8,6 +8,7 @@ from typing import Any
 
 from ais_prompt.models.hf_generation import completion_of, end_tokens, generation_options
 from ais_prompt.models.hf_library import quiet
+from ais_prompt.models.hf_not_a_number import NOT_A_NUMBER, NotANumber
 from ais_prompt.models.hf_reuse_trial import reuse_of
 from ais_prompt.models.hf_stop import StopTexts
 from ais_prompt.types import Completion, Decoding
@@ -57,6 +58,7 @@ class Generator:
         width = batch["input_ids"].shape[1]
         ends = end_tokens(self._network, self._tokenizer, decoding)
         cache = self._reuse.cache_for(rows) if self._reuse else None
+        not_a_number = NotANumber()
         with quiet(), _seeded(self._network.device, seed):
             output = self._network.generate(
                 **batch,
@@ -64,6 +66,7 @@ class Generator:
                 eos_token_id=sorted(ends) or None,
                 pad_token_id=self._tokenizer.pad_token_id,
                 stopping_criteria=[StopTexts(self._tokenizer, width, decoding.stop)] if decoding.stop else None,
+                logits_processor=[not_a_number],
                 past_key_values=cache,
             )
         answers = [tuple(new) for new in output[:, width:].tolist()]
@@ -71,10 +74,11 @@ class Generator:
             completion_of(self._tokenizer, row, new, ends, decoding.stop)
             for row, new in zip(rows, answers, strict=True)
         ]
-        if self._reuse:
+        broken = not_a_number.rows()
+        if self._reuse and not broken:
             said = zip(answers, completions, strict=True)
             self._reuse.keep(rows, [new[: completion.usage.completion_tokens] for new, completion in said], cache)
-        return completions
+        return [Completion(failure=NOT_A_NUMBER) if row in broken else one for row, one in enumerate(completions)]
 
 
 def _left_padded(tokenizer: Any, rows: Sequence[Sequence[int]], device: Any) -> dict[str, Any]:

@@ -302,6 +302,22 @@ def test_what_cannot_be_scored_is_a_failure_of_its_own(model: HuggingFaceBaseMod
     assert kinds == [None, "no_tokens", "no_tokens", "too_long", "too_long", "long_choice"]
 
 
+def test_without_bos_the_first_token_of_the_text_is_the_one_that_is_not_scored(folder: Path, tmp_path: Path) -> None:
+    llama(300, bos_token_id=None, eos_token_id=None).save_pretrained(tmp_path)
+    words = tokenizer()
+    words.backend_tokenizer.post_processor = None
+    words.bos_token = words.eos_token = None
+    words.save_pretrained(tmp_path)
+    model = HuggingFaceBaseModel(str(tmp_path))
+    assert model.tokenizer().bos_token is None
+    whole_text, single, after = ask(model, ("one plus", Scoring()), ("one", Scoring()), ("", Scoring("one plus")))
+    tokens = model.encode("one plus")
+    assert likelihoods([whole_text])[0].nll == pytest.approx(-sum(exact(model._network, tokens)), rel=1e-5)
+    assert single.failure is not None
+    assert single.failure.kind == "no_tokens"
+    assert likelihoods([after])[0].tokens == len(tokens) - 1
+
+
 def test_a_text_as_long_as_the_model_allows_is_scored(model: HuggingFaceBaseModel) -> None:
     text = "x" * 127  # and <s>: 128 tokens
     assert model.count_tokens(text) == 128

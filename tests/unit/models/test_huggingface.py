@@ -373,6 +373,19 @@ def test_a_token_that_the_network_does_not_know_fails_alone(copy: Path, model: H
     assert completions[-1].failure.kind == "generation"
 
 
+@pytest.mark.parametrize("kept", [0, 8192])
+def test_a_prompt_for_which_the_network_computes_nan_fails_alone(folder: Path, kept: int) -> None:
+    model = HuggingFaceBaseModel(str(folder), max_out_len=6, prefix_cache_tokens=kept)
+    expected = texts(ask(model, PROMPTS))
+    [broken] = model.tokenizer()("z", add_special_tokens=False)["input_ids"]
+    model._network.model.embed_tokens.weight.data[broken] = float("nan")
+    for _ in range(2):
+        completions = ask(model, [*PROMPTS, "z"])
+        assert texts(completions[:-1]) == expected
+        assert completions[-1].failure is not None
+        assert completions[-1].failure.kind == "not_a_number"
+
+
 @pytest.mark.parametrize("path", ["./missing", "/missing", "~/missing", "a/b/c"])
 def test_a_missing_folder_is_said_at_once(path: str) -> None:
     for action in (HuggingFaceBaseModel(path).tokenizer, HuggingFaceBaseModel(path).load):
@@ -461,6 +474,17 @@ def test_a_tokenizer_without_pad_token_borrows_one(copy: Path) -> None:
     stop = texts(ask(borrowed, PROMPTS))[0][9:12]
     together, alone = ask(borrowed, PROMPTS, stop=(stop,))[0], ask(borrowed, PROMPTS[:1], stop=(stop,))[0]
     assert (together.text, together.usage) == (alone.text, alone.usage)
+
+
+def test_a_tokenizer_without_bos_and_eos_answers_until_the_answer_is_long_enough(copy: Path) -> None:
+    for name in ("tokenizer_config.json", "generation_config.json", "config.json"):
+        values = json.loads((copy / name).read_text())
+        kept = {key: value for key, value in values.items() if key not in ("bos_token", "eos_token", "eos_token_id")}
+        (copy / name).write_text(json.dumps(kept))
+    model = HuggingFaceBaseModel(str(copy), max_out_len=5)
+    assert (model.tokenizer().bos_token, model.tokenizer().eos_token) == (None, None)
+    completions = ask(model, PROMPTS)
+    assert {(one.finish_reason, one.usage.completion_tokens) for one in completions} == {("length", 5)}
 
 
 def test_a_local_model_needs_no_network(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
