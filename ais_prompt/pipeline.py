@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -30,11 +31,12 @@ from ais_prompt.store.run_record import RunRecord
 from ais_prompt.tasks.build import build_model
 from ais_prompt.tasks.check import check_run
 from ais_prompt.tasks.check_scoring import check_scoring
+from ais_prompt.tasks.early_stop import GateWatch
 from ais_prompt.tasks.infer import infer
 from ais_prompt.tasks.preview import PromptView, preview
 from ais_prompt.tasks.score import score, stored_scores
 from ais_prompt.tasks.warnings import PromptWarning
-from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Speed, TaskSpec
+from ais_prompt.types import DatasetSpec, Gate, ModelSpec, RunSpec, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
 
 logger = logging.getLogger(__name__)
@@ -189,6 +191,7 @@ def run(
     mode: RunMode = "all",
     command: str = "",
     warnings: Sequence[PromptWarning] = (),
+    stop_early: Sequence[Gate] = (),
 ) -> RunResult:
     """Run every model on every data set, and leave predictions, scores and a summary in the run folder.
 
@@ -198,6 +201,7 @@ def run(
         mode: everything, only inference, only scoring, or only the summary.
         command: the command line without secrets, for the record.
         warnings: of the prompts, to be said before anything is asked.
+        stop_early: ask of each data set only until all of these gates that concern it are decided.
 
     Raises:
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
@@ -213,7 +217,7 @@ def run(
         if record.changes:
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
         with _session(record, folder):
-            outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache))
+            outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache, stop_early))
             rows = with_averages(summary_rows(outcomes), spec.summary.groups)
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
@@ -251,7 +255,12 @@ def _session(record: RunRecord, folder: RunFolder) -> Iterator[None]:
 
 
 def _outcomes(
-    tasks: Sequence[TaskSpec], mode: RunMode, folder: RunFolder, record: RunRecord, cache: Path | None
+    tasks: Sequence[TaskSpec],
+    mode: RunMode,
+    folder: RunFolder,
+    record: RunRecord,
+    cache: Path | None,
+    stop_early: Sequence[Gate],
 ) -> Iterator[TaskOutcome]:
     asks = mode in ("all", "infer")
     with run_progress([task.name for task in tasks] if asks else []) as progress:
@@ -261,7 +270,8 @@ def _outcomes(
             return
 
         def work(task: TaskSpec, model: Model) -> None:
-            record.add_task(task, infer(task, model, folder, progress.task, cache))
+            watch_of = partial(GateWatch, stop_early, task) if stop_early else None
+            record.add_task(task, infer(task, model, folder, progress.task, cache, watch_of=watch_of))
 
         for task, error in run_local(tasks, work):
             if error is not None:

@@ -64,6 +64,20 @@ class GateKeeper:
     junit: str | None
     markdown: str | None
 
+    def to_stop_early(self) -> Sequence[Gate]:
+        """The gates that can be decided before every sample is asked.
+
+        Raises:
+            ConfigError: there are none, or a baseline is to be held against too.
+        """
+        from ais_prompt.errors import ConfigError
+
+        if self.baseline is not None:
+            raise ConfigError("a drop against a baseline is known only at the end", mend="leave out --stop-early")
+        if not self.gates:
+            raise ConfigError("--stop-early needs a gate to decide", mend="add --gate 'accuracy >= 80%'")
+        return self.gates
+
     def hold(self, result: RunResult, root: Path) -> bool:
         """Say of each gate whether it holds, and write the files that are asked for; True if all hold.
 

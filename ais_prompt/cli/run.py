@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     help="More samples than this without an answer: exit code 1.",
 )
 @gate_options
+@click.option("--stop-early", is_flag=True, help="Ask of each data set only until its gates are decided.")
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -57,6 +58,7 @@ def run(
     cache: str | None,
     dry_run: bool,
     max_failures: FailureLimit,
+    stop_early: bool,
     **options: Any,
 ) -> None:
     """Ask the models, score the answers, report.
@@ -71,6 +73,7 @@ def run(
     gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
     spec, warnings = pipeline.checked(source(**options))
     gates = read_gates(spec, **gate_values)
+    decisive = gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(spec, lock_file, options):
         ctx.exit(1)
     if cache:
@@ -80,7 +83,7 @@ def run(
         return
     folder = pipeline.open_run(spec, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
-    result = pipeline.run(spec, folder, mode, command_line(), warnings)  # type: ignore[arg-type]
+    result = pipeline.run(spec, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
     show(result, folder.root)
     holds = gates.hold(result, folder.root)
     _show_next(result, folder.root, max_failures, options)

@@ -5,16 +5,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import Final
 
 from ais_prompt.report.formats import escaped, to_markdown
 from ais_prompt.report.numbers import span, value
 from ais_prompt.report.outcome import Row
 from ais_prompt.types import Gate
 from ais_prompt.utils.text import printable
-
-COUNTS: Final = ("failed", "truncated", "unparsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +40,8 @@ def check_gates(gates: Iterable[Gate], rows: Sequence[Row]) -> list[Verdict]:
 
 
 def _verdicts(gate: Gate, rows: Sequence[Row]) -> Iterator[Verdict]:
-    chosen = [row for row in rows if _is_meant(row, gate.pattern)]
-    if gate.name in COUNTS:
+    chosen = [row for row in rows if gate.concerns(row.model, row.dataset)]
+    if gate.counts_answers:
         # Every metric of a data set has the same counts.
         chosen = list({(row.model, row.dataset): row for row in reversed(chosen)}.values())[::-1]
         yield from (_of_count(gate, row) for row in chosen)
@@ -55,10 +51,6 @@ def _verdicts(gate: Gate, rows: Sequence[Row]) -> Iterator[Verdict]:
         yield from (_of_score(gate, row) for row in chosen)
     if not chosen:
         yield Verdict(gate.text, "", False, "there is no such score")
-
-
-def _is_meant(row: Row, pattern: str) -> bool:
-    return fnmatchcase(row.dataset, pattern) or fnmatchcase(f"{row.model}/{row.dataset}", pattern)
 
 
 def _of_score(gate: Gate, row: Row) -> Verdict:

@@ -23,6 +23,7 @@ from ais_prompt.tasks.memory import Memory
 from ais_prompt.tasks.progress import OpenProgress, Progress
 from ais_prompt.tasks.shots import fitting_shots
 from ais_prompt.tasks.speed import SpeedMeter
+from ais_prompt.tasks.watch import NeverEnough, Watch
 from ais_prompt.types import Activity, Completion, Request, Sample, TaskFacts, TaskSpec
 
 ROWS_KEPT: Final = 2048
@@ -89,6 +90,7 @@ def infer(
     open_progress: OpenProgress,
     cache_folder: Path | None = None,
     data: Dataset | None = None,
+    watch_of: Callable[[int], Watch] | None = None,
 ) -> TaskFacts:
     """Ask about every sample, from the journal and the cache as far as they reach, and write the predictions.
 
@@ -97,6 +99,7 @@ def infer(
         folder: where answers and predictions are written.
         open_progress: shows how far it is.
         cache_folder: answers of other runs; None to go without them.
+        watch_of: makes, of the number of samples, what says when enough was asked; None to ask every sample.
 
     Raises:
         AisPromptError: the task cannot go on; what was answered is in the journal.
@@ -116,13 +119,17 @@ def infer(
         with open_progress(task.name, total, known, activity) as progress:
             if memory.has_answers:
                 progress.note(_reuse_note(task, known, total, len(journal) - used, memory.from_cache))
-            session = _Session(work, memory, progress, predictions)
-            drive(model, _dialogues(work, memory), session.record, session.finished, has_answered=known > 0)
+            watch = watch_of(total) if watch_of else NeverEnough()
+            session = _Session(work, memory, progress, predictions, watch)
+            dialogues = _until(watch, _dialogues(work, memory))
+            drive(model, dialogues, session.record, session.finished, has_answered=known > 0)
+            if watch.decided:
+                progress.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
             if session.shortened:
                 progress.note(_shortened_note(task, session.shortened, total, model))
     data, speed = work.data, session.meter.speed() if isinstance(model, AsyncModel) else None
     return TaskFacts(
-        model.identity(), data.digest, tuple(data.origins), total, session.failed, session.shortened, speed
+        model.identity(), data.digest, tuple(data.origins), session.samples, session.failed, session.shortened, speed
     )
 
 
@@ -133,6 +140,14 @@ def _dialogues(work: Inference, memory: Memory) -> Iterator[Dialogue]:
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
+
+
+def _until(watch: Watch, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
+    """The dialogues, until enough was asked. Those that are under way come to their end."""
+    for dialogue in dialogues:
+        yield dialogue
+        if watch.decided:
+            return
 
 
 def _conversation(work: Inference, sample: Sample) -> Conversation:
@@ -176,11 +191,15 @@ class _Session:
     """Takes what comes of asking: writes it down, shows it, and counts it.
 
     Attributes:
+        samples: how many are over.
         failed, shortened: samples without an answer, and with fewer examples than were retrieved.
         meter: how fast the model answered.
     """
 
-    def __init__(self, work: Inference, memory: Memory, progress: Progress, predictions: PredictionSorter) -> None:
+    def __init__(
+        self, work: Inference, memory: Memory, progress: Progress, predictions: PredictionSorter, watch: Watch
+    ) -> None:
+        self.samples = 0
         self.failed = 0
         self.shortened = 0
         self.meter = SpeedMeter()
@@ -188,6 +207,7 @@ class _Session:
         self._memory = memory
         self._progress = progress
         self._predictions = predictions
+        self._watch = watch
 
     def record(self, request: Request, completion: Completion) -> None:
         """A request has come to its end."""
@@ -200,6 +220,8 @@ class _Session:
         prediction = over.prediction
         assert prediction is not None  # it is over
         self._predictions.add(prediction)
+        self._watch.see(prediction)
+        self.samples += 1
         self.failed += prediction.failed
         self.shortened += prediction.shots_used < self._work.shots_retrieved(prediction.index)
         if not _is_known(over):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from fnmatch import fnmatchcase
+from typing import Final, Literal, TypeAlias
 
 Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
+
+COUNTS: Final = ("failed", "truncated", "unparsed")
+"""States of answers that a gate can limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,15 @@ class Gate:
     limit: float
     percent: bool
     where: str = ""
+
+    @property
+    def counts_answers(self) -> bool:
+        """Whether it limits how many answers are in a state, and no metric."""
+        return self.name in COUNTS
+
+    def concerns(self, model: str, dataset: str) -> bool:
+        """Whether it holds for a model on a data set."""
+        return fnmatchcase(dataset, self.pattern) or fnmatchcase(f"{model}/{dataset}", self.pattern)
 
     def holds(self, value: float) -> bool:
         """Whether a value, in the unit of ``limit``, keeps to it."""

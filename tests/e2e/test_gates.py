@@ -47,3 +47,18 @@ def test_a_drop_against_a_baseline_file(project: Project) -> None:
     assert "FAIL  no significant drop  fake/sums  accuracy -27.5 points" in worse.stdout
     tolerant = project.run("run", "eval.py", "--baseline", "base.json", "--min-drop", "0.5")
     assert tolerant.returncode == 0
+
+
+def test_asking_stops_when_the_gate_is_decided(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "5"} for n in range(60)])
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='It is 4.', max_concurrency=1)")
+    done = project.run("run", "eval.py", "--gate", "accuracy >= 80%", "--stop-early")
+    assert done.returncode == 1
+    assert "its gates are decided after 13 of 60 samples" in done.stderr
+    assert len(project.predictions()) == len(project.journal()) == 13
+    goes_on = project.run("run", "eval.py", "-r")
+    assert goes_on.returncode == 0, goes_on.stderr
+    assert len(project.predictions()) == 60
+    for args in ([], ["--gate", "failed <= 0", "--baseline", str(project.folder())]):
+        wrong = project.run("run", "eval.py", "--stop-early", *args)
+        assert wrong.returncode == 2
