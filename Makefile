@@ -2,10 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo gate test lint clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
+
+# Holds the latest demo against what is committed: the prompts, and the answers.
+gate: .venv/installed
+	$(BIN)/aisprompt lock configs/eval.py --check -o .ci/demo.lock
+	$(BIN)/aisprompt score eval --baseline .ci/demo_baseline.json \
+		--gate 'demo-[ac]*: accuracy >= 80%' --gate 'failed <= 0' --gate 'truncated <= 2%'
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest
