@@ -125,8 +125,9 @@ def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict
         rows.append(("ask the failed ones again", f"{again} -r {root.name}"))
     if not limit.allows(result.failed, result.asked):
         rows.append(("accept these failures", f"{again} -r {root.name} --max-failures {result.failed}"))
+    score = f"aisprompt score {shlex.quote(str(root))}"
     rows += [
-        ("score again without asking", f"aisprompt score {shlex.quote(str(root))}"),
+        ("score again without asking", score + " --allow-code-execution" * options["allow_code_execution"]),
         ("see what was sent", f"{view} -a"),
     ]
     click.echo("Next:")

@@ -57,7 +57,8 @@ def test_with_the_switch_programs_are_scored(project: Project) -> None:
     assert project.run("check", "eval.py", "--allow-code-execution").returncode == 0
     done = project.run("run", "eval.py", "--allow-code-execution")
     assert done.returncode == 0, done.stderr
-    assert "--allow-code-execution" in done.stdout  # the command that scores again has it too
+    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line]
+    assert again.endswith(" --allow-code-execution")
     rows = {row["metric"]: row for row in project.summary()}
     assert {metric: row["score"] for metric, row in rows.items()} == {"accuracy": 0.25, "forbidden": 0.25}
     assert (rows["accuracy"]["scored"], rows["accuracy"]["unparsed"]) == (3, 1)
