@@ -60,7 +60,8 @@ class _Watch:
 
     def __init__(self, record: Record, has_answered: bool) -> None:
         self._record = record
-        self._answered = has_answered
+        self._has_answered = has_answered
+        self._answered = False
         self._failures: list[str] = []
         self._last: Failure | None = None
 
@@ -78,8 +79,13 @@ class _Watch:
             self.conclude()
 
     def conclude(self) -> None:
-        """Give the model up if it has failed in one way only, and never answered."""
-        if self._last is not None and not self._answered and len(set(self._failures)) == 1:
+        """Give the model up if it has failed in one way only, and never answered.
+
+        Earlier answers speak for the model, and against the samples that are left; but not for a server that is down.
+        """
+        kinds = set(self._failures)
+        usable = self._answered or (self._has_answered and kinds != {"unreachable"})
+        if self._last is not None and not usable and len(kinds) == 1:
             number = "the only request" if len(self._failures) == 1 else f"all {len(self._failures)} requests so far"
             raise ModelError(f"{number} failed: {self._last.kind}: {self._last.message}", mend=RETRY_HINT)
 

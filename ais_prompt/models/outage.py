@@ -20,14 +20,19 @@ PATIENCE: Final = 900.0
 class Outage:
     """Whether the server is away. Times are seconds of any clock that does not go back.
 
-    An outage begins after `FAILURES` passing failures in a row, or as soon as a server that has answered before takes
-    no connection. While it lasts nobody asks but one request at a time, after a pause that doubles; its failures are
-    those of the server and do not count for it. The first answer, whatever it says, ends it.
+    An outage begins after `FAILURES` passing failures in a row, or as soon as the server takes no connection; but only
+    if it has answered before, for otherwise the config may be wrong, which the user wants to know at once. While it
+    lasts nobody asks but one request at a time, after a pause that doubles; its failures are those of the server and do
+    not count for it. The first answer, whatever it says, ends it.
+
+    Attributes:
+        has_answered: whether the server has ever said something about a request, be it good or bad.
+        next_look: when to look again, while an outage lasts.
     """
 
     def __init__(self) -> None:
         self._in_a_row = 0
-        self._has_answered = False
+        self.has_answered = False
         self._since: float | None = None
         self._pause = 0.0
         self._told = False
@@ -43,7 +48,7 @@ class Outage:
         if self._told:
             logger.warning("the server answers again")
         self._in_a_row = 0
-        self._has_answered = True
+        self.has_answered = True
         self._since = None
         self._told = False
 
@@ -60,7 +65,7 @@ class Outage:
         """
         self._in_a_row += 1
         if self._since is None:
-            if self._in_a_row < FAILURES and not (self._has_answered and failure.kind == "unreachable"):
+            if not self.has_answered or (self._in_a_row < FAILURES and failure.kind != "unreachable"):
                 return False
             self._since, self._pause = now, FIRST_PAUSE / 2
         elif now < self.next_look:

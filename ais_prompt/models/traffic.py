@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.arguments import check_more_than_0
-from ais_prompt.models.outage import Outage
+from ais_prompt.models.outage import PATIENCE, Outage
 from ais_prompt.models.pace import AdaptiveLimit, Ramp, RampUp, RequestRate, TokenRate
 from ais_prompt.models.retry import Attempt, Backoff, is_passing
 from ais_prompt.types import Activity, Completion, Failure
@@ -124,11 +124,13 @@ class Traffic:
 
     async def _ask(self, once: Callable[[], Awaitable[Attempt]], tokens: float) -> Completion:
         asked = counted = 0
+        started = self._clock()
         while True:
             await self._wait_for_turn(tokens)
             attempt = await self._attempt(once)
             asked += 1
-            counted += not self._is_failure_of_server(attempt)
+            of_server = self._is_failure_of_server(attempt)
+            counted += not (of_server or self._is_throttled(attempt, started))
             self._learn(attempt, tokens)
             wait = self._backoff.wait(attempt, counted)
             if wait is None:
@@ -172,6 +174,12 @@ class Traffic:
             self._outage.answered()
             return False
         return self._outage.failed(failure, attempt.retry_after or 0.0, self._clock())
+
+    def _is_throttled(self, attempt: Attempt, started: float) -> bool:
+        """Whether a server that answers others has put this request off, for not too long: that is no failure of it."""
+        failure = attempt.completion.failure
+        put_off = failure is not None and failure.kind == "http_429" and attempt.retry_after is not None
+        return put_off and self._outage.has_answered and self._clock() - started < PATIENCE
 
     def _learn(self, attempt: Attempt, tokens: float) -> None:
         """Let the limits know what came of an attempt."""

@@ -244,6 +244,14 @@ def test_a_model_that_has_answered_before_is_not_given_up() -> None:
     assert all(prediction.failed for prediction in finished)
 
 
+def test_a_server_that_is_down_when_a_run_is_taken_up_again_is_given_up() -> None:
+    down = ScriptedModel(default={"failure": "unreachable", "message": "connection refused"})
+    recorded: list[Request] = []
+    with pytest.raises(ModelError, match="unreachable: connection refused"):
+        drive(down, dialogues(1000), lambda request, _: recorded.append(request), lambda _: None, has_answered=True)
+    assert len(recorded) < 30
+
+
 def test_a_fatal_failure_ends_it_at_once() -> None:
     model = ScriptedModel(default={"failure": "http_401", "message": "wrong key", "fatal": True}, max_concurrency=1)
     recorded: list[Request] = []

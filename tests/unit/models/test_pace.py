@@ -109,6 +109,7 @@ def test_concurrency_never_exceeds_what_is_allowed() -> None:
 
 def test_twenty_failures_in_a_row_are_an_outage(caplog: pytest.LogCaptureFixture) -> None:
     outage = Outage()
+    outage.answered()
     assert [outage.failed(BUSY, 0.0, 0.0) for _ in range(FAILURES)] == [False] * (FAILURES - 1) + [True]
     assert outage.lasts
     assert "pausing 1 s after 20 failures in a row (http_503: busy)" in caplog.text
@@ -130,6 +131,12 @@ def test_an_answer_in_between_is_no_outage() -> None:
         assert not outage.failed(BUSY, 0.0, float(number))
         if number % 10 == 0:
             outage.answered()
+
+
+def test_a_server_that_never_answered_is_not_waited_for() -> None:
+    outage = Outage()
+    assert not any(outage.failed(failure, 0.0, float(number)) for number in range(50) for failure in (BUSY, AWAY))
+    assert not outage.lasts
 
 
 def test_a_server_that_takes_no_connection_is_away_at_once_if_it_was_there_before() -> None:

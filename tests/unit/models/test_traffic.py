@@ -141,7 +141,7 @@ def test_a_server_that_is_stopped_for_a_while_only_takes_longer(running: MockSer
 
     async def main() -> list[Completion]:
         asking = asyncio.create_task(asked(model_of(running, timeout=0.3, max_concurrency=32), 400))
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(_wait_for_requests, running, 64)
         running.signal(signal.SIGSTOP)
         await asyncio.sleep(1.0)
         running.signal(signal.SIGCONT)
