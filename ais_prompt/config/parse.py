@@ -52,10 +52,9 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     gates = parse_gates(top)
     faults.raise_any()
-    resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder) if folder else None}
-    resolved |= {"cache": cache or None}
+    resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder)}
+    resolved |= {"cache": cache} if cache else {}
     kept = {key: loaded.values[key] for key in KEPT_KEYS if key in loaded.values}
-    resolved = {key: value for key, value in resolved.items() if value is not None}
     cache_folder = expand(cache) if cache else None
     return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder, gates)
 
@@ -71,11 +70,12 @@ def _parse_list(top: Section, key: str, parse: Callable[[Section], Spec | None])
     return specs
 
 
-def _config_folder(top: Section, loaded: LoadedConfig) -> Path | None:
+def _config_folder(top: Section, loaded: LoadedConfig) -> Path:
+    """Where relative paths are looked up: beside the config, or for configs by name in the working directory."""
     written = _name(top, "paths_relative_to", "a folder", "")
     if written:
         return expand(written).absolute()
-    return loaded.path.resolve().parent if loaded.path else None
+    return loaded.path.resolve().parent if loaded.path else Path.cwd()
 
 
 def _run_name(top: Section, default: str) -> str:

@@ -188,7 +188,7 @@ def test_numbers_of_tries_are_whole_and_positive(k: Any) -> None:
 
 def test_helper_variables_are_not_kept() -> None:
     spec = parsed(helper=1, gsm8k_datasets=[])
-    assert set(spec.resolved) == {"work_dir", "run_name", "models", "datasets"}
+    assert set(spec.resolved) == {"work_dir", "run_name", "paths_relative_to", "models", "datasets"}
 
 
 # ------------------------------------------------------------------------------------------------------------- faults
