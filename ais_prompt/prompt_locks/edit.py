@@ -7,7 +7,7 @@ text of another prompt, it gives the old text, if nothing else happened to that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -17,7 +17,7 @@ from ais_prompt.prompt_locks.hunks import END, LEAST_ALIKE, START, Hunk, common_
 
 Reach: TypeAlias = "tuple[int | None, int | None]"
 
-_REACHES: Final[Sequence[Reach]] = (
+REACHES: Final[Sequence[Reach]] = (
     *((None, None), (1, None), (0, None), (None, 1), (None, 0)),
     *((12, 12), (1, 12), (0, 12), (12, 1), (12, 0), (1, 1), (0, 0)),
 )
@@ -43,21 +43,16 @@ class Edit:
         """What became what, wherever it stands."""
         return _literals(self.changes)
 
-    def undo(self, proves: Callable[[str], bool], new: str) -> str | None:
-        """The old text of a prompt.
+    def undo(self, new: str, reach: Reach) -> str:
+        """The text before the edit, if the edit with this reach is all that happened to the prompt.
 
         Args:
-            proves: whether a text is the old one.
-            new: the new text.
-
-        Returns:
-            None if this edit is not all that happened.
+            new: the text after it.
+            reach: how much must stand left and right of a change for it to be undone, one of `REACHES`.
         """
-        for reach in _REACHES:
-            old = _undone(self.changes, reach, new)
-            if proves(old):
-                return old
-        return None
+        pattern, olds = _pattern(self.changes, reach)
+        text = pattern.sub(lambda found: olds[found.lastindex or 0], f"{START}{new}{END}")
+        return text.removeprefix(START).removesuffix(END)
 
 
 def possible_edits(texts: Sequence[tuple[str, str]]) -> Iterator[Edit]:
@@ -98,12 +93,6 @@ def _kind(hunk: Hunk) -> tuple[str, str, bool, bool]:
     return hunk.old, hunk.new, hunk.left == START, hunk.right == END
 
 
-def _undone(changes: tuple[Hunk, ...], reach: Reach, new: str) -> str:
-    pattern, olds = _pattern(changes, reach)
-    text = pattern.sub(lambda found: olds[found.lastindex or 0], f"{START}{new}{END}")
-    return text.removeprefix(START).removesuffix(END)
-
-
 @lru_cache(maxsize=64)
 def _pattern(changes: tuple[Hunk, ...], reach: Reach) -> tuple[re.Pattern[str], dict[int, str]]:
     """An expression that finds the new text of every change, and group → its old text."""
@@ -114,10 +103,12 @@ def _pattern(changes: tuple[Hunk, ...], reach: Reach) -> tuple[re.Pattern[str], 
 
 
 def _expression(hunk: Hunk) -> str:
+    # The new text comes first, and what stands left of it is looked at afterwards: that is searched for much faster.
+    new, left = re.escape(hunk.new), re.escape(hunk.left)
     # A change that was seen in the midst of texts is not meant at their ends.
-    left = f"(?<={re.escape(hunk.left)})" if hunk.left else f"(?<!{START})"
-    right = f"(?={re.escape(hunk.right)})" if hunk.right else f"(?!{END})"
-    return f"{left}({re.escape(hunk.new)}){right}"
+    behind = f"(?<={left}{new})" if left else f"(?<!{START}{new})"
+    ahead = f"(?={re.escape(hunk.right)})" if hunk.right else f"(?!{END})"
+    return f"({new}){behind}{ahead}"
 
 
 def _within(changes: Iterable[Hunk], reach: Reach) -> Iterator[Hunk]:

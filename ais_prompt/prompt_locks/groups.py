@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import compress, islice
 from typing import Final, Literal, TypeAlias
 
-from ais_prompt.prompt_locks.edit import Edit, possible_edits
+from ais_prompt.prompt_locks.edit import REACHES, Edit, Reach, possible_edits
 from ais_prompt.prompt_locks.values import compact_digest
 
 Reason: TypeAlias = Literal["edit", "data", "other"]
@@ -15,6 +15,10 @@ Reason: TypeAlias = Literal["edit", "data", "other"]
 
 _MOST_EDITS: Final = 12
 """Different edits that are looked for; what they do not explain has changed otherwise."""
+_MOST_SINGLES: Final = 4
+"""Edits of a single prompt, after which there is little hope that others explain more."""
+_MOST_CHANGES: Final = 30
+"""Different changes of one edit. With more, two texts are other ones, and no template was edited."""
 _LEARNT_FROM: Final = 3
 """Prompts from which an edit is learnt."""
 _PROBES: Final = 24
@@ -63,11 +67,11 @@ def group_prompts(changed: Sequence[ChangedPrompt]) -> list[Group]:
     """Changed prompts by the edit that was made; those that no edit explains are the last group."""
     groups: list[Group] = []
     pending = list(changed)
-    for _ in range(_MOST_EDITS):
-        if not (known := _some_known(pending)):
-            break
+    singles = 0
+    while len(groups) < _MOST_EDITS and singles < _MOST_SINGLES and (known := _some_known(pending)):
         group = _largest_group(known, pending)
         groups = _with_group(groups, group)
+        singles += len(group.prompts) == 1
         explained = set(map(_place, group.prompts))
         pending = [prompt for prompt in pending if _place(prompt) not in explained]
     if pending:  # then an edit of a single prompt is none that says much
@@ -90,11 +94,12 @@ def _place(prompt: ChangedPrompt) -> tuple[int, int]:
 
 def _largest_group(known: Sequence[ChangedPrompt], pending: Sequence[ChangedPrompt]) -> Group:
     """The prompts that changed like the first known one."""
+    first, others = known[0], [prompt for prompt in pending if prompt is not known[0]]
     edits = list(possible_edits([(prompt.before or "", prompt.after) for prompt in known]))
     for edit in edits:
-        if explained := _explained(edit, pending):
-            return Group("edit", explained, edit)
-    return Group("edit", [known[0]], edits[0])
+        if explained := _explained(edit, others):
+            return Group("edit", [first, *explained], edit)
+    return Group("edit", [first], edits[0])
 
 
 def _some_known(pending: Sequence[ChangedPrompt]) -> list[ChangedPrompt]:
@@ -103,10 +108,20 @@ def _some_known(pending: Sequence[ChangedPrompt]) -> list[ChangedPrompt]:
 
 
 def _explained(edit: Edit, pending: Sequence[ChangedPrompt]) -> list[ChangedPrompt]:
-    """The prompts of which this edit is all that changed, with their text before; none if it is but one."""
-    probes = pending[:: max(1, len(pending) // _PROBES)]
-    if not any(edit.undo(prompt.is_before, prompt.after) is not None for prompt in probes):
-        return []
-    undone = ((prompt, edit.undo(prompt.is_before, prompt.after)) for prompt in pending)
-    explained = [replace(prompt, before=before) for prompt, before in undone if before is not None]
-    return explained if len(explained) > 1 else []
+    """The prompts of which this edit is all that changed, with their text before."""
+    explained: list[ChangedPrompt] = []
+    rest = list(pending) if len(edit.literals) <= _MOST_CHANGES else []
+    while (reach := _best_reach(edit, rest)) is not None:
+        undone = [replace(prompt, before=edit.undo(prompt.after, reach)) for prompt in rest]
+        proved = [prompt.is_before(prompt.before or "") for prompt in undone]
+        explained += compress(undone, proved)
+        rest = [prompt for prompt, is_proved in zip(rest, proved, strict=True) if not is_proved]
+    return explained
+
+
+def _best_reach(edit: Edit, prompts: Sequence[ChangedPrompt]) -> Reach | None:
+    """The reach that is right for most of some prompts; None if none is right for any, or there are no prompts."""
+    probes = prompts[:: max(1, len(prompts) // _PROBES)]
+    proved = {reach: sum(prompt.is_before(edit.undo(prompt.after, reach)) for prompt in probes) for reach in REACHES}
+    best = max(proved, key=lambda reach: proved[reach])
+    return best if proved[best] else None

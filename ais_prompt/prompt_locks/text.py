@@ -44,4 +44,5 @@ def messages_of_text(text: str) -> Iterator[Message]:
 def _text_of_message(message: Message) -> str:
     if isinstance(message.content, str):
         return f"{TURN}{message.role}{SAYS}{message.content}"
-    return f"{TURN}{message.role}{PARTS}{json.dumps([dict(part) for part in message.content], ensure_ascii=False)}"
+    parts = json.dumps([dict(part) for part in message.content], ensure_ascii=False, sort_keys=True)
+    return f"{TURN}{message.role}{PARTS}{parts}"
