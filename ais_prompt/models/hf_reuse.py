@@ -17,8 +17,8 @@ from typing import Any, Final
 from ais_prompt.models.hf_prefix_cache import Block, Found, PrefixCache, Tokens
 from ais_prompt.models.likelihood import common_length
 
-WORTH: Final = 16
-"""Fewest known columns that are put together from memory; fewer are read again in the same time."""
+WORTH: Final = 32
+"""Fewest columns that are kept, or put together from memory; fewer are read again in the same time."""
 
 
 class Reuse:
@@ -45,8 +45,10 @@ class Reuse:
         """
         from ais_prompt.models.hf_growing_cache import growing_cache
 
-        self._read_trunk(rows)
         width = max(map(len, rows))
+        if width <= WORTH:
+            return growing_cache(self._network.config)
+        self._read_trunk(rows)
         found = [self._known.longest(row[:-1]) for row in rows]
         new = max(len(row) - (one.length if one else 0) for row, one in zip(rows, found, strict=True))
         known = width - new
@@ -62,6 +64,8 @@ class Reuse:
     def keep(self, rows: Sequence[Tokens], answers: Sequence[Tokens], cache: Any) -> None:
         """Remember a batch of left-padded prompts with their answers, which ``generate`` has put into the cache."""
         width, columns = max(map(len, rows)), cache.get_seq_length()
+        if columns < WORTH:
+            return
         starts = [width - len(row) for row in rows]
         # The last token of the longest answer was written, but not read.
         texts = [(row + answer)[: columns - start] for row, answer, start in zip(rows, answers, starts, strict=True)]

@@ -22,7 +22,7 @@ from ais_prompt.types import Completion, Decoding, Request
 
 DEMO_MODEL = Path(__file__).parents[3] / "configs" / "data" / "demo_model"
 VOCABULARY = 60
-SHOTS = tuple(range(1, 25))
+SHOTS = tuple(range(1, 41))
 
 
 def network_of(kind: str, **changes: Any) -> Any:
@@ -162,6 +162,14 @@ def test_the_common_beginning_of_a_batch_is_read_once(llama: Any) -> None:
     with tokens_read(llama) as seen:
         together(llama, prompts, 2, Reuse(llama, 1000))
     assert seen == [len(SHOTS), 4, 4]
+
+
+def test_short_prompts_are_read_as_they_are(llama: Any) -> None:
+    reuse = Reuse(llama, 1000)
+    for _ in range(2):
+        with tokens_read(llama) as seen:
+            together(llama, [(1, 2, 3, 4), (1, 2, 3, 5)], 3, reuse)
+        assert seen == [8, 2, 2]
 
 
 def test_a_turn_reads_what_is_new_in_it(llama: Any) -> None:
