@@ -45,8 +45,15 @@ class _Printable(logging.Formatter):
         return printable(super().format(record))
 
 
+class _StandardError(logging.Handler):
+    """Writes to what standard error is in that moment: progress takes its place while it draws in a terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr, flush=True)
+
+
 def _warnings() -> logging.Handler:
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _StandardError()
     handler.setLevel(logging.WARNING)
     handler.setFormatter(_Printable("%(levelname)s: %(message)s"))
     return handler
