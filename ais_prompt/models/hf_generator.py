@@ -75,7 +75,7 @@ class Generator:
             for row, new in zip(rows, answers, strict=True)
         ]
         broken = not_a_number.rows()
-        if self._reuse and not broken:
+        if self._reuse and cache is not None and not broken:
             said = zip(answers, completions, strict=True)
             self._reuse.keep(rows, [new[: completion.usage.completion_tokens] for new, completion in said], cache)
         return [Completion(failure=NOT_A_NUMBER) if row in broken else one for row, one in enumerate(completions)]

@@ -18,7 +18,7 @@ from ais_prompt.models.hf_prefix_cache import Block, Found, PrefixCache, Tokens
 from ais_prompt.models.likelihood import common_length
 
 WORTH: Final = 32
-"""Fewest columns that are kept, or put together from memory; fewer are read again in the same time."""
+"""Fewest known columns that are put together from memory; fewer are read again in the same time."""
 
 
 class Reuse:
@@ -41,13 +41,14 @@ class Reuse:
     def cache_for(self, rows: Sequence[Tokens]) -> Any:
         """A cache that ``generate`` can go on from, with the columns of a left-padded batch that are known in all rows.
 
-        The last column is never among them, since what follows it is to be predicted.
+        The last column is never among them, since what follows it is to be predicted. None if the rows are so short
+        that a cache of the library's own is as fast.
         """
         from ais_prompt.models.hf_growing_cache import growing_cache
 
         width = max(map(len, rows))
         if width <= WORTH:
-            return growing_cache(self._network.config)
+            return None
         self._read_trunk(rows)
         found = [self._known.longest(row[:-1]) for row in rows]
         new = max(len(row) - (one.length if one else 0) for row, one in zip(rows, found, strict=True))
@@ -64,8 +65,6 @@ class Reuse:
     def keep(self, rows: Sequence[Tokens], answers: Sequence[Tokens], cache: Any) -> None:
         """Remember a batch of left-padded prompts with their answers, which ``generate`` has put into the cache."""
         width, columns = max(map(len, rows)), cache.get_seq_length()
-        if columns < WORTH:
-            return
         starts = [width - len(row) for row in rows]
         # The last token of the longest answer was written, but not read.
         texts = [(row + answer)[: columns - start] for row, answer, start in zip(rows, answers, starts, strict=True)]

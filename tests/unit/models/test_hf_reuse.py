@@ -84,7 +84,7 @@ def together(network: Any, rows: Sequence[tuple[int, ...]], length: int, reuse: 
         pad_token_id=0,
     )
     answers = [tuple(new) for new in output[:, width:].tolist()]
-    if reuse:
+    if reuse and cache is not None:
         reuse.keep(rows, answers, cache)
     return answers
 
