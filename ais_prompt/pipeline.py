@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,10 +14,11 @@ from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
 from ais_prompt.config.parse import parse_run
 from ais_prompt.config.render import render_config
-from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults, Interrupted, StoreError
+from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults
 from ais_prompt.models.base import Model
 from ais_prompt.partitioners.by_task import partition
 from ais_prompt.report.averages import select, with_averages
+from ais_prompt.report.html import forget_report, write_report
 from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
 from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.report.speed import write_speed
@@ -28,6 +28,7 @@ from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.lock import lock_run
 from ais_prompt.store.run_record import RunRecord
+from ais_prompt.store.session import recorded
 from ais_prompt.tasks.build import build_model
 from ais_prompt.tasks.check import check_run
 from ais_prompt.tasks.check_scoring import check_scoring
@@ -192,6 +193,8 @@ def run(
     command: str = "",
     warnings: Sequence[PromptWarning] = (),
     stop_early: Sequence[Gate] = (),
+    *,
+    with_report: bool = True,
 ) -> RunResult:
     """Run every model on every data set, and leave predictions, scores and a summary in the run folder.
 
@@ -202,6 +205,7 @@ def run(
         command: the command line without secrets, for the record.
         warnings: of the prompts, to be said before anything is asked.
         stop_early: ask of each data set only until all of these gates that concern it are decided.
+        with_report: write ``report.html``, which takes longer than the scores; else one of earlier scores is removed.
 
     Raises:
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
@@ -216,14 +220,18 @@ def run(
         record = RunRecord(folder, render_config(spec.resolved), command)
         if record.changes:
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
-        with _session(record, folder):
+        with recorded(record, folder):
             outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache, stop_early))
             rows = with_averages(summary_rows(outcomes), spec.summary.groups)
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
             speeds = record.speeds(tasks)
             write_speed(folder.summary_dir, speeds)
-        record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
+            record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
+            if with_report:
+                write_report(folder)
+            else:
+                forget_report(folder)
     return RunResult(outcomes, chosen, *record.failed_and_asked(tasks), speeds)
 
 
@@ -232,25 +240,6 @@ def _preflight(spec: ModelSpec) -> None:
         build_model(spec).preflight()
     except AisPromptError as error:
         error.where = error.where or spec.where
-        raise
-
-
-@contextmanager
-def _session(record: RunRecord, folder: RunFolder) -> Iterator[None]:
-    """Note how a session ended if it did not come to its end."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        record.finish("interrupted")
-        raise Interrupted(
-            "stopped; every answer so far is kept",
-            where=str(folder.root),
-            mend=f"give the same command again with -r {folder.root.name}",
-        ) from None
-    except BaseException:
-        logger.info("session broken off", exc_info=True)
-        with suppress(StoreError):  # what is raised already says more
-            record.finish("failed")
         raise
 
 

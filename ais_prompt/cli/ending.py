@@ -34,6 +34,8 @@ def show(result: RunResult, root: Path) -> None:
     click.echo("  predictions/  every prompt and answer, one sample a line")
     click.echo("  results/      scores with the details of each sample")
     click.echo("  summary/      all of this as txt, csv, md and json")
+    if (root / "report.html").exists():
+        click.echo("  report.html   scores and every sample, for a browser")
 
 
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:

@@ -72,7 +72,7 @@ def score(
     source = pipeline.Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
     spec, folder = _opened(run, predictions, source, dataset, model)
     gates = read_gates(spec, **gate_values)
-    result = pipeline.run(spec, folder, "eval", command_line())
+    result = pipeline.run(spec, folder, "eval", command_line(), with_report=False)
     show(result, folder.root)
     holds = gates.hold(result, folder.root)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))

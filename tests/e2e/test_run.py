@@ -25,6 +25,7 @@ def test_a_run_leaves_everything_behind(project: Project) -> None:
         "summary/summary.json",
         "summary/speed.json",
         "summary/speed.csv",
+        "report.html",
         "logs/run.log",
     }
     assert str(folder.relative_to(project.root)) in done.stdout

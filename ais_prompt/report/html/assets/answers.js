@@ -1,0 +1,49 @@
+// What the answers are like: how long, how quick, and why some are missing.
+
+function answersParts() {
+  return [distributionsTable(), speedTable(), ...reasonsParts()].filter(Boolean);
+}
+
+/** Lengths and times of each task's answers; null if nothing is known of them. */
+function distributionsTable() {
+  const plots = [
+    { title: "Tokens of an answer", format: wholes, ...data.lengths.tokens },
+    { title: "Characters of an answer", format: wholes, ...data.lengths.characters },
+    { title: "Time of a sample", format: seconds, ...data.seconds },
+  ].filter((plot) => plot.edges.length);
+  if (!plots.length) return null;
+  const head = [header("", "Data set"), header("", "Model"), ...plots.flatMap(({ title, edges, format }) => [header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95 % below")])];
+  const rows = byDataset(data.tasks).map((task, number, tasks) => el("tr", {}, nameCells(task, tasks[number - 1]), plots.flatMap((plot) => distributionCells(plot, data.tasks.indexOf(task)))));
+  return el("div", { class: "scroll" }, el("table", { class: "answers" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+}
+
+function distributionCells({ groups, edges, format }, place) {
+  const group = groups[place];
+  if (!group) return [cell("plotted"), cell("number"), cell("number")];
+  return [cell("plotted", histogram(group, edges, format)), cell("number", format(group.median)), cell("number soft", format(group.p95))];
+}
+
+function wholes(number) {
+  return count(Math.round(number));
+}
+
+/** How fast servers answered; null if none was asked. */
+function speedTable() {
+  const tasks = Object.entries(data.speeds);
+  if (!tasks.length) return null;
+  const time = (times, name) => cell("number", times ? seconds(times[name]) : "");
+  const head = [header("", "Served"), ...["Requests", "Latency p50", "p90", "p99", "First token p50", "p90", "In flight", "Answers / s", "Tokens / s"].map((title) => header("number", title))];
+  const rows = tasks.map(([name, speed]) => el("tr", {}, el("th", { scope: "row" }, plain(name)), cell("number", count(speed.requests)), ...["p50", "p90", "p99"].map((part) => time(speed.latency, part)), ...["p50", "p90"].map((part) => time(speed.first_token, part)), ...[speed.concurrency, speed.requests_per_second, speed.output_tokens_per_second].map((number) => cell("number", figure(number)))));
+  return el("div", { class: "scroll" }, el("table", { class: "speeds" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+}
+
+/** Why answers are not plainly scored, the most frequent reason of each task first. */
+function reasonsParts() {
+  const tasks = byDataset(data.tasks).filter((task) => Object.keys(task.reasons).length);
+  if (!tasks.length) return [];
+  const lines = tasks.map((task) => {
+    const reasons = Object.entries(task.reasons).sort((a, b) => b[1] - a[1]).map(([reason, number]) => `${plain(reason)} ${count(number)}`);
+    return el("li", {}, el("b", {}, plain(`${task.model}/${task.dataset}`)), " ", reasons.join(", "));
+  });
+  return [el("h3", {}, "Not plainly scored"), el("ul", { class: "reasons" }, lines)];
+}

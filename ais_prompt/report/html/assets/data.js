@@ -1,0 +1,41 @@
+// What the file holds: the overview at once, the table and the samples packed until they are needed.
+
+const KEPT_CHUNKS = 64;
+const data = JSON.parse(byId("data").textContent);
+const chunks = new Map();  // id → promise of an unpacked chunk, the one used last at the end
+
+/** The value that stands packed in an element. */
+async function unpacked(id) {
+  const bytes = Uint8Array.from(atob(byId(id).textContent), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** All lines of the table, in order of tasks and data. */
+async function unpackedRows() {
+  const rows = [];
+  for (const [number, task] of data.tasks.entries()) {
+    const table = await unpacked(`table-${number}`);
+    const places = table.chunks.flatMap((size, chunk) => Array.from({ length: size }, (_, place) => [`chunk-${number}-${chunk}`, place]));
+    for (const [position, [chunk, place]] of places.entries()) {
+      const row = { task, chunk, place };
+      for (const [name, column] of Object.entries(table)) row[name] = column[position];
+      rows.push(row);
+    }
+  }
+  return rows;
+}
+
+/** The chunk with this id: `lines` and `samples`. */
+function chunkOf(id) {
+  const chunk = chunks.get(id) ?? unpacked(id);
+  chunks.delete(id);
+  chunks.set(id, chunk);
+  if (chunks.size > KEPT_CHUNKS) chunks.delete(chunks.keys().next().value);
+  return chunk;
+}
+
+/** A text from the numbers of its lines. */
+function textOf(chunk, numbers) {
+  return numbers.map((number) => chunk.lines[number]).join("\n");
+}

@@ -1,0 +1,48 @@
+"use strict";
+// Elements. Text from data is only ever put in as text nodes, so none of it can become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with attributes and children; a function as the value of an attribute such as `onclick` listens. */
+function el(tag, attributes = {}, ...children) {
+  return furnished(document.createElement(tag), attributes, children);
+}
+
+/** The same for SVG. */
+function svg(tag, attributes = {}, ...children) {
+  return furnished(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function furnished(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter((child) => child != null));
+  return node;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** Follow the system's colours until the reader chooses; the choice is kept where the browser allows it. */
+function followTheme(button) {
+  const stored = () => {
+    try { return localStorage.getItem("theme"); } catch { return null; }
+  };
+  const dark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const label = () => {
+    button.textContent = dark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", `Change to ${dark() ? "light" : "dark"} colours`);
+  };
+  if (stored()) document.documentElement.dataset.theme = stored();
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = dark() ? "light" : "dark";
+    try { localStorage.setItem("theme", document.documentElement.dataset.theme); } catch { /* kept for this page only */ }
+    label();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", label);
+  label();
+}

@@ -1,0 +1,103 @@
+// The overview: what was run, and its scores.
+
+/** Draw everything that is known without unpacking a sample; `choose(filters)` is called for what is clicked. */
+function drawOverview(choose) {
+  byId("title").append(plain(data.name));
+  byId("subtitle").append(subtitle());
+  byId("scores").append(scoresTable(choose), legend());
+  const answers = answersParts();
+  byId("answers").append(...answers);
+  byId("answers-section").hidden = !answers.length;
+  byId("run").append(...runFacts());
+}
+
+/** The models or data sets that have samples. */
+function names(key) {
+  return [...new Set(data.tasks.map((task) => task[key]))];
+}
+
+function subtitle() {
+  const samples = data.tasks.reduce((sum, task) => sum + task.samples, 0);
+  const started = data.sessions.length ? moment(data.sessions[0].started) : data.time;
+  const parts = [started, counted(names("model").length, "model"), counted(names("dataset").length, "data set"), counted(samples, "sample")];
+  return (data.status === "finished" ? parts : [...parts, plain(data.status)]).join(" · ");
+}
+
+function cell(kind, ...children) {
+  return el("td", { class: kind }, ...children);
+}
+
+function header(kind, ...children) {
+  return el("th", { scope: "col", class: kind || null }, ...children);
+}
+
+/** Lines in order of their data sets, so that models stand below each other. */
+function byDataset(lines) {
+  const order = [...new Set(lines.map((line) => line.dataset))];
+  return [...lines].sort((a, b) => order.indexOf(a.dataset) - order.indexOf(b.dataset));
+}
+
+/** Data set and model of a line; a name that the line before has too is not written again. */
+function nameCells(line, before) {
+  const same = before?.dataset === line.dataset;
+  const sameModel = same && before.model === line.model;
+  return [
+    el("th", { scope: "row", class: `dataset${same ? " again" : ""}`, dir: "auto" }, plain(line.dataset)),
+    el("td", { class: `model${sameModel ? " again" : ""}`, dir: "auto" }, plain(line.model)),
+  ];
+}
+
+function taskOf({ model, dataset }) {
+  return data.tasks.find((task) => task.model === model && task.dataset === dataset);
+}
+
+function scoresTable(choose) {
+  const lines = byDataset(data.scores);
+  const range = scoreRange(lines.filter((line) => line.fraction));
+  const plotted = lines.some((line) => line.fraction && line.score != null);
+  const head = [header("", "Data set"), header("", "Model"), header("", "Metric"), header("number", "Score"), header("number", "95 %"), header("plotted", plotted ? scoreAxis(range) : null), header("number", "Samples"), header("plotted", "States")];
+  const rows = lines.map((line, number) => scoreRow(line, lines[number - 1], range, choose));
+  return el("div", { class: "scroll" }, el("table", { class: "scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+}
+
+function scoreRow(line, before, range, choose) {
+  const task = taskOf(line);
+  const again = before?.dataset === line.dataset && before.model === line.model;
+  const show = (state) => choose({ model: line.model, dataset: line.dataset, ...(state && { state }) });
+  const score = line.score == null ? [el("td", { class: "note", colspan: 4 }, plain(line.note || "not scored"))] : scoreCells(line, range, task && show);
+  const states = task && !again ? [cell("number n", count(task.samples)), cell("plotted states-cell", stateBar(task.states, show), troubleOf(task))] : [cell("number n", line.n && !task ? count(line.n) : ""), cell("plotted states-cell")];
+  return el("tr", {}, nameCells(line, before), score, states);
+}
+
+function scoreCells(line, range, show) {
+  const text = scored(line.score, line.fraction);
+  const value = show ? el("a", { href: "#samples", title: "Show its samples", onclick: (event) => { event.preventDefault(); show(); } }, text) : text;
+  return [
+    cell("metric soft", plain(line.metric), line.repeats > 1 ? `, ${line.repeats} answers each` : ""),
+    cell("number score", value),
+    cell("number interval-ends soft", span(line.ci95_low, line.ci95_high, line.fraction)),
+    cell("plotted interval-cell", line.fraction ? scorePlot(line, range) : null),
+  ];
+}
+
+function troubleOf(task) {
+  return task.trouble ? el("p", { class: "note" }, plain(`Its samples cannot all be shown: ${task.trouble}`)) : null;
+}
+
+function legend() {
+  const numbers = (state) => data.tasks.reduce((sum, task) => sum + (task.states[state] ?? 0), 0);
+  const states = STATES.filter(numbers).map((state) => el("li", {}, el("i", { class: `swatch ${state}` }), `${state} `, el("b", {}, count(numbers(state)))));
+  const bounded = data.scores.some((line) => line.bound_high > line.bound_low);
+  const lines = data.scores.some((line) => line.ci95_low != null) ? `Thick lines: 95 % intervals${bounded ? "; thin lines: if all answers that are missing or could not be read were wrong, or right" : ""}.` : "";
+  return el("ul", { class: "legend soft" }, states, el("li", { class: "what" }, lines));
+}
+
+function runFacts() {
+  const sessions = data.sessions.map((session) => el("li", {}, el("code", {}, plain(session.command || "aisprompt run")), el("span", { class: "soft" }, ` ${moment(session.started)}${session.ended ? `, ${duration(session.started, session.ended)}` : ""}, ${plain(session.status)}`)));
+  const versions = Object.entries(data.versions).map(([name, version]) => el("span", { class: "version" }, `${plain(name)} `, el("b", {}, plain(String(version)))));
+  return [
+    el("ol", { class: "sessions" }, sessions),
+    el("details", {}, el("summary", {}, "Versions"), el("p", { class: "versions" }, versions)),
+    el("details", {}, el("summary", {}, "Config, as it was run"), el("pre", { class: "config" }, ...visible(data.config))),
+  ];
+}

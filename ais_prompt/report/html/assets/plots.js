@@ -1,0 +1,76 @@
+// Small plots. Each is an image with a label that says in words what it shows.
+
+const STATES = ["right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed"];
+
+/** How many samples are in each state, as one bar; a click on a part calls `choose` with the state. */
+function stateBar(states, choose) {
+  const present = STATES.filter((state) => states[state]);
+  const all = present.reduce((sum, state) => sum + states[state], 0);
+  const label = present.map((state) => `${count(states[state])} ${state}`).join(", ");
+  const parts = present.map((state) => {
+    const part = el("span", { class: `part ${state}`, title: `${count(states[state])} ${state} (${percent(states[state] / all)})`, onclick: (event) => { event.stopPropagation(); choose?.(state); } });
+    part.style.flexGrow = states[state];
+    return part;
+  });
+  return el("span", { class: "bar", role: "img", "aria-label": label || "no samples" }, parts);
+}
+
+/** The range that all scores and intervals fit into, in tenths, with a little room. */
+function scoreRange(lines) {
+  const values = lines.flatMap((line) => [line.ci95_low ?? line.score, line.ci95_high ?? line.score]).filter((value) => value != null);
+  if (!values.length) return [0, 1];
+  const range = [Math.floor(Math.min(...values) * 10 - 0.2) / 10, Math.ceil(Math.max(...values) * 10 + 0.2) / 10];
+  return [Math.min(1, Math.max(0, range[0])), Math.min(1, range[1])];
+}
+
+const WIDTH = 240;
+const PAD = 6;
+
+function scale([low, high]) {
+  return (value) => PAD + ((WIDTH - 2 * PAD) * (Math.min(Math.max(value, low), high) - low)) / (high - low);
+}
+
+function ticks([low, high]) {
+  const step = [0.1, 0.2, 0.25, 0.5, 1].find((size) => (high - low) / size <= 5.01) ?? (high - low) / 4;
+  return Array.from({ length: Math.floor((high - low) / step + 1.001) }, (_, number) => low + number * step);
+}
+
+/** A score as a dot on the thick line of its interval and the thin line of its bounds. */
+function scorePlot(line, range) {
+  const x = scale(range);
+  const level = (kind, low, high) => (low == null || high == null ? null : svg("line", { class: kind, x1: x(low), x2: x(high), y1: 10, y2: 10 }));
+  const grid = ticks(range).map((tick) => svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: 0, y2: 20 }));
+  const words = [
+    percent(line.score),
+    line.ci95_low == null ? null : `95 % interval ${span(line.ci95_low, line.ci95_high, true)}`,
+    line.bound_high > line.bound_low ? `bounds ${span(line.bound_low, line.bound_high, true)}` : null,
+  ].filter(Boolean).join(", ");
+  return svg("svg", { class: "plot", viewBox: `0 0 ${WIDTH} 20`, role: "img", "aria-label": words }, svg("title", {}, words), grid, level("bounds", line.bound_low, line.bound_high), level("interval", line.ci95_low, line.ci95_high), svg("circle", { class: "dot", cx: x(line.score), cy: 10, r: 4.2 }));
+}
+
+/** The numbers below or above a column of `scorePlot`. */
+function scoreAxis(range) {
+  const x = scale(range);
+  const texts = ticks(range).map((tick, number, all) => svg("text", { x: x(tick), y: 11, "text-anchor": number === 0 ? "start" : number === all.length - 1 ? "end" : "middle" }, String(Math.round(tick * 100))));
+  return svg("svg", { class: "plot axis", viewBox: `0 0 ${WIDTH} 14`, "aria-hidden": "true" }, texts);
+}
+
+/** A histogram without an axis of its own; all of a column share one. */
+function histogram(distribution, edges, format) {
+  const highest = Math.max(...distribution.counts);
+  const width = WIDTH / distribution.counts.length;
+  const bars = distribution.counts.map((number, bin) => {
+    const height = number ? Math.max(1.5, (26 * number) / highest) : 0;
+    const bar = svg("rect", { x: bin * width + 0.5, y: 28 - height, width: width - 1, height });
+    bar.append(svg("title", {}, `${format(edges[bin])} to ${format(edges[bin + 1])}: ${counted(number, "answer")}`));
+    return bar;
+  });
+  const words = `median ${format(distribution.median)}, 95 of 100 below ${format(distribution.p95)}`;
+  return svg("svg", { class: "plot histogram", viewBox: `0 0 ${WIDTH} 29`, role: "img", "aria-label": words }, bars, svg("line", { class: "base", x1: 0, x2: WIDTH, y1: 28.5, y2: 28.5 }));
+}
+
+function histogramAxis(edges, format) {
+  const places = [0, Math.floor(edges.length / 2), edges.length - 1];
+  const texts = places.map((place, number) => svg("text", { x: (WIDTH * place) / (edges.length - 1), y: 11, "text-anchor": ["start", "middle", "end"][number] }, format(edges[place])));
+  return svg("svg", { class: "plot axis", viewBox: `0 0 ${WIDTH} 14`, "aria-hidden": "true" }, texts);
+}

@@ -1,0 +1,81 @@
+// One sample: what was made of the answer, exactly what was asked, and what came back.
+
+/** Draw a sample into its panel. `actions` are `previous`, `next` and `close`. */
+async function drawSample(panel, row, position, actions) {
+  const chunk = await chunkOf(row.chunk);
+  const sample = chunk.samples[row.place];
+  const neighbour = chunk.samples[row.place ? row.place - 1 : 1];
+  const prompts = sample.requests.flatMap((request, number) => requestParts(chunk, sample, request, number, neighbour));
+  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...labelParts(chunk, sample, neighbour), ...prompts, ...predictionPart(chunk, sample));
+  panel.scrollTop = 0;
+}
+
+function heading(row, position, actions) {
+  const button = (text, label, action) => el("button", { type: "button", "aria-label": label, title: label, onclick: action }, text);
+  const place = el("p", { class: "soft" }, `${plain(row.task.dataset)} · ${plain(row.task.model)} · row ${row.index} · `, el("span", { class: "id" }, plain(row.id)));
+  return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), row.state, el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", "Previous sample (k)", actions.previous), button("↓", "Next sample (j)", actions.next), button("✕", "Close (Esc)", actions.close)));
+}
+
+/** What was extracted beside the gold, the values, and the reason where there is no plain score. */
+function verdictPart(chunk, sample, row) {
+  const several = sample.verdicts.length > 1;
+  const repeated = sample.verdicts.some((verdict) => verdict.status);
+  const head = [several ? el("td") : null, header("", "Extracted"), header("", "Gold"), repeated ? header("", "State") : null, repeated ? header("number", "Score") : null];
+  const lines = sample.verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, String(number + 1)) : null, value(chunk, verdict.extracted, "nothing"), value(chunk, verdict.gold, "none"), repeated ? [cell("", verdict.status, verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
+  const values = Object.entries(sample.values).map(([metric, number]) => el("li", {}, el("span", { class: "soft" }, `${plain(metric)} `), el("b", {}, number == null ? "none" : figure(number))));
+  const reasons = [sample.reason, sample.failed_turn && `turn ${sample.failed_turn} has no answer`].filter(Boolean);
+  return el("section", { class: `verdict ${row.state}` }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), values.length ? el("ul", { class: "values" }, values) : null, reasons.length ? el("p", { class: "reason" }, plain(reasons.join(" · "))) : null);
+}
+
+function value(chunk, numbers, nothing) {
+  return el("td", {}, numbers ? wholeText(textOf(chunk, numbers)) : el("span", { class: "soft" }, nothing));
+}
+
+/** The labels of a choice side by side: their figures, and the prompt of each if it has one of its own. */
+function labelParts(chunk, sample, neighbour) {
+  if (!sample.labels.length) return [];
+  const figures = [...new Set(sample.labels.flatMap((label) => Object.keys(label.figures)))];
+  const gold = sample.verdicts.map((verdict) => verdict.gold && textOf(chunk, verdict.gold));
+  const head = el("tr", {}, el("th", { scope: "col" }, "Label"), figures.map((name) => el("th", { scope: "col", class: "number" }, plain(name))));
+  const rows = sample.labels.map(({ label, chosen, figures: values }) => el("tr", { class: chosen ? "chosen" : null }, el("th", { scope: "row" }, plain(label), chosen ? el("span", { class: "tag" }, "chosen") : null, gold.includes(label) ? el("span", { class: "tag gold" }, "gold") : null), figures.map((name) => cell("number", values[name] == null ? "" : figure(values[name])))));
+  const prompted = sample.labels.filter(({ prompt }) => prompt);
+  const cards = prompted.map((label, number) => el("div", { class: "card" }, el("h4", {}, plain(label.label)), promptBlock(chunk, label.prompt, neighbour?.labels[number]?.prompt, "the sample beside it")));
+  return [el("section", {}, el("h4", {}, "Labels"), el("div", { class: "scroll" }, el("table", { class: "labels" }, el("thead", {}, head), el("tbody", {}, rows))), cards.length ? el("div", { class: "cards" }, cards) : null)];
+}
+
+function requestParts(chunk, sample, request, number, neighbour) {
+  const before = number ? sample.requests[number - 1].prompt : neighbour?.requests[0]?.prompt;
+  const turn = sample.requests.length > 1 ? `Turn ${number + 1}: ` : "";
+  const title = `${turn}${turn ? "prompt" : "Prompt"}${sample.shots && !number ? `, ${counted(sample.shots, "shot")}` : ""}`;
+  const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? "the turn before" : "the sample beside it")] : [];
+  const several = request.answers.length > 1;
+  const answers = request.answers.map((answer, place) => [el("h4", {}, several ? `Answer ${place + 1}` : turn ? `${turn}answer` : "Answer"), ...answerBlock(chunk, answer)]);
+  return [el("section", {}, ...prompt, ...answers.flat())];
+}
+
+/** What was predicted, where it is not simply what the model wrote. */
+function predictionPart(chunk, sample) {
+  if (!sample.prediction) return [];
+  return [el("section", {}, el("h4", {}, "Prediction"), el("div", { class: "answer" }, wholeText(textOf(chunk, sample.prediction))))];
+}
+
+function answerBlock(chunk, answer) {
+  const thinking = answer.thinking ? [el("details", { class: "fold thinking" }, el("summary", {}, `Thinking, ${counted(answer.thinking.length, "line")}`), wholeText(textOf(chunk, answer.thinking)))] : [];
+  const failure = answer.failure ? [el("p", { class: "failure" }, el("b", {}, plain(answer.failure.kind)), " ", ...visible(answer.failure.message))] : [];
+  const text = answer.text ? [el("div", { class: "answer" }, wholeText(textOf(chunk, answer.text)))] : [];
+  return [...thinking, ...failure, ...text, el("p", { class: "facts soft" }, answerFacts(answer).join(" · "))];
+}
+
+function answerFacts(answer) {
+  const endings = { length: "cut at max_out_len", stop: "ended by itself", content_filter: "stopped by a content filter" };
+  return [
+    answer.unclosed ? "its thought never ended" : null,
+    answer.text && endings[answer.finish_reason],
+    answer.prompt_tokens == null ? null : `${counted(answer.prompt_tokens, "token")} in`,
+    answer.completion_tokens == null ? null : `${count(answer.completion_tokens)} out`,
+    answer.nll == null ? null : `negative log-likelihood ${figure(answer.nll)} nats`,
+    answer.seconds ? seconds(answer.seconds) : null,
+    answer.first_token_seconds ? `first token after ${seconds(answer.first_token_seconds)}` : null,
+    answer.attempts > 1 ? `asked ${answer.attempts} times` : null,
+  ].filter(Boolean);
+}

@@ -1,0 +1,49 @@
+// Searching: first in what the table shows, then in the whole texts of every sample.
+
+/** The rows that hold a text, in any case of letters. `found(rows, share)` is called as the search goes on. */
+async function search(rows, query, found, signal) {
+  const wanted = query.toLowerCase();
+  const matches = new Set(rows.filter((row) => [row.id, row.question, row.extracted, row.gold].some((text) => text?.toLowerCase().includes(wanted))));
+  const byChunk = Map.groupBy(rows, (row) => row.chunk);
+  let done = 0;
+  for (const [id, ofChunk] of byChunk) {
+    const texts = searchable(await chunkOf(id), wanted);
+    if (signal.aborted) return;
+    for (const row of ofChunk) if (texts(row.place)) matches.add(row);
+    done += 1;
+    if (done % 8 === 0 || done === byChunk.size) found(matches, done / byChunk.size);
+  }
+  if (!byChunk.size) found(matches, 1);
+}
+
+/** Tells of a place in the chunk whether the sample there has a line with the text. */
+function searchable(chunk, wanted) {
+  const hits = new Set(chunk.lines.flatMap((line, number) => (line.toLowerCase().includes(wanted) ? [number] : [])));
+  if (!hits.size) return () => false;
+  const common = sharedLines(chunk);
+  return (place) => linesOf(chunk.samples[place]).some(({ number, asked }) => hits.has(number) && !(asked && common.has(number)));
+}
+
+/** Lines that stand in most prompts of a chunk: instructions and examples, which no one looks for. */
+function sharedLines(chunk) {
+  if (chunk.samples.length < 10) return new Set();
+  const uses = new Map();
+  for (const sample of chunk.samples) {
+    const asked = new Set(linesOf(sample).filter((line) => line.asked).map((line) => line.number));
+    for (const number of asked) uses.set(number, (uses.get(number) ?? 0) + 1);
+  }
+  return new Set([...uses].filter(([, number]) => number > chunk.samples.length / 2).map(([number]) => number));
+}
+
+/** The numbers of all lines of a sample, and whether they stand in a prompt. */
+function linesOf(sample) {
+  const said = [sample.prediction, ...sample.verdicts.flatMap(({ extracted, gold }) => [extracted, gold])].flatMap((numbers) => numbers ?? []);
+  const answers = sample.requests.flatMap((request) => request.answers.flatMap((answer) => [...(answer.text ?? []), ...(answer.thinking ?? [])]));
+  const asked = [...sample.requests, ...sample.labels].flatMap(({ prompt }) => promptLines(prompt));
+  return [...[...said, ...answers].map((number) => ({ number, asked: false })), ...asked.map((number) => ({ number, asked: true }))];
+}
+
+function promptLines(prompt) {
+  if (!prompt) return [];
+  return prompt.flatMap((item) => (typeof item === "number" ? item : item.parts.flatMap((part) => part.text ?? [])));
+}

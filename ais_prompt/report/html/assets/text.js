@@ -1,0 +1,90 @@
+// Texts and numbers for the eye.
+
+// What would be obeyed or could not be seen: controls (not tab and newline), marks of direction and width, halves of pairs.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const LONG = 60000;  // characters that are shown at once
+
+/** A text with names in place of characters that cannot be seen, as nodes. */
+function visible(text) {
+  const nodes = [];
+  let done = 0;
+  for (const found of text.matchAll(HIDDEN)) {
+    if (found.index > done) nodes.push(text.slice(done, found.index));
+    const code = found[0].charCodeAt(0).toString(16).padStart(4, "0");
+    nodes.push(el("span", { class: "hidden-character", title: "a character that cannot be seen" }, `U+${code.toUpperCase()}`));
+    done = found.index + found[0].length;
+  }
+  nodes.push(text.slice(done));
+  return nodes;
+}
+
+/** A short text on one line, for a cell of a table. */
+function plain(text) {
+  return text.replace(HIDDEN, "\ufffd");
+}
+
+/** A whole text as it is, with blanks and newlines at its end made visible; a very long one opens in steps. */
+function wholeText(text) {
+  const block = el("div", { class: "text", dir: "auto" });
+  const end = text.match(/\s*$/)[0];
+  const show = (from) => {
+    const to = Math.min(from + LONG, text.length - end.length);
+    block.append(...visible(text.slice(from, to)));
+    if (to < text.length - end.length) {
+      const more = el("button", { type: "button", class: "more" }, `Show more (${count(text.length - to)} characters are left)`);
+      more.addEventListener("click", () => { more.remove(); show(to); });
+      block.append(more);
+    } else if (end) {
+      block.append(el("span", { class: "blank", title: "blanks at the end" }, end.replaceAll(" ", "·").replaceAll("\t", "→").replaceAll("\n", "↵\n").replace(/\n$/, "")));
+    }
+  };
+  show(0);
+  if (!text) block.append(el("span", { class: "soft" }, "empty"));
+  return block;
+}
+
+function count(number) {
+  return number.toLocaleString("en-US");
+}
+
+function counted(number, noun) {
+  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** 0.9351 → 93.5 %. */
+function percent(fraction) {
+  return `${(100 * fraction).toFixed(1)} %`;
+}
+
+/** A score as people read it: percent of a fraction, two digits of anything else. */
+function scored(number, fraction) {
+  return fraction ? percent(number) : number.toFixed(2);
+}
+
+/** 90.4–96.9, or nothing if the ends are not known. */
+function span(low, high, fraction) {
+  if (low == null || high == null) return "";
+  const ends = [low, high].map((end) => (fraction ? (100 * end).toFixed(1) : end.toFixed(2)));
+  return ends.join(low < 0 ? " to " : "–");
+}
+
+/** Three digits that count: 0.0123, 1.23, 123, 12,345. */
+function figure(number) {
+  return Math.abs(number) >= 100 ? count(Math.round(number)) : String(Number(number.toPrecision(3)));
+}
+
+function seconds(number) {
+  return number >= 120 ? `${figure(number / 60)} min` : number >= 1 || number === 0 ? `${figure(number)} s` : `${figure(number * 1000)} ms`;
+}
+
+/** Seconds between two times: 8 s, 2 min 5 s, 1 h 2 min. */
+function duration(start, end) {
+  const total = Math.max(0, Math.round((new Date(end) - new Date(start)) / 1000));
+  const [hours, minutes, rest] = [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60];
+  return hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min ${rest} s` : `${rest} s`;
+}
+
+/** 2026-11-21T10:52:00+00:00 → 2026-11-21 10:52. */
+function moment(time) {
+  return time.slice(0, 16).replace("T", " ");
+}

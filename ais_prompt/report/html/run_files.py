@@ -1,0 +1,91 @@
+"""What the report takes from a run folder beside the predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ais_prompt.errors import StoreError
+from ais_prompt.store.disk import reading
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.results import read_json
+from ais_prompt.utils.jsonl import decode
+
+MEND: Final = "make the summary again: give the run's command again with -m viz -r"
+_NEEDED: Final = ("model", "dataset", "metric", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTask:
+    """A task whose samples the report shows.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        scored: True if it has scores, and a results file of the same session.
+    """
+
+    model: str
+    dataset: str
+    scored: bool
+
+
+def summary_of(folder: RunFolder) -> list[dict[str, Any]]:
+    """The lines of the summary: each is an `ais_prompt.report.outcome.Row` as JSON values.
+
+    Raises:
+        StoreError: the run has no summary yet, or it is broken.
+    """
+    path = folder.summary_dir / "summary.json"
+    with reading(path, MEND):
+        content = path.read_bytes()
+    try:
+        rows = decode(content.decode())
+    except ValueError as error:
+        raise StoreError(f"the file is not JSON: {error}", where=str(path), mend=MEND) from None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and row.keys() >= {*_NEEDED} for row in rows):
+        raise StoreError("the file is not a summary", where=str(path), mend=MEND)
+    return rows
+
+
+def shown_tasks(folder: RunFolder, rows: Sequence[Mapping[str, Any]]) -> list[ShownTask]:
+    """The tasks of a summary that left predictions; neither averages nor tasks that failed early did."""
+    tasks: dict[tuple[str, str], ShownTask] = {}
+    for row in rows:
+        task = ShownTask(row["model"], row["dataset"], row["metric"] is not None)
+        if folder.predictions(task.model, task.dataset).exists():
+            tasks.setdefault((task.model, task.dataset), task)
+    return list(tasks.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results file of a task.
+
+    Attributes:
+        metric: the main metric; None if the task was not scored.
+        fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
+        details: sample id → its `SampleScore` as JSON values.
+    """
+
+    metric: str | None = None
+    fraction: bool = False
+    details: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def results_of(task: ShownTask, folder: RunFolder) -> Results:
+    """The results of a task; empty if it was not scored.
+
+    Raises:
+        StoreError: the file is not there, or broken.
+    """
+    if not task.scored:
+        return Results()
+    path = folder.results(task.model, task.dataset)
+    values = read_json(path)
+    try:
+        main, details = values["scores"][0], {detail["sample_id"]: detail for detail in values["details"]}
+        return Results(main["metric"], main.get("fraction", True), details)
+    except (KeyError, IndexError, TypeError) as error:
+        mend = "score again: aisprompt score RUN"
+        raise StoreError(f"the file has no results: {error!r}", where=str(path), mend=mend) from None

@@ -1,0 +1,122 @@
+"""One sample as the report shows it: what was asked, what came back, and what was made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from ais_prompt.report.html.texts import Lines, Text, finite, shown
+from ais_prompt.report.html.verdict import verdicts
+from ais_prompt.types import Completion, Prediction
+from ais_prompt.types.fields import fields_of
+from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.utils.media import describe_part
+
+
+def sample_json(prediction: Prediction, detail: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
+    """A sample as JSON values with finite numbers; its texts go into ``lines``.
+
+    Args:
+        prediction: what was asked and answered.
+        detail: the sample's entry in the results file; empty if it was not scored.
+        lines: the lines of the chunk that the sample will stand in.
+    """
+    return {
+        "requests": _requests(prediction, lines),
+        "labels": _labels(prediction, lines),
+        "prediction": _other_prediction(prediction, lines),
+        "verdicts": verdicts(prediction, detail, lines),
+        "values": {metric: finite(value) for metric, value in detail.get("values", {}).items()},
+        "reason": detail.get("reason", ""),
+        "failed_turn": prediction.failed_turn,
+        "shots": prediction.shots_used,
+    }
+
+
+def prompts_of(prediction: Prediction) -> list[Any]:
+    """Each prompt of a prediction, in order of sending, in the form of `prompt_to_json`."""
+    prompts = prompts_to_json(prediction.origin_prompt)
+    if isinstance(prompts, str) or all(isinstance(item, Mapping) for item in prompts):
+        return [prompts]
+    return prompts
+
+
+def _requests(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
+    """What was asked, each time with its answers. The prompts of labels stand with the labels instead."""
+    if any("prompt" in found for found in prediction.labels.values()):
+        failed = [completion for completion in prediction.completions if completion.failure]
+        return [_request(None, failed, lines)] if failed else []
+    prompts = prompts_of(prediction)
+    if len(prompts) == 1:
+        return [_request(prompts[0], prediction.completions, lines)]
+    # A dialogue that lacks turns has one completion, a failure, more than prompts.
+    pairs = zip_longest(prompts, ([completion] for completion in prediction.completions), fillvalue=None)
+    return [_request(prompt, answers or [], lines) for prompt, answers in pairs]
+
+
+def _request(prompt: Any, answers: Sequence[Completion], lines: Lines) -> dict[str, Any]:
+    return {
+        "prompt": None if prompt is None else _prompt(prompt, lines),
+        "answers": [_answer(completion, lines) for completion in answers],
+    }
+
+
+def _prompt(prompt: Any, lines: Lines) -> Text | list[dict[str, Any]]:
+    """A prompt in the form of `prompt_to_json`: one text, or the parts of each message."""
+    if isinstance(prompt, str):
+        return lines.add(prompt)
+    return [{"role": message["role"], "parts": _parts(message["content"], lines)} for message in prompt]
+
+
+def _parts(content: str | Sequence[Mapping[str, Any]], lines: Lines) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"text": lines.add(content)}]
+    return [_part(part, lines) for part in content]
+
+
+def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
+    """A text, or one line about an image, a sound or a film: the file may be large, and is not in the report."""
+    if described := describe_part(part):
+        return {"media": described}
+    return {"text": lines.add(part["text"] if isinstance(part.get("text"), str) else shown(dict(part)))}
+
+
+def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
+    likelihood, usage = completion.likelihood, completion.usage
+    values = {
+        "text": None if completion.failure or completion.unclosed or likelihood else lines.add(completion.text),
+        "thinking": lines.add(completion.reasoning) if completion.reasoning else None,
+        "unclosed": completion.unclosed,
+        "finish_reason": completion.finish_reason,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "seconds": finite(completion.seconds),
+        "first_token_seconds": finite(completion.first_token_seconds),
+        "attempts": completion.attempts,
+        "failure": fields_of(completion.failure) if completion.failure else None,
+        "nll": finite(likelihood.nll) if likelihood else None,
+    }
+    return {name: value for name, value in values.items() if value is not None and value is not False}
+
+
+def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
+    """Each label with what was found about it: its prompt, if it has one of its own, and figures."""
+    chosen = None if prediction.prediction is None else shown(prediction.prediction)
+    return [
+        {
+            "label": label,
+            "chosen": label == chosen,
+            "prompt": _prompt(found["prompt"], lines) if "prompt" in found else None,
+            "figures": {name: finite(value) for name, value in found.items() if isinstance(value, int | float)},
+        }
+        for label, found in prediction.labels.items()
+    ]
+
+
+def _other_prediction(prediction: Prediction, lines: Lines) -> Text | None:
+    """The prediction if it is neither a text that a model wrote nor a label: probabilities, for example."""
+    texts = [completion.text for completion in prediction.completions]
+    if prediction.prediction in (None, texts, *texts) or prediction.labels:
+        return None
+    return lines.add(shown(prediction.prediction))

@@ -1,0 +1,55 @@
+"""Texts that share most of their lines, packed: prompts with the same shots, the turns of a dialogue, labels."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+from typing import Any, TypeAlias
+
+from ais_prompt.utils.jsonl import encode
+
+Text: TypeAlias = list[int]
+"""A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
+
+
+class Lines:
+    """Lines of texts, each kept once.
+
+    Attributes:
+        size: characters of all different lines.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._numbers: dict[str, int] = {}
+
+    def add(self, text: str) -> Text:
+        """The numbers of the lines of a text; lines that are new are kept."""
+        return [self._number(line) for line in text.split("\n")]
+
+    def to_json(self) -> list[str]:
+        """The lines in order of their numbers."""
+        return list(self._numbers)
+
+    def _number(self, line: str) -> int:
+        if line not in self._numbers:
+            self._numbers[line] = len(self._numbers)
+            self.size += len(line)
+        return self._numbers[line]
+
+
+def packed(value: Any) -> str:
+    """A JSON value in gzip and base64, which no HTML parser mistakes for markup; the same value gives the same text."""
+    return base64.b64encode(gzip.compress(encode(value), compresslevel=6, mtime=0)).decode("ascii")
+
+
+def shown(value: Any) -> str:
+    """A value as a text: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def finite(value: float | None) -> float | None:
+    """The number; None for NaN and infinity, which JSON does not know."""
+    return value if value is not None and math.isfinite(value) else None

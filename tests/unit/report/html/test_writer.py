@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ais_prompt.errors import StoreError
+from ais_prompt.report.html import write_report
+from ais_prompt.types import Completion, Failure, Likelihood, Message, Prediction, SampleScore, Usage
+from tests.unit.report.html.making import make_run, prediction, scored
+from tests.unit.report.html.reading import Report, read_report
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    '"><img src=x onerror=alert(1)>',
+    "\ud800 lone, \x00 control, \u202e backwards, \u2028 line",
+    "${title} $body {{x}}",
+]
+
+
+def written(root: Path, predictions: Sequence[Prediction], samples: Sequence[SampleScore] = ()) -> Report:
+    folder = make_run(root, predictions, samples)
+    write_report(folder)
+    return read_report(folder.report)
+
+
+def test_a_sample_says_what_was_asked_answered_and_made_of_it(tmp_path: Path) -> None:
+    asked = prediction(0, "2+2=?", Completion("It is 5.", "stop", Usage(7, 4), 0.5, reasoning="2 and 2\nare 5"))
+    report = written(tmp_path, [asked], [scored(0, 0.0, "5")])
+    sample = report.sample()
+    [request] = sample["requests"]
+    [answer] = request["answers"]
+    assert (request["prompt"], answer["text"], answer["thinking"]) == ("2+2=?", "It is 5.", "2 and 2\nare 5")
+    assert (answer["prompt_tokens"], answer["completion_tokens"], answer["seconds"]) == (7, 4, 0.5)
+    assert sample["verdicts"] == [{"extracted": "5", "gold": "4"}]
+    assert sample["values"] == {"accuracy": 0.0}
+    table = report.unpacked("table-0")
+    assert (table["state"], table["question"], table["length"]) == (["wrong"], ["2+2=?"], [4])
+
+
+def test_the_overview_has_the_scores_of_the_summary_and_the_states_of_samples(tmp_path: Path) -> None:
+    failure = Completion(failure=Failure("timeout", "no answer in 60 s"))
+    predictions = [prediction(0), prediction(1), prediction(2, "x", failure, answer=None), prediction(3)]
+    samples = [
+        scored(0),
+        scored(1, 0.0),
+        SampleScore("id2", "failed", reason="timeout"),
+        SampleScore("id3", "unparsed", None, "4", {"accuracy": 0.0}, reason="no answer found"),
+    ]
+    data = written(tmp_path, predictions, samples).data
+    [line] = data["scores"]
+    assert (line["metric"], line["n"], line["failed"], line["unparsed"]) == ("accuracy", 4, 1, 1)
+    [task] = data["tasks"]
+    assert task["states"] == {"right": 1, "wrong": 1, "failed": 1, "unparsed": 1}
+    assert task["reasons"] == {"timeout": 1, "no answer found": 1}
+    assert (data["name"], data["time"], data["status"]) == ("eval", "20260131_120000", "finished")
+
+
+def test_a_run_that_was_not_scored_shows_answers(tmp_path: Path) -> None:
+    cut = prediction(1, "x", Completion("It is", "length"))
+    report = written(tmp_path, [prediction(0), cut])
+    assert report.unpacked("table-0")["state"] == ["answered", "truncated"]
+    assert report.data["scores"][0]["note"] == "not scored: predictions only"
+
+
+def test_turns_of_a_dialogue_stand_with_their_answers(tmp_path: Path) -> None:
+    first = (Message("user", "2+2=?"),)
+    second = (*first, Message("assistant", "4"), Message("user", "and 1 more?"))
+    lost = Completion(failure=Failure("timeout", "late"))
+    asked = prediction(0, (first, second), Completion("4", "stop"), lost, gold=["4", "5"], answer=["4", None])
+    requests = written(tmp_path, [asked]).sample()["requests"]
+    assert [len(request["prompt"]) for request in requests] == [1, 3]
+    assert requests[1]["prompt"][2] == {"role": "user", "parts": [{"text": "and 1 more?"}]}
+    assert requests[0]["answers"][0]["text"] == "4"
+    assert requests[1]["answers"][0]["failure"]["kind"] == "timeout"
+
+
+def test_labels_keep_their_prompts_and_figures(tmp_path: Path) -> None:
+    found = {
+        "A": {"prompt": "so: A", "ppl": 1.5, "tokens": 3},
+        "B": {"prompt": "so: B", "ppl": float("nan"), "tokens": 3},
+    }
+    likely = Completion(likelihood=Likelihood(4.5, 3, 3, 5))
+    chosen = Prediction("id0", 0, "so: A", "A", "B", (likely, likely), labels=found)
+    labels = written(tmp_path, [chosen]).sample()["labels"]
+    assert [(label["label"], label["chosen"], label["prompt"]) for label in labels] == [
+        ("A", True, "so: A"),
+        ("B", False, "so: B"),
+    ]
+    assert labels[0]["figures"] == {"ppl": 1.5, "tokens": 3}
+    assert labels[1]["figures"]["ppl"] is None
+
+
+def test_each_answer_to_a_question_has_its_own_verdict(tmp_path: Path) -> None:
+    asked = prediction(0, "2+2=?", Completion("4"), Completion("five"), answer=["4", "five"])
+    one, other = scored(0), SampleScore("id0", "unparsed", None, "4", {"accuracy": 0.0}, "no answer found")
+    both = SampleScore("id0", "unparsed", ["4", None], "4", {"accuracy": 0.5}, repeats=(one, other))
+    report = written(tmp_path, [asked], [both])
+    assert report.sample()["verdicts"] == [
+        {"extracted": "4", "gold": "4", "status": "scored", "reason": "", "value": 1.0},
+        {"extracted": None, "gold": "4", "status": "unparsed", "reason": "no answer found", "value": 0.0},
+    ]
+    assert report.unpacked("table-0")["extracted"] == ["4 · –"]
+
+
+def test_media_are_told_in_one_line(tmp_path: Path) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 40_000}}
+    parts = ({"type": "text", "text": "What is this?"}, image)
+    folder = make_run(tmp_path, [prediction(0, (Message("user", parts),))])
+    write_report(folder)
+    [message] = read_report(folder.report).sample()["requests"][0]["prompt"]
+    assert message["parts"][0] == {"text": "What is this?"}
+    assert message["parts"][1]["media"].startswith("image, image/png, 29.3 KiB: data:image/png;base64,AAA")
+    assert "A" * 200 not in folder.report.read_text("utf-8")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_leaves_its_place(tmp_path: Path, text: str) -> None:
+    asked = prediction(0, (Message("user", text),), Completion(text, "stop", reasoning=text), gold=text)
+    folder = make_run(tmp_path, [asked], [scored(0, 0.0, text, text)], dataset="a" + text, model="b" + text)
+    folder.config_file.write_text(f"# {text}", "utf-8", "backslashreplace")
+    write_report(folder)
+    report = read_report(folder.report)
+    sample = report.sample()
+    assert sample["requests"][0]["prompt"][0]["parts"][0]["text"] == text
+    assert sample["requests"][0]["answers"][0]["text"] == sample["verdicts"][0]["gold"] == text
+    assert report.data["tasks"][0]["model"] == "b" + text
+    assert set(report.blocks) == {"data", "table-0", "chunk-0-0"}
+    assert "<img" not in folder.report.read_text("utf-8")
+
+
+@given(texts=st.lists(st.text(st.characters()), min_size=1, max_size=6))
+@settings(max_examples=30, deadline=None)
+def test_every_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+    predictions = [prediction(number, text, Completion(text)) for number, text in enumerate(texts)]
+    report = written(tmp_path_factory.mktemp("run"), predictions)
+    for number, text in enumerate(texts):
+        [request] = report.sample(number)["requests"]
+        assert (request["prompt"], request["answers"][0]["text"]) == (text, text)
+
+
+def test_samples_lie_in_chunks_that_the_table_knows(tmp_path: Path) -> None:
+    report = written(tmp_path, [prediction(number, f"{number}+1=?") for number in range(450)])
+    assert report.unpacked("table-0")["chunks"] == [200, 200, 50]
+    assert report.sample(49, chunk=2)["requests"][0]["prompt"] == "449+1=?"
+
+
+def test_shots_that_prompts_share_take_little_room(tmp_path: Path) -> None:
+    shots = "\n".join(f"Question {n}: a text of some length, number {n}\nAnswer: {n}" for n in range(200))
+    folder = make_run(tmp_path, [prediction(number, f"{shots}\n{number}+1=?") for number in range(1000)])
+    write_report(folder)
+    assert folder.report.stat().st_size < 200_000 < len(shots) * 1000 / 40
+
+
+def test_a_broken_predictions_file_is_told(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [prediction(0), prediction(1)])
+    with folder.predictions("model", "sums").open("a") as stream:
+        stream.write("{broken\n")
+    write_report(folder)
+    [task] = read_report(folder.report).data["tasks"]
+    assert task["samples"] == 2
+    assert "not JSON" in task["trouble"]
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '[{"model": "a"}]'])
+def test_a_summary_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    folder = make_run(tmp_path, [prediction(0)])
+    (folder.summary_dir / "summary.json").write_text(content)
+    with pytest.raises(StoreError, match=r"summary|JSON"):
+        write_report(folder)
+    assert not folder.report.exists()
+
+
+def test_numbers_that_json_does_not_know_are_left_out(tmp_path: Path) -> None:
+    asked: Any = prediction(0, "x", Completion("y", seconds=float("nan")))
+    report = written(tmp_path, [asked], [scored(0, float("nan"))])
+    assert report.unpacked("table-0")["value"] == [None]
+    assert report.data["scores"][0]["score"] is None
