@@ -175,7 +175,7 @@ class Journal:
 
 def _parse(line: bytes) -> tuple[str, Completion]:
     """Key and completion of a line; ValueError if it is none."""
-    values = decode(line.decode())
+    values = decode(line.decode(), own=True)
     try:
         key, completion = values["key"], Completion.from_json(values["completion"])
     except (KeyError, TypeError, AttributeError) as error:

@@ -94,7 +94,7 @@ def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Predi
         DataError: a line is not a prediction; it names the line.
     """
     with reading(path, mend="ask the model first: -m infer, or -m all"), path.open("rb") as lines:
-        for number, values in read_objects(lines, str(path)):
+        for number, values in read_objects(lines, str(path), own=True):
             try:
                 prediction = Prediction.from_json(values, with_prompt=with_prompts)
             except (KeyError, TypeError, AttributeError) as error:

@@ -44,7 +44,7 @@ def read_json(path: Path) -> dict[str, Any]:
     with reading(path, mend="score first: -m eval, or -m all"):
         content = path.read_bytes()
     try:
-        value = decode(content.decode())
+        value = decode(content.decode(), own=True)
     except ValueError as error:
         raise StoreError(
             f"the file is not JSON: {error}", where=str(path), mend="remove it and go on with -r"

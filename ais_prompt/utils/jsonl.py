@@ -29,24 +29,30 @@ def encode(value: Any, indent: int | None = None) -> bytes:
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
-def decode(text: str) -> Any:
+def decode(text: str, *, own: bool = False) -> Any:
     """The value of a JSON text. ``NaN`` and ``Infinity`` are read as floats, as Python's `json` does.
+
+    Args:
+        text: the text.
+        own: this program wrote it, so there is no need to look for keys that stand twice, which takes a third of the
+            time.
 
     Raises:
         ValueError: it is not JSON, or an object has the same key twice (one of the values would be lost).
     """
     try:
-        return _DECODER.decode(text)
+        return (_OWN_DECODER if own else _DECODER).decode(text)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
 
 
-def read_objects(lines: Iterable[bytes], origin: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_objects(lines: Iterable[bytes], origin: str, *, own: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number (from 1) and object of every line; blank lines are skipped, a byte order mark is ignored.
 
     Args:
         lines: the lines of a file that was opened in binary mode.
         origin: the file, for errors.
+        own: as in `decode`.
 
     Raises:
         DataError: a line is not UTF-8, not JSON or not an object; it names the file and line.
@@ -54,16 +60,16 @@ def read_objects(lines: Iterable[bytes], origin: str) -> Iterator[tuple[int, dic
     for number, line in enumerate(lines, start=1):
         content = (line.removeprefix(_BOM) if number == 1 else line).strip()
         if content:
-            yield number, _object_of_line(content, f"{origin}:{number}")
+            yield number, _object_of_line(content, f"{origin}:{number}", own)
 
 
-def _object_of_line(content: bytes, where: str) -> dict[str, Any]:
+def _object_of_line(content: bytes, where: str, own: bool) -> dict[str, Any]:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"the line is not UTF-8 text ({error.reason})", where=where, mend="save it as UTF-8") from None
     try:
-        value = decode(text)
+        value = decode(text, own=own)
     except ValueError as error:
         raise DataError(
             f"the line is not JSON: {_cause(error)}: {_head(text)}",
@@ -104,4 +110,5 @@ def _encoder(indent: int | None = None) -> json.JSONEncoder:
 
 # One of each for all lines: making them anew takes as long as a short line does.
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_OWN_DECODER = json.JSONDecoder()
 _ENCODER = _encoder()
