@@ -13,6 +13,7 @@ from ais_prompt.cli.list import list_parts
 from ais_prompt.cli.lock import lock
 from ais_prompt.cli.run import run
 from ais_prompt.cli.score import score
+from ais_prompt.cli.view import view
 from ais_prompt.cli.view_prompt import view_prompt
 
 EPILOG = """\b
@@ -22,7 +23,7 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) · 2 th
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    commands=[run, score, compare, baseline, view_prompt, check, lock, diff, list_parts],
+    commands=[run, score, compare, baseline, view, view_prompt, check, lock, diff, list_parts],
     epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="aisprompt")

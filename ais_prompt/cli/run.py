@@ -127,6 +127,7 @@ def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict
         rows.append(("accept these failures", f"{again} -r {root.name} --max-failures {result.failed}"))
     score = f"aisprompt score {shlex.quote(str(root))}"
     rows += [
+        ("look at every sample", f"aisprompt view {shlex.quote(str(root))}"),
         ("score again without asking", score + " --allow-code-execution" * options["allow_code_execution"]),
         ("see what was sent", f"{view} -a"),
     ]

@@ -34,7 +34,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
             return RunFolder(place)
         if runs := _runs(place):
             return _run_folder_at(place / runs[-1])
-    every = list(_all_runs(work_dir))
+    every = list(all_runs(work_dir))
     found = [folder for folder in every if folder.name == run]
     if len(found) == 1:
         return _run_folder_at(found[0])
@@ -43,7 +43,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
     raise ConfigError(what, where=str(work_dir), mend=f"runs here: {_listed(names)}" if names else "use -w DIR")
 
 
-def _all_runs(work_dir: Path) -> Iterator[Path]:
+def all_runs(work_dir: Path) -> Iterator[Path]:
     """The folders of all runs, the newest of each name first."""
     for parent in sorted(_folders(work_dir)):
         yield from (parent / name for name in reversed(_runs(parent)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ais_prompt.report.html.distribution import distributions
+from ais_prompt.report.html.finite import finite_json
 from ais_prompt.report.html.run_files import ShownTask
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
@@ -85,17 +85,9 @@ def overview(folder: RunFolder, rows: Sequence[Mapping[str, Any]], tasks: Sequen
         },
         "seconds": distributions([task.seconds if any(task.seconds) else () for task in tasks]),
     }
-    return {name: _finite(value) for name, value in values.items()}
+    facts: dict[str, Any] = finite_json(values)
+    return facts
 
 
 def _known(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
-
-
-def _finite(value: Any) -> Any:
-    """The JSON value with None in place of NaN and infinity, which browsers do not read."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list) else value

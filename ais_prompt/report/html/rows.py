@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
+from ais_prompt.report.html.finite import finite
 from ais_prompt.report.html.run_files import Results
 from ais_prompt.report.html.sample import prompts_of
-from ais_prompt.report.html.texts import finite, shown
+from ais_prompt.report.html.texts import shown
 from ais_prompt.types import Completion, Prediction
 
 COLUMNS: Final = (

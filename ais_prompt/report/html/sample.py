@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from ais_prompt.report.html.texts import Lines, Text, finite, shown
+from ais_prompt.report.html.finite import finite
+from ais_prompt.report.html.texts import Lines, Text, shown
 from ais_prompt.report.html.verdict import verdicts
 from ais_prompt.types import Completion, Prediction
 from ais_prompt.types.fields import fields_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import math
 from typing import Any, TypeAlias
 
 from ais_prompt.utils.jsonl import encode
@@ -48,8 +47,3 @@ def packed(value: Any) -> str:
 def shown(value: Any) -> str:
     """A value as a text: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def finite(value: float | None) -> float | None:
-    """The number; None for NaN and infinity, which JSON does not know."""
-    return value if value is not None and math.isfinite(value) else None

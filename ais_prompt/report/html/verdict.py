@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ais_prompt.report.html.texts import Lines, Text, finite, shown
+from ais_prompt.report.html.finite import finite
+from ais_prompt.report.html.texts import Lines, Text, shown
 from ais_prompt.types import Prediction
 
 

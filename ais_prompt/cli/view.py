@@ -1,0 +1,46 @@
+"""``aisprompt view``: reports in the browser."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import click
+
+from ais_prompt.cli.verb import Verb
+
+
+@click.command(cls=Verb)
+@click.argument("run", required=False, metavar="[RUN]")
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="Default: any that is free.")
+@click.option("--no-open", is_flag=True, help="Only say the address; do not open the browser.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def view(
+    run: str | None,
+    work_dir: str | None,
+    port: int,
+    no_open: bool,
+    debug: bool,  # noqa: ARG001  # read by `Verb`
+) -> None:
+    """Show the report of a run in the browser, or the list of all runs.
+
+    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. A report that
+    is missing is made. Only this machine can reach it. Ctrl-C ends.
+    """
+    import webbrowser
+
+    from ais_prompt.config.parse import DEFAULT_WORK_DIR
+    from ais_prompt.config.paths import expand
+    from ais_prompt.report.server import ReportServer, report_of
+    from ais_prompt.store.find import locate_run
+
+    runs = expand(work_dir or DEFAULT_WORK_DIR)
+    folder = locate_run(runs, run) if run else None
+    if folder:
+        report_of(folder)
+    with ReportServer(runs, port, folder) as server, suppress(KeyboardInterrupt):
+        address = server.url.rstrip("/") + (server.address(folder) if folder else "/")
+        click.echo(f"{address}\nCtrl-C ends.")
+        if not no_open:
+            webbrowser.open(address)
+        server.serve_forever()

@@ -1,0 +1,40 @@
+"""``aisprompt view`` through the real program."""
+
+from __future__ import annotations
+
+import signal
+import urllib.request
+
+from tests.e2e.project import Project
+
+
+def test_the_report_of_the_latest_run_is_served_until_ctrl_c(project: Project) -> None:
+    assert project.run("run", "eval.py").returncode == 0
+    process = project.start("view", "eval", "--no-open")
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address.endswith(f"/eval/{project.folder().name}")
+        with urllib.request.urlopen(address, timeout=20) as reply:
+            assert reply.read() == (project.folder() / "report.html").read_bytes()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_scoring_again_forgets_the_report_and_viewing_makes_it(project: Project) -> None:
+    project.run("run", "eval.py")
+    report = project.folder() / "report.html"
+    assert report.exists()
+    assert project.run("score", str(project.folder())).returncode == 0
+    assert not report.exists()
+    project.run("run", "eval.py", "-m", "viz", "-r")
+    assert report.exists()
+
+
+def test_a_run_that_is_not_there_is_an_error_in_three_lines(project: Project) -> None:
+    done = project.run("view", "nothing", "--no-open")
+    assert done.returncode == 2
+    assert done.stderr.startswith("ConfigError: there is no run 'nothing'")
