@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -14,21 +15,27 @@ from ais_prompt.cli.verb import Verb
 @click.argument("run_b")
 @click.option("--flips", type=click.IntRange(min=0), default=3, show_default=True, help="Changed samples to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every changed sample.")
+@click.option("--html", metavar="FILE", help="Write a page for the browser, with every changed sample.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-def compare(run_a: str, run_b: str, flips: int, as_json: bool, work_dir: str | None) -> None:
+def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None, work_dir: str | None) -> None:
     """Compare two runs: what changed, on which samples, how sure that is, and where it comes from.
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Samples are
-    paired by their ids. Nobody is asked, and nothing is written.
+    paired by their ids. Nobody is asked, and the runs stay as they are.
     """
     from rich.console import Console
 
     from ais_prompt.compare import compare_runs, open_run
     from ais_prompt.report.comparison import comparison_json, print_comparison
+    from ais_prompt.report.html.comparison import comparison_page
+    from ais_prompt.store.disk import replacing
 
     found = compare_runs(open_run(run_a, work_dir), open_run(run_b, work_dir))
+    values = comparison_json(found.comparisons, found.notes)
+    if html is not None:
+        with replacing(Path(html)) as page:
+            page.write(comparison_page(found.before.name, found.after.name, values))
     if as_json:
-        text = json.dumps(comparison_json(found.comparisons, found.notes), ensure_ascii=False, indent=2)
-        click.echo(text.encode("utf-8", "backslashreplace"))
+        click.echo(json.dumps(values, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace"))
     else:
         print_comparison(found.comparisons, found.notes, flips, Console())

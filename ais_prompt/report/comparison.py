@@ -133,6 +133,7 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "dataset": one.dataset,
         "model": one.model,
         "metric": one.metric,
+        "fraction": one.fraction,
         "before": one.before,
         "after": one.after,
         "difference": one.difference,

@@ -107,5 +107,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
         text = ", ".join(f"{key}={entry!r}" for key, entry in value.items())
     else:
-        text = "nothing" if value is None else str(value)
+        text = "" if value is None else str(value)
+    text = text or "nothing"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -100,3 +100,20 @@ def test_a_run_against_itself(project: Project) -> None:
     [one] = compared(project, before, before)["comparisons"]
     assert (one["difference"], one["flips"], one["changes"]) == (0.0, [], [])
     assert Path(project.root / before / "results").exists()
+
+
+def test_the_page_holds_every_changed_sample_and_no_markup_of_theirs(project: Project) -> None:
+    hostile = "</script><script>alert(1)</script>\\u2028"
+    project.write_data()
+    project.write_config(models=model(RIGHT))
+    before = run(project, "a")
+    project.write_config(models=model(RIGHT.replace("'It is 2.'", f"'{hostile}'")))
+    after = run(project, "b")
+    done = project.run("compare", before, after, "--html", "pages/changes.html")
+    assert done.returncode == 0, done.stderr
+    page = (project.root / "pages/changes.html").read_text()
+    assert page.count("</script>") == 2  # of the data and of the page's own script
+    assert "default-src 'none'" in page
+    data = page.split('id="data">')[1].split("</script>")[0]
+    [one] = json.loads(data)["comparisons"]
+    assert one["flips"][0]["answers"][1].startswith("</script><script>")
