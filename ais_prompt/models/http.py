@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
@@ -106,11 +107,19 @@ class HttpPoster:
 
     async def _connect(self, route: Route, context: ssl.SSLContext | None) -> Connection:
         seconds = min(CONNECT_SECONDS, self._timeout)
+        where = f"{route.host}:{route.port}"
         try:
             async with asyncio.timeout(seconds):
                 return await route.connect(context)
         except TimeoutError:
-            where = f"{route.host}:{route.port}"
             raise Unreachable(f"{where} did not take the connection within {seconds:g} s") from None
         except (OSError, UnicodeError) as error:  # UnicodeError: a name that cannot be one
-            raise Unreachable(str(error) or type(error).__name__) from None
+            raise Unreachable(_reason(error, where)) from None
+
+
+def _reason(error: OSError | UnicodeError, where: str) -> str:
+    """Why there is no connection. What the operating system says does not name the server."""
+    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
+        words = os.strerror(error.errno) if isinstance(error, ConnectionRefusedError) else error.strerror
+        return f"{where}: {words}"
+    return str(error) or type(error).__name__
