@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, Final
 
 BINS: Final = 40
+"""Most bins."""
 _WIDE: Final = 20
 """If the largest value is more than so many times the median, the axis is logarithmic."""
 
@@ -18,7 +20,8 @@ def distributions(groups: Sequence[Sequence[float]]) -> dict[str, Any]:
         groups: values >= 0 of each task; a task may have none.
 
     Returns:
-        ``edges`` of the bins, one more than there are bins, and empty if there are no values; ``groups``, each with
+        ``edges`` of the bins, one more than there are bins, and empty if there are no values (bins of whole numbers
+        begin and end at whole numbers); ``groups``, each with
         ``counts`` (one for each bin), ``median`` and ``p95``, or None where there are no values.
     """
     edges = _edges(sorted(value for group in groups for value in group))
@@ -31,6 +34,9 @@ def _edges(values: Sequence[float]) -> list[float]:
         return []
     high = values[-1] or 1.0
     if high <= _WIDE * _quantile(values, 0.5):
+        if all(isinstance(value, int) for value in values):
+            width = math.ceil((high + 1) / BINS)
+            return [float(edge) for edge in range(0, int(high) + width + 1, width)]
         return [high * step / BINS for step in range(BINS + 1)]
     # What is smaller than a ten-thousandth of the largest value falls into the first bin.
     low = max(next((value for value in values if value > 0), high), high / 1e4)
@@ -39,9 +45,9 @@ def _edges(values: Sequence[float]) -> list[float]:
 
 
 def _distribution(values: Sequence[float], edges: Sequence[float]) -> dict[str, Any]:
-    counts = [0] * BINS
+    counts = [0] * (len(edges) - 1)
     for value in values:
-        counts[min(max(bisect_right(edges, value) - 1, 0), BINS - 1)] += 1
+        counts[min(max(bisect_right(edges, value) - 1, 0), len(counts) - 1)] += 1
     return {"counts": counts, "median": _quantile(values, 0.5), "p95": _quantile(values, 0.95)}
 
 

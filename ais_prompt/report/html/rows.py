@@ -48,7 +48,7 @@ def row(prediction: Prediction, detail: Mapping[str, Any], results: Results) -> 
         "gold": _snippet(detail.get("gold", prediction.gold)),
         "tokens": _tokens(prediction.completions),
         "characters": _characters(prediction.completions),
-        "seconds": None if failure else finite(sum(completion.seconds for completion in prediction.completions)),
+        "seconds": None if failure else _seconds(prediction),
         "reason": detail.get("reason", "") or (failure.kind if failure else ""),
     }
 
@@ -97,6 +97,12 @@ def _characters(completions: Sequence[Completion]) -> int | None:
 def _answers(completions: Sequence[Completion]) -> list[Completion]:
     """The completions that are texts; neither failures nor likelihoods have a length."""
     return [completion for completion in completions if not (completion.failure or completion.likelihood)]
+
+
+def _seconds(prediction: Prediction) -> float | None:
+    """Turns come one after the other; labels, and answers to the same prompt, are asked at once."""
+    times = [completion.seconds for completion in prediction.completions]
+    return finite(sum(times) if len(prompts_of(prediction)) > 1 else max(times, default=0.0))
 
 
 def _last_text(prediction: Prediction) -> str:

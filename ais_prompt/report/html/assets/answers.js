@@ -7,9 +7,9 @@ function answersParts() {
 /** Lengths and times of each task's answers; null if nothing is known of them. */
 function distributionsTable() {
   const plots = [
-    { title: "Tokens of an answer", format: wholes, ...data.lengths.tokens },
-    { title: "Characters of an answer", format: wholes, ...data.lengths.characters },
-    { title: "Time of a sample", format: seconds, ...data.seconds },
+    { title: "Tokens per sample", format: wholes, ...data.lengths.tokens },
+    { title: "Characters per sample", format: wholes, ...data.lengths.characters },
+    { title: "Time per sample", format: seconds, ...data.seconds },
   ].filter((plot) => plot.edges.length);
   if (!plots.length) return null;
   const head = [header("", "Data set"), header("", "Model"), ...plots.flatMap(({ title, edges, format }) => [header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95 % below")])];

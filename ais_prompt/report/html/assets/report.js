@@ -7,6 +7,7 @@ let searching = new AbortController();
 let opened = null;  // the row in the panel
 
 followTheme(byId("theme"));
+byId("all-runs").hidden = !["127.0.0.1", "localhost"].includes(location.hostname);  // served by `aisprompt view`
 drawOverview((chosen) => {
   byId("samples").scrollIntoView();
   setFilters(chosen);
@@ -18,6 +19,7 @@ async function begin() {
   rows = await unpackedRows();
   table = new Table((row) => openRow(row));
   readAddress();
+  performance.mark("samples");  // what tools/bench/report.py looks for
   addEventListener("hashchange", readAddress);
   addEventListener("keydown", onKey);
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
@@ -60,6 +62,7 @@ function applyFilters() {
   const ofTasks = rows.filter(({ task }) => (!filters.model || task.model === filters.model) && (!filters.dataset || task.dataset === filters.dataset));
   drawChips(ofTasks);
   const chosen = ofTasks.filter((row) => !filters.state.size || filters.state.has(row.state));
+  byId("found").textContent = "searching";
   if (filters.query) search(chosen, filters.query, (matches, share) => showRows(chosen.filter((row) => matches.has(row)), share), searching.signal);
   else showRows(chosen, 1);
   writeAddress();

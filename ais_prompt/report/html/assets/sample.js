@@ -37,7 +37,7 @@ function labelParts(chunk, sample, neighbour) {
   const figures = [...new Set(sample.labels.flatMap((label) => Object.keys(label.figures)))];
   const gold = sample.verdicts.map((verdict) => verdict.gold && textOf(chunk, verdict.gold));
   const head = el("tr", {}, el("th", { scope: "col" }, "Label"), figures.map((name) => el("th", { scope: "col", class: "number" }, plain(name))));
-  const rows = sample.labels.map(({ label, chosen, figures: values }) => el("tr", { class: chosen ? "chosen" : null }, el("th", { scope: "row" }, plain(label), chosen ? el("span", { class: "tag" }, "chosen") : null, gold.includes(label) ? el("span", { class: "tag gold" }, "gold") : null), figures.map((name) => cell("number", values[name] == null ? "" : figure(values[name])))));
+  const rows = sample.labels.map(({ label, chosen, figures: values }) => el("tr", { class: chosen ? "chosen" : null }, el("th", { scope: "row" }, plain(label), chosen ? [" ", el("span", { class: "tag" }, "chosen")] : null, gold.includes(label) ? [" ", el("span", { class: "tag gold" }, "gold")] : null), figures.map((name) => cell("number", values[name] == null ? "" : figure(values[name], 5)))));
   const prompted = sample.labels.filter(({ prompt }) => prompt);
   const cards = prompted.map((label, number) => el("div", { class: "card" }, el("h4", {}, plain(label.label)), promptBlock(chunk, label.prompt, neighbour?.labels[number]?.prompt, "the sample beside it")));
   return [el("section", {}, el("h4", {}, "Labels"), el("div", { class: "scroll" }, el("table", { class: "labels" }, el("thead", {}, head), el("tbody", {}, rows))), cards.length ? el("div", { class: "cards" }, cards) : null)];

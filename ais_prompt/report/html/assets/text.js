@@ -68,9 +68,9 @@ function span(low, high, fraction) {
   return ends.join(low < 0 ? " to " : "–");
 }
 
-/** Three digits that count: 0.0123, 1.23, 123, 12,345. */
-function figure(number) {
-  return Math.abs(number) >= 100 ? count(Math.round(number)) : String(Number(number.toPrecision(3)));
+/** A few digits that count, three unless told: 0.0123, 1.23, 123, 12,345. */
+function figure(number, digits = 3) {
+  return Math.abs(number) >= 10 ** digits ? count(Math.round(number)) : String(Number(number.toPrecision(digits)));
 }
 
 function seconds(number) {

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-_LONGEST = 30
+_LONGEST = 20
 """Most seconds to wait for anything."""
 
 
@@ -59,19 +59,19 @@ class Page:
             raise AssertionError(f"{expression}: {found['exceptionDetails']['exception'].get('description')}")
         return found["result"].get("value")
 
-    def wait_for(self, expression: str) -> Any:
-        """Wait until an expression is true, and return its value."""
+    def wait_for(self, expression: str) -> None:
+        """Wait until an expression is true in JavaScript's sense."""
         end = time.monotonic() + _LONGEST
         while time.monotonic() < end:
-            if value := self.value(expression):
-                return value
+            if self.value(f"Boolean({expression})"):
+                return
             time.sleep(0.02)
         raise AssertionError(f"this did not come true: {expression}")
 
     def texts(self, selector: str) -> list[str]:
-        """The texts of the elements that can be seen, as they are drawn."""
+        """The texts of the elements that can be seen; a blank in place of space and newlines."""
         shown = f"[...document.querySelectorAll({json.dumps(selector)})].filter((one) => one.checkVisibility())"
-        texts: list[str] = self.value(f"{shown}.map((one) => one.innerText.trim())")
+        texts: list[str] = self.value(f"{shown}.map((one) => one.innerText.replace(/\\s+/g, ' ').trim())")
         return texts
 
     def click(self, selector: str, number: int = 0) -> None:

@@ -1,0 +1,228 @@
+"""``report.html`` in a real browser, used with mouse and keys."""
+
+from __future__ import annotations
+
+from ais_prompt.store.layout import RunFolder
+from tests.browser.conftest import open_report
+from tools.chromium import Page
+
+ALL = 2 * (300 + 5 + 20 + 12)
+OPEN = "!document.querySelector('#sample').hidden && document.querySelector('#sample h3')"
+
+
+def state(page: Page, name: str) -> None:
+    page.click(f"#states [data-state={name}]")
+
+
+def found(page: Page) -> str:
+    return page.texts("#found")[0]
+
+
+def column(page: Page, name: str) -> list[str]:
+    """What the table shows in a column, from the top."""
+    return page.texts(f"#rows .cell.{name}")
+
+
+def opened(page: Page) -> str:
+    """Data set, model, row and id of the open sample."""
+    page.wait_for(OPEN)
+    return page.texts("#sample header p")[0]
+
+
+def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
+    assert page.texts("h1") == ["mixed"]
+    assert page.texts("#subtitle") == ["2026-01-31 12:00 · 2 models · 4 data sets · 674 samples"]
+    scores = page.texts(".scores td.score")
+    assert scores[:2] == ["27.3 %", "67.7 %"]
+    assert page.value("document.querySelector('.scores svg[role=img]').getAttribute('aria-label')").startswith(
+        "27.3 %, 95 % interval 22.5–32.6, bounds 27.0–30.0"
+    )
+    states = page.value("document.querySelector('.states-cell .bar').getAttribute('aria-label')")
+    assert states == "81 right, 210 wrong, 3 unparsed, 3 truncated, 3 failed"
+    assert "all" in page.texts(".scores .dataset")
+    assert page.texts(".speeds tbody tr")[0].split()[:2] == ["large/sums", "300"]
+
+
+def test_states_models_and_data_sets_can_be_chosen(page: Page) -> None:
+    assert found(page) == f"{ALL} samples"
+    state(page, "failed")
+    assert found(page) == f"6 of {ALL}"
+    assert set(column(page, "state")) == {"failed"}
+    state(page, "truncated")
+    assert found(page) == f"14 of {ALL}"
+    page.value("document.querySelector('#model').value = 'small'")
+    page.value("document.querySelector('#model').dispatchEvent(new Event('change'))")
+    assert found(page) == f"7 of {ALL}"
+    page.value("document.querySelector('#dataset').value = '通用-chat'")
+    page.value("document.querySelector('#dataset').dispatchEvent(new Event('change'))")
+    assert found(page) == f"1 of {ALL}"
+    assert page.texts("[data-state=truncated]") == ["truncated 1"]
+
+
+def test_a_click_in_the_overview_shows_these_samples(page: Page) -> None:
+    page.click(".scores .states-cell .part.wrong", 1)
+    assert set(column(page, "state")) == {"wrong"}
+    assert set(column(page, "model")) == {"large"}
+    page.click(".scores td.score a", 2)
+    assert found(page) == f"5 of {ALL}"
+
+
+def test_columns_sort_up_down_and_back(page: Page) -> None:
+    state(page, "right")
+    first = column(page, "length")
+    page.click("#columns .length button")
+    up = [int(text) for text in column(page, "length")]
+    assert up == sorted(up)
+    page.click("#columns .length button")
+    down = [int(text) for text in column(page, "length")]
+    assert down == sorted(down, reverse=True)
+    assert down[0] > up[0]
+    assert page.value("document.querySelector('#columns .length').getAttribute('aria-sort')") == "descending"
+    page.click("#columns .length button")
+    assert column(page, "length") == first
+
+
+def test_search_goes_through_questions_answers_and_thoughts(page: Page) -> None:
+    def search(text: str) -> str:
+        page.value("document.querySelector('#query').value = ''")
+        page.click("#query")
+        page.type(text)
+        page.wait_for(f"filters.query === {text!r} && !/searching/.test(document.querySelector('#found').textContent)")
+        return found(page)
+
+    assert search("137+137") == f"2 of {ALL}"
+    assert search("I WOULD RATHER") == f"6 of {ALL}"
+    assert search("3 * 6 is 18") == f"2 of {ALL}"
+    assert search("那里有多少人") == f"2 of {ALL}"
+    assert search("no such text anywhere") == f"0 of {ALL}"
+    assert page.texts("#rows .empty") == ["No sample is like that."]
+
+
+def test_keys_walk_open_close_and_search(page: Page) -> None:
+    page.press("j")
+    page.press("j")
+    page.press("Enter")
+    assert opened(page) == "sums · small · row 1 · s1"
+    page.press("j")
+    page.wait_for("document.querySelector('#sample header p').innerText.includes('row 2')")
+    page.press("k")
+    page.wait_for("document.querySelector('#sample header p').innerText.includes('row 1')")
+    page.press("Escape")
+    assert page.value("document.querySelector('#sample').hidden")
+    page.press("End")
+    page.press("Enter")
+    page.wait_for("document.querySelector('#sample header p').innerText === 'repeated · large · row 11 · s11'")
+    page.press("Escape")
+    page.press("/")
+    assert page.value("document.activeElement.id") == "query"
+    page.type("j")
+    assert page.value("document.querySelector('#query').value") == "j"
+
+
+def test_a_sample_shows_prompt_answer_gold_and_score(page: Page) -> None:
+    page.click("#rows .row", 1)
+    assert opened(page).startswith("sums · small · row 1")
+    assert page.texts(".verdict td") == ["2", "2"]
+    assert page.texts(".verdict .values") == ["accuracy 1"]
+    page.click("#sample .prompt summary")
+    assert "".join(page.texts("#sample .prompt .text")).count("Question: ") == 5
+    assert page.texts("#sample .answer") == ["Twice 1 is 2."]
+    assert page.texts("#sample .facts") == ["ended by itself · 60 tokens in · 6 out · 300 ms"]
+
+
+def test_labels_stand_side_by_side(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "sample=small/choice/s9")
+    opened(page)
+    assert page.texts(".labels tbody tr")[0].split() == ["A", "gold", "1.625", "15.25", "12"]
+    assert page.texts(".labels .chosen th") == ["B chosen"]
+    assert page.texts(".card h4") == ["A", "B"]
+
+
+def test_turns_thoughts_and_media_are_shown(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "sample=small/通用-chat/s3")
+    opened(page)
+    assert page.texts("#sample h4") == ["Turn 1: prompt", "Turn 1: answer", "Turn 2: prompt", "Turn 2: answer"]
+    assert page.texts(".blank") == ["··↵"]
+    open_report(page, sample_run.report, "sample=small/通用-chat/s2")
+    opened(page)
+    page.click(".thinking summary")
+    assert page.texts(".thinking .text") == ["Let me think. 3 * 6 is 18."]
+    assert "asked 2 times" in page.texts("#sample .facts")[0]
+    open_report(page, sample_run.report, "sample=small/通用-chat/s1")
+    opened(page)
+    assert page.texts(".media")[0].startswith("image, image/png, 29.3 KiB")
+    open_report(page, sample_run.report, "sample=small/通用-chat/s4")
+    opened(page)
+    assert page.texts(".verdict .reason") == ["unclosed thought"]
+
+
+def test_each_answer_to_a_question_has_its_verdict(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "sample=small/repeated/s1")
+    opened(page)
+    assert page.texts(".verdict tbody tr")[3].split() == ["4", "2", "1", "scored", "0"]
+    assert page.texts("#sample h4") == ["Prompt", *(f"Answer {number}" for number in range(1, 5))]
+
+
+def test_a_failure_is_told_in_words(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "sample=small/sums/s50")
+    opened(page)
+    assert page.texts(".failure") == ["timeout no answer within 60 s"]
+    assert page.texts(".verdict .reason") == ["timeout"]
+
+
+def test_hostile_text_is_text(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "sample=small/通用-chat/s0")
+    opened(page)
+    shown = page.texts("#sample .answer")[0]
+    assert shown.startswith("</script><script>window.hacked=1</script><img src=x onerror='window.hacked=1'>")
+    for name in ("U+202E", "U+0000", "U+D800"):
+        assert name in shown
+    page.click("#run details:last-child summary")
+    assert "window.hacked=1" in page.texts(".config")[0]
+    assert page.value("window.hacked") is None
+    assert page.value("document.querySelectorAll('main img').length") == 0
+
+
+def test_the_policy_forbids_scripts_and_requests(page: Page) -> None:
+    page.value("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = 1'}))")
+    assert page.value("window.ran") is None
+    assert page.value("fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'refused')") == "refused"
+    page.value("0")
+    assert all("Content Security Policy" in complaint for complaint in page.complaints)
+    page.complaints.clear()
+    page.requests.clear()
+
+
+def test_the_address_says_what_is_shown(page: Page, sample_run: RunFolder) -> None:
+    state(page, "wrong")
+    page.click("#rows .row", 0)
+    opened(page)
+    address = page.value("decodeURIComponent(location.hash)")
+    assert address == "#state=wrong&sample=small/sums/s3"
+    open_report(page, sample_run.report, "state=unparsed&model=large&query=rather&sample=large/sums/s170")
+    assert opened(page) == "sums · large · row 170 · s170"
+    page.wait_for(f"document.querySelector('#found').textContent === '3 of {ALL}'")
+
+
+def test_only_lines_that_can_be_seen_are_elements(page: Page) -> None:
+    assert page.value("document.querySelectorAll('#rows .row').length") < 60
+    page.value("document.querySelector('#rows').scrollTop = 300 * 36")
+    page.wait_for("[...document.querySelectorAll('#rows .row')].some((row) => row.id === 'row-300')")
+
+
+def test_colours_follow_the_system_until_they_are_chosen(page: Page, sample_run: RunFolder) -> None:
+    dark = "getComputedStyle(document.body).backgroundColor"
+    light_paper = page.value(dark)
+    page.resize(1400, 900, "dark")
+    dark_paper = page.value(dark)
+    assert dark_paper != light_paper
+    page.click("#theme")
+    assert page.value(dark) == light_paper
+    page.click("#theme")
+    assert page.value(dark) == dark_paper
+
+
+def test_nothing_is_wider_than_the_window(page: Page) -> None:
+    for width in (360, 400, 700, 900, 1200, 1600):
+        page.resize(width, 800)
+        assert page.value("document.documentElement.scrollWidth <= innerWidth"), width
