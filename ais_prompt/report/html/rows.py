@@ -102,7 +102,8 @@ def _answers(completions: Sequence[Completion]) -> list[Completion]:
 def _seconds(prediction: Prediction) -> float | None:
     """Turns come one after the other; labels, and answers to the same prompt, are asked at once."""
     times = [completion.seconds for completion in prediction.completions]
-    return finite(sum(times) if len(prompts_of(prediction)) > 1 else max(times, default=0.0))
+    one_after_the_other = len(times) > 1 and len(prompts_of(prediction)) > 1
+    return finite(sum(times) if one_after_the_other else max(times, default=0.0))
 
 
 def _last_text(prediction: Prediction) -> str:

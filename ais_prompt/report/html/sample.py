@@ -38,7 +38,7 @@ def sample_json(prediction: Prediction, detail: Mapping[str, Any], lines: Lines)
 def prompts_of(prediction: Prediction) -> list[Any]:
     """Each prompt of a prediction, in order of sending, in the form of `prompt_to_json`."""
     prompts = prompts_to_json(prediction.origin_prompt)
-    if isinstance(prompts, str) or all(isinstance(item, Mapping) for item in prompts):
+    if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts):
         return [prompts]
     return prompts
 

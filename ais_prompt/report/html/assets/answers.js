@@ -1,26 +1,24 @@
 // What the answers are like: how long, how quick, and why some are missing.
 
 function answersParts() {
-  return [distributionsTable(), speedTable(), ...reasonsParts()].filter(Boolean);
-}
-
-/** Lengths and times of each task's answers; null if nothing is known of them. */
-function distributionsTable() {
-  const plots = [
+  const measures = [
     { title: "Tokens per sample", format: wholes, ...data.lengths.tokens },
     { title: "Characters per sample", format: wholes, ...data.lengths.characters },
     { title: "Time per sample", format: seconds, ...data.seconds },
-  ].filter((plot) => plot.edges.length);
-  if (!plots.length) return null;
-  const head = [header("", "Data set"), header("", "Model"), ...plots.flatMap(({ title, edges, format }) => [header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95 % below")])];
-  const rows = byDataset(data.tasks).map((task, number, tasks) => el("tr", {}, nameCells(task, tasks[number - 1]), plots.flatMap((plot) => distributionCells(plot, data.tasks.indexOf(task)))));
-  return el("div", { class: "scroll" }, el("table", { class: "answers" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+  ].filter(({ edges }) => edges.length);
+  const tables = measures.length ? el("div", { class: "measures" }, measures.map(measureTable)) : null;
+  return [tables, speedTable(), ...reasonsParts()].filter(Boolean);
 }
 
-function distributionCells({ groups, edges, format }, place) {
-  const group = groups[place];
-  if (!group) return [cell("plotted"), cell("number"), cell("number")];
-  return [cell("plotted", histogram(group, edges, format)), cell("number", format(group.median)), cell("number soft", format(group.p95))];
+/** How a length or a time is spread in each task that has it. */
+function measureTable({ title, groups, edges, format }) {
+  const head = el("tr", {}, header("", "Data set"), header("", "Model"), header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95 % below"));
+  const tasks = byDataset(data.tasks.filter((_, number) => groups[number]));
+  const rows = tasks.map((task, number) => {
+    const group = groups[data.tasks.indexOf(task)];
+    return el("tr", {}, nameCells(task, tasks[number - 1]), cell("plotted", histogram(group, edges, format)), cell("number median", format(group.median)), cell("number p95 soft", format(group.p95)));
+  });
+  return el("div", { class: "scroll" }, el("table", { class: "measure", "aria-label": title }, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, rows)));
 }
 
 function wholes(number) {

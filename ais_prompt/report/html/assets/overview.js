@@ -55,7 +55,7 @@ function scoresTable(choose) {
   const lines = byDataset(data.scores);
   const range = scoreRange(lines.filter((line) => line.fraction));
   const plotted = lines.some((line) => line.fraction && line.score != null);
-  const head = [header("", "Data set"), header("", "Model"), header("", "Metric"), header("number", "Score"), header("number", "95 %"), header("plotted", plotted ? scoreAxis(range) : null), header("number", "Samples"), header("plotted", "States")];
+  const head = [header("", "Data set"), header("", "Model"), header("", "Metric"), header("number", "Score"), header("number", "95 %"), header("plotted", plotted ? scoreAxis(range) : null), header("number n", "Samples"), header("plotted", "States")];
   const rows = lines.map((line, number) => scoreRow(line, lines[number - 1], range, choose));
   return el("div", { class: "scroll" }, el("table", { class: "scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }

@@ -48,11 +48,19 @@ function scorePlot(line, range) {
   return svg("svg", { class: "plot", viewBox: `0 0 ${WIDTH} 20`, role: "img", "aria-label": words }, svg("title", {}, words), grid, level("bounds", line.bound_low, line.bound_high), level("interval", line.ci95_low, line.ci95_high), svg("circle", { class: "dot", cx: x(line.score), cy: 10, r: 4.2 }));
 }
 
-/** The numbers below or above a column of `scorePlot`. */
+/** Numbers along a column of plots: pairs of a place between 0 and 1, and what stands there. */
+function axis(labels) {
+  return el("div", { class: "axis", "aria-hidden": "true" }, labels.map(([place, text]) => {
+    const label = el("span", {}, text);
+    label.style.left = `${100 * place}%`;
+    label.style.translate = place === 0 || place === 1 ? `${-100 * place}%` : "-50%";  // not beyond the ends
+    return label;
+  }));
+}
+
+/** The axis of a column of `scorePlot`. */
 function scoreAxis(range) {
-  const x = scale(range);
-  const texts = ticks(range).map((tick, number, all) => svg("text", { x: x(tick), y: 11, "text-anchor": number === 0 ? "start" : number === all.length - 1 ? "end" : "middle" }, String(Math.round(tick * 100))));
-  return svg("svg", { class: "plot axis", viewBox: `0 0 ${WIDTH} 14`, "aria-hidden": "true" }, texts);
+  return axis(ticks(range).map((tick) => [scale(range)(tick) / WIDTH, String(Math.round(tick * 100))]));
 }
 
 /** A histogram without an axis of its own; all of a column share one. */
@@ -69,8 +77,8 @@ function histogram(distribution, edges, format) {
   return svg("svg", { class: "plot histogram", viewBox: `0 0 ${WIDTH} 29`, role: "img", "aria-label": words }, bars, svg("line", { class: "base", x1: 0, x2: WIDTH, y1: 28.5, y2: 28.5 }));
 }
 
+/** The axis of a column of `histogram`. */
 function histogramAxis(edges, format) {
-  const places = [0, Math.floor(edges.length / 2), edges.length - 1];
-  const texts = places.map((place, number) => svg("text", { x: (WIDTH * place) / (edges.length - 1), y: 11, "text-anchor": ["start", "middle", "end"][number] }, format(edges[place])));
-  return svg("svg", { class: "plot axis", viewBox: `0 0 ${WIDTH} 14`, "aria-hidden": "true" }, texts);
+  const last = edges.length - 1;
+  return axis([0, Math.floor(last / 2), last].map((edge) => [edge / last, format(edges[edge])]));
 }

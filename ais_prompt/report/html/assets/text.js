@@ -61,11 +61,11 @@ function scored(number, fraction) {
   return fraction ? percent(number) : number.toFixed(2);
 }
 
-/** 90.4–96.9, or nothing if the ends are not known. */
+/** 90.4–96.9, one number if both ends are shown alike, or nothing if they are not known. */
 function span(low, high, fraction) {
   if (low == null || high == null) return "";
   const ends = [low, high].map((end) => (fraction ? (100 * end).toFixed(1) : end.toFixed(2)));
-  return ends.join(low < 0 ? " to " : "–");
+  return [...new Set(ends)].join(low < 0 ? " to " : "–");
 }
 
 /** A few digits that count, three unless told: 0.0123, 1.23, 123, 12,345. */
