@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,7 @@ def score(
     gates = read_gates(spec, **gate_values)
     result = pipeline.run(spec, folder, "eval", command_line(), with_report=False)
     show(result, folder.root)
+    click.echo(f"Next:\n  look at every sample        aisprompt view {shlex.quote(str(folder.root))}")
     holds = gates.hold(result, folder.root)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))
 
