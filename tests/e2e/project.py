@@ -87,7 +87,9 @@ class Project:
         return rows
 
     def _environment(self) -> dict[str, str]:
-        merged = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "COLUMNS": "140", **self.environment}
+        # Compiled modules are kept, as they are for users: each of the many processes starts in half the time.
+        own: dict[str, str | None] = {"PYTHONDONTWRITEBYTECODE": None, "COLUMNS": "140"}
+        merged = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **own, **self.environment}
         return {name: value for name, value in merged.items() if value is not None}
 
 
