@@ -111,13 +111,14 @@ def test_a_request_has_a_deadline(running: MockServer) -> None:
 def test_a_server_that_goes_away_and_comes_back_costs_no_answer(
     concurrency: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    number = 60 + 60 * concurrency  # too many to be over before the server stops
     monkeypatch.setattr(outage, "FIRST_PAUSE", 0.1)
     with mock_server(latency=0.02) as server:
         port = int(server.base_url.split(":")[2].split("/")[0])
 
         async def main() -> list[Completion]:
-            asking = asyncio.create_task(asked(model_of(server, max_concurrency=concurrency, retry=2), 150))
-            await asyncio.to_thread(_wait_for_requests, server, 10)
+            asking = asyncio.create_task(asked(model_of(server, max_concurrency=concurrency, retry=2), number))
+            await asyncio.to_thread(_wait_for_requests, server, 10 + 2 * concurrency)
             await asyncio.to_thread(server.stop)
             await asyncio.sleep(1.0)
             with mock_server(port=port) as again:
@@ -126,7 +127,7 @@ def test_a_server_that_goes_away_and_comes_back_costs_no_answer(
             return answers
 
         answers = asyncio.run(main())
-    assert [answer.text for answer in answers] == [str(number + 1) for number in range(150)]
+    assert [answer.text for answer in answers] == [str(answer + 1) for answer in range(number)]
     assert "pausing 0.1 s after" in caplog.text
     assert "the server answers again" in caplog.text
 
