@@ -11,8 +11,10 @@ logger = logging.getLogger("ais_prompt.test")
 
 
 def test_everything_goes_to_the_file_and_warnings_to_the_screen(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # What pytest captures may be sent between processes, which a lone surrogate does not survive.
+    monkeypatch.setattr(logging.getLogger("ais_prompt"), "propagate", False)
     file = tmp_path / "logs" / "run.log"
     with logging_to(file):
         logger.info("begun")
