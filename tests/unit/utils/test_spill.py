@@ -48,9 +48,8 @@ def test_a_disk_that_takes_no_more_is_said(tmp_path: Path) -> None:
             print(error)
     """
     command = [sys.executable, "-c", textwrap.dedent(program)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, env={"TMPDIR": str(tmp_path)}, check=True
-    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=True)
     assert "File too large" in done.stdout
     assert str(tmp_path) in done.stdout
     assert "TMPDIR" in done.stdout
