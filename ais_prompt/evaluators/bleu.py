@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -10,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ais_prompt.evaluators.golds import golds_of
-from ais_prompt.metrics.aggregate import count_statuses
+from ais_prompt.metrics.aggregate import AnswerCounts
 from ais_prompt.metrics.bootstrap import bootstrap
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils.imports import require
 
 _ORDERS = 4
+_QUANTITIES = 2 * _ORDERS + 2
 
 
 @EVALUATORS.register_module()
@@ -52,20 +54,25 @@ class BleuEvaluator:
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Corpus BLEU over the samples that were answered."""
-        answered = [answers for score in scores if (answers := _answered(score))]
-        rows = np.array([sum(self._counts(answer) for answer in answers) for answers in answered], dtype=np.float64)
+        answers = AnswerCounts()
+        found = array("d")
+        for score in scores:
+            answers.add(score)
+            if answered := [self._counts(answer) for answer in score.repeats or (score,) if answer.status != "failed"]:
+                found.extend(np.sum(answered, axis=0))
+        rows = np.frombuffer(found).reshape(-1, _QUANTITIES)
         spread = bootstrap(rows, self._corpus)
-        score = Score(
+        whole = Score(
             metric="bleu",
-            value=self._corpus(rows.sum(axis=0)) if answered else None,
+            value=self._corpus(rows.sum(axis=0)) if len(rows) else None,
             stderr=spread[0] if spread else None,
-            counts=(counts := count_statuses(scores)),
-            n=sum(counts.values()),
+            counts=answers.statuses,
+            n=answers.n,
             interval=spread[1] if spread else None,
-            repeats=max((len(score.repeats) for score in scores if score.repeats), default=1),
+            repeats=answers.repeats,
             fraction=False,
         )
-        return [score]
+        return [whole]
 
     @cached_property
     def _bleu(self) -> Any:
@@ -86,8 +93,3 @@ class BleuEvaluator:
         right, total, lengths = whole[:_ORDERS], whole[_ORDERS : 2 * _ORDERS], whole[2 * _ORDERS :]
         found = self._bleu.compute_bleu(right, total, *lengths, smooth_method="exp", effective_order=False)
         return float(found.score)
-
-
-def _answered(score: SampleScore) -> list[SampleScore]:
-    """The answers to a question that did not fail."""
-    return [answer for answer in (score.repeats or (score,)) if answer.status != "failed"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.metrics.aggregate import Estimate, mean_score
+from ais_prompt.metrics.aggregate import Estimate, estimated_means
 from ais_prompt.metrics.repeated import avg_at_n, cons_at_k, pass_at_k
 from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.scorer import SAME, Scorer, with_reasons
@@ -68,13 +68,16 @@ class RepeatScorer:
         """The scores of the evaluator, then ``pass@k`` and ``cons@n``."""
         scores = self.answer.evaluator.aggregate(samples)
         if scores[0].fraction:
-            each = [self._estimates(sample.repeats) for sample in samples]
-            scores += [mean_score(name, [found[name] for found in each], samples) for name in self._names()]
+            scores += estimated_means(self._names(), self._named_estimates, samples)
         return with_reasons(scores, samples)
 
     def _names(self) -> list[str]:
         names = [*(f"pass@{k}" for k in self.k), f"cons@{self.n}"]
         return [name for name in names if name not in self.answer.evaluator.metrics]
+
+    def _named_estimates(self, sample: SampleScore) -> list[Estimate]:
+        found = self._estimates(sample.repeats)
+        return [found[name] for name in self._names()]
 
     def _estimates(self, answers: Sequence[SampleScore]) -> dict[str, Estimate]:
         """``pass@k`` and ``cons@n`` of one question."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import logging
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TypeAlias
+
+import numpy as np
 
 from ais_prompt.errors import ConfigError, DataError, GoldError
 from ais_prompt.evaluators.base import Evaluator
@@ -24,6 +27,7 @@ from ais_prompt.tasks.progress import OpenProgress
 from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
 from ais_prompt.tasks.scorer import UNUSABLE_GOLD, Scorer
 from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.utils.spilled import Spilled
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
 
@@ -60,8 +64,7 @@ def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked:
         scorer = _judged(reader, evaluator, task, folder, first, open_progress)
     else:
         scorer = _whole_sample(task.dataset, reader, first)
-    samples = list(_sample_scores(task.name, scorer, itertools.chain([first], predictions)))
-    _refuse_doubled(samples, str(path))
+    samples = _kept(_sample_scores(task.name, scorer, itertools.chain([first], predictions)), str(path))
     if asked is not None and len(samples) != asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
     scores = scorer.aggregate(samples)
@@ -145,32 +148,50 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
     Raises:
         GoldError: no gold can be used.
     """
-    scored, faults = 0, []
+    scored, unusable = 0, 0
+    faults: list[GoldError] = []  # the first ones
     for prediction in predictions:
         try:
             result = scorer.score(prediction)
             scored += 1
         except GoldError as error:
-            faults.append(error)
+            unusable += 1
+            if unusable <= _NAMED + 1:
+                faults.append(error)
             result = scorer.failed(prediction, f"{UNUSABLE_GOLD}: {error.what}")
         yield result
     if faults and not scored:
         raise faults[0]
     if faults:
-        what = f"[{name}] {len(faults)} of {scored + len(faults)} golds cannot be used; these samples count as failed"
+        what = f"[{name}] {unusable} of {scored + unusable} golds cannot be used; these samples count as failed"
         logger.warning("%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in faults])))
 
 
-def _refuse_doubled(samples: Iterable[SampleScore], origin: str) -> None:
-    """A sample counts once.
+def _kept(samples: Iterable[SampleScore], origin: str) -> Sequence[SampleScore]:
+    """The scores of all samples, of which memory holds few at a time.
 
     Raises:
-        DataError: an id stands there more than once.
+        DataError: an id stands there more than once; a sample counts once.
     """
-    doubled = [name for name, count in Counter(sample.sample_id for sample in samples).items() if count > 1]
-    if doubled:
+    kept: Spilled[SampleScore] = Spilled()
+    hashes = array("q")
+    for sample in samples:
+        kept.append(sample)
+        hashes.append(hash(sample.sample_id))
+    if doubled := _doubled_ids(kept, hashes):
         what = f"{len(doubled)} ids stand there more than once: {', '.join(_shortened(doubled))}"
         raise DataError(what, where=origin, mend=_AGAIN)
+    return kept
+
+
+def _doubled_ids(samples: Iterable[SampleScore], hashes: array[int]) -> list[str]:
+    """Ids that stand there more than once. The samples are gone through only if there are equal hashes."""
+    different, times = np.unique(np.frombuffer(hashes, dtype=np.int64), return_counts=True)
+    suspects = set(different[times > 1].tolist())
+    if not suspects:
+        return []
+    counts = Counter(sample.sample_id for sample in samples if hash(sample.sample_id) in suspects)
+    return [name for name, count in counts.items() if count > 1]
 
 
 def _shortened(names: list[str]) -> list[str]:

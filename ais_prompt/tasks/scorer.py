@@ -96,7 +96,7 @@ def with_reasons(scores: Iterable[Score], samples: Iterable[SampleScore]) -> lis
 
     What stands behind a colon in a reason says more of the sample, and is not counted apart.
     """
-    answers = [answer for sample in samples for answer in (sample.repeats or (sample,)) if answer.reason]
+    answers = (answer for sample in samples for answer in (sample.repeats or (sample,)) if answer.reason)
     reasons = Counter(f"{answer.status}: {answer.reason.partition(':')[0]}" for answer in answers)
     return [replace(score, reasons=dict(reasons.most_common())) for score in scores]
 
