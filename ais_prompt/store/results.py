@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from itertools import dropwhile, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
+from ais_prompt.types import Score
 from ais_prompt.utils.jsonl import decode, encode
+
+_DETAILS: Final = b'  "details": ['
+"""The line between the scores and the details of a results file."""
 
 
 def write_json_atomic(path: Path, value: Mapping[str, Any]) -> None:
@@ -29,20 +35,65 @@ def write_results(path: Path, head: Mapping[str, Any], details: Iterable[Mapping
     """
     with replacing(path) as stream:
         stream.write(encode(head, indent=2).removesuffix(b"\n}\n"))
-        stream.write(b',\n  "details": [')
+        stream.write(b",\n" + _DETAILS)
         for number, detail in enumerate(details):
             stream.write((b",\n    " if number else b"\n    ") + encode(detail).rstrip(b"\n"))
         stream.write(b"\n  ]\n}\n")
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a file of `write_json_atomic`.
+def read_scores(path: Path) -> list[Score]:
+    """The scores in a file of `write_results`, the main one first; there is at least one.
 
     Raises:
         StoreError: there is no such file, it cannot be read or it is not such a file.
     """
-    with reading(path, mend="score first: -m eval, or -m all"):
+    with _reading(path), path.open("rb") as lines:
+        head: list[bytes] = list(takewhile(_is_head, lines))
+    values = _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)
+    try:
+        scores = [Score.from_json(score) for score in values["scores"]]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _no_results(path, repr(error)) from None
+    if not scores:
+        raise _no_results(path, "there is not one score")
+    return scores
+
+
+def read_details(path: Path) -> Iterator[dict[str, Any]]:
+    """The details in a file of `write_results`, one at a time; each has a ``sample_id``.
+
+    Raises:
+        StoreError: as `read_scores`.
+    """
+    with _reading(path), path.open("rb") as lines:
+        for line in dropwhile(_is_head, lines):
+            if line.startswith(b"    "):
+                detail = _object(line.strip().removesuffix(b","), path)
+                if "sample_id" not in detail:
+                    raise _no_results(path, "a sample has no id")
+                yield detail
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a file of `write_json_atomic` or `write_results`, all of it at once.
+
+    Raises:
+        StoreError: there is no such file, it cannot be read or it is not such a file.
+    """
+    with _reading(path):
         content = path.read_bytes()
+    return _object(content, path)
+
+
+def _reading(path: Path) -> AbstractContextManager[None]:
+    return reading(path, mend="score first: -m eval, or -m all")
+
+
+def _is_head(line: bytes) -> bool:
+    return line.rstrip() != _DETAILS
+
+
+def _object(content: bytes, path: Path) -> dict[str, Any]:
     try:
         value = decode(content.decode(), own=True)
     except ValueError as error:
@@ -52,3 +103,7 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise StoreError("the file is not a JSON object", where=str(path), mend="remove it and go on with -r")
     return value
+
+
+def _no_results(path: Path, why: str) -> StoreError:
+    return StoreError(f"the file has no results: {why}", where=str(path), mend="score again: aisprompt score RUN")

@@ -18,7 +18,7 @@ from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_json, write_results
+from ais_prompt.store.results import read_scores, write_results
 from ais_prompt.tasks.build import build_evaluator, build_inferencer, build_postprocessor
 from ais_prompt.tasks.dialogue_scorer import DialogueScorer
 from ais_prompt.tasks.judge import Judge
@@ -81,8 +81,7 @@ def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
     """
     if task.dataset.eval.evaluator is None:
         return []
-    results = read_json(folder.results(task.model.abbr, task.dataset.abbr))
-    return [Score.from_json(values) for values in results["scores"]]
+    return read_scores(folder.results(task.model.abbr, task.dataset.abbr))
 
 
 def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[SampleScore]:

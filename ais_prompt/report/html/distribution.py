@@ -34,7 +34,7 @@ def _edges(values: Sequence[float]) -> list[float]:
         return []
     high = values[-1] or 1.0
     if high <= _WIDE * _quantile(values, 0.5):
-        if all(isinstance(value, int) for value in values):
+        if all(float(value).is_integer() for value in values):
             width = math.ceil((high + 1) / BINS)
             return [float(edge) for edge in range(0, int(high) + width + 1, width)]
         return [high * step / BINS for step in range(BINS + 1)]

@@ -25,7 +25,7 @@ COLUMNS: Final = (
     "seconds",
     "reason",
 )
-"""The table's columns as they are gathered; `length_column` makes one of two of them."""
+"""The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task."""
 SNIPPET: Final = 120
 """Most characters of a text in the table."""
 
@@ -61,17 +61,6 @@ def questions(predictions: Sequence[Prediction]) -> list[str]:
     asked = [_last_text(prediction) for prediction in predictions]
     neighbours = [asked[number - 1 if number else min(1, len(asked) - 1)] for number in range(len(asked))]
     return [_snippet(_difference(text, other)) or "" for text, other in zip(asked, neighbours, strict=True)]
-
-
-def length_column(columns: dict[str, list[Any]]) -> str:
-    """Replace the columns ``tokens`` and ``characters`` by ``length``, and say which of both it is.
-
-    Characters are taken if the tokens of an answer are not known.
-    """
-    tokens, characters = columns.pop("tokens"), columns.pop("characters")
-    known = all(count is not None for count, length in zip(tokens, characters, strict=True) if length is not None)
-    columns["length"] = tokens if known else characters
-    return "tokens" if known else "characters"
 
 
 def _state(prediction: Prediction, status: str | None, value: float | None) -> str:

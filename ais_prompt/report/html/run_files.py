@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import read_json
+from ais_prompt.store.results import read_details, read_scores
 from ais_prompt.utils.jsonl import decode
 
 MEND: Final = "make the summary again: give the run's command again with -m viz -r"
@@ -58,19 +58,35 @@ def shown_tasks(folder: RunFolder, rows: Sequence[Mapping[str, Any]]) -> list[Sh
     return list(tasks.values())
 
 
-@dataclass(frozen=True, slots=True)
 class Results:
     """The results file of a task.
 
     Attributes:
         metric: the main metric; None if the task was not scored.
         fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
-        details: sample id → its `SampleScore` as JSON values.
     """
 
-    metric: str | None = None
-    fraction: bool = False
-    details: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    def __init__(
+        self, metric: str | None = None, fraction: bool = False, details: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
+        self.metric = metric
+        self.fraction = fraction
+        self._details = iter(details)
+        self._passed: dict[str, Mapping[str, Any]] = {}  # those that nobody has asked for yet
+
+    def detail_of(self, sample_id: str) -> Mapping[str, Any]:
+        """A `SampleScore` as JSON values; empty if there is none.
+
+        Each is given once. Those that are asked for in the order of the file take no memory.
+
+        Raises:
+            StoreError: the file is broken.
+        """
+        while sample_id not in self._passed:
+            if (detail := next(self._details, None)) is None:
+                return {}
+            self._passed[detail["sample_id"]] = detail
+        return self._passed.pop(sample_id)
 
 
 def results_of(task: ShownTask, folder: RunFolder) -> Results:
@@ -82,10 +98,5 @@ def results_of(task: ShownTask, folder: RunFolder) -> Results:
     if not task.scored:
         return Results()
     path = folder.results(task.model, task.dataset)
-    values = read_json(path)
-    try:
-        main, details = values["scores"][0], {detail["sample_id"]: detail for detail in values["details"]}
-        return Results(main["metric"], main.get("fraction", True), details)
-    except (KeyError, IndexError, TypeError) as error:
-        mend = "score again: aisprompt score RUN"
-        raise StoreError(f"the file has no results: {error!r}", where=str(path), mend=mend) from None
+    main = read_scores(path)[0]
+    return Results(main.metric, main.fraction, read_details(path))

@@ -15,12 +15,17 @@ async function unpacked(id) {
 async function unpackedRows() {
   const rows = [];
   for (const [number, task] of data.tasks.entries()) {
-    const table = await unpacked(`table-${number}`);
-    const places = table.chunks.flatMap((size, chunk) => Array.from({ length: size }, (_, place) => [`chunk-${number}-${chunk}`, place]));
-    for (const [position, [chunk, place]] of places.entries()) {
-      const row = { task, chunk, place };
-      for (const [name, column] of Object.entries(table)) row[name] = column[position];
-      rows.push(row);
+    let chunk = 0;
+    for (let part = 0; byId(`task-${number}-table-${part}`); part += 1) {
+      const { chunks: sizes, ...columns } = await unpacked(`task-${number}-table-${part}`);
+      const places = sizes.flatMap((size, further) => Array.from({ length: size }, (_, place) => [`task-${number}-chunk-${chunk + further}`, place]));
+      chunk += sizes.length;
+      for (const [position, [id, place]] of places.entries()) {
+        const row = { task, chunk: id, place };
+        for (const [name, column] of Object.entries(columns)) row[name] = column[position];
+        row.length = row[task.unit];
+        rows.push(row);
+      }
     }
   }
   return rows;

@@ -27,7 +27,7 @@ class Report:
 
     def sample(self, place: int = 0, task: int = 0, chunk: int = 0) -> dict[str, Any]:
         """A sample with its texts put together again."""
-        value = self.unpacked(f"chunk-{task}-{chunk}")
+        value = self.unpacked(f"task-{task}-chunk-{chunk}")
         sample: dict[str, Any] = _with_texts(value["samples"][place], value["lines"])
         return sample
 

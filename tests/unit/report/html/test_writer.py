@@ -39,8 +39,9 @@ def test_a_sample_says_what_was_asked_answered_and_made_of_it(tmp_path: Path) ->
     assert (answer["prompt_tokens"], answer["completion_tokens"], answer["seconds"]) == (7, 4, 0.5)
     assert sample["verdicts"] == [{"extracted": "5", "gold": "4"}]
     assert sample["values"] == {"accuracy": 0.0}
-    table = report.unpacked("table-0")
-    assert (table["state"], table["question"], table["length"]) == (["wrong"], ["2+2=?"], [4])
+    table = report.unpacked("task-0-table-0")
+    assert (table["state"], table["question"], table["tokens"]) == (["wrong"], ["2+2=?"], [4])
+    assert report.data["tasks"][0]["unit"] == "tokens"
 
 
 def test_the_overview_has_the_scores_of_the_summary_and_the_states_of_samples(tmp_path: Path) -> None:
@@ -64,7 +65,7 @@ def test_the_overview_has_the_scores_of_the_summary_and_the_states_of_samples(tm
 def test_a_run_that_was_not_scored_shows_answers(tmp_path: Path) -> None:
     cut = prediction(1, "x", Completion("It is", "length"))
     report = written(tmp_path, [prediction(0), cut])
-    assert report.unpacked("table-0")["state"] == ["answered", "truncated"]
+    assert report.unpacked("task-0-table-0")["state"] == ["answered", "truncated"]
     assert report.data["scores"][0]["note"] == "not scored: predictions only"
 
 
@@ -105,7 +106,7 @@ def test_each_answer_to_a_question_has_its_own_verdict(tmp_path: Path) -> None:
         {"extracted": "4", "gold": "4", "status": "scored", "reason": "", "value": 1.0},
         {"extracted": None, "gold": "4", "status": "unparsed", "reason": "no answer found", "value": 0.0},
     ]
-    assert report.unpacked("table-0")["extracted"] == ["4 · –"]
+    assert report.unpacked("task-0-table-0")["extracted"] == ["4 · –"]
 
 
 def test_media_are_told_in_one_line(tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ def test_no_text_leaves_its_place(tmp_path: Path, text: str) -> None:
     assert sample["requests"][0]["prompt"][0]["parts"][0]["text"] == text
     assert sample["requests"][0]["answers"][0]["text"] == sample["verdicts"][0]["gold"] == text
     assert report.data["tasks"][0]["model"] == "b" + text
-    assert set(report.blocks) == {"data", "table-0", "chunk-0-0"}
+    assert set(report.blocks) == {"data", "task-0-table-0", "task-0-chunk-0"}
     assert "<img" not in folder.report.read_text("utf-8")
 
 
@@ -146,7 +147,7 @@ def test_every_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactor
 
 def test_samples_lie_in_chunks_that_the_table_knows(tmp_path: Path) -> None:
     report = written(tmp_path, [prediction(number, f"{number}+1=?") for number in range(450)])
-    assert report.unpacked("table-0")["chunks"] == [200, 200, 50]
+    assert report.unpacked("task-0-table-0")["chunks"] == [200, 200, 50]
     assert report.sample(49, chunk=2)["requests"][0]["prompt"] == "449+1=?"
 
 
@@ -179,5 +180,5 @@ def test_a_summary_that_is_none_is_refused(tmp_path: Path, content: str) -> None
 def test_numbers_that_json_does_not_know_are_left_out(tmp_path: Path) -> None:
     asked: Any = prediction(0, "x", Completion("y", seconds=float("nan")))
     report = written(tmp_path, [asked], [scored(0, float("nan"))])
-    assert report.unpacked("table-0")["value"] == [None]
+    assert report.unpacked("task-0-table-0")["value"] == [None]
     assert report.data["scores"][0]["score"] is None
