@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.html import write_report
+from ais_prompt.report.html import task, write_report
 from ais_prompt.store.layout import RunFolder
 from tests.browser.sample_run import make_sample_run
 from tools.chromium import PROGRAM, Page, browser
@@ -24,7 +24,9 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 @pytest.fixture(scope="session")
 def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     folder = make_sample_run(tmp_path_factory.mktemp("runs"))
-    write_report(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(task, "TABLE_CHUNKS", 1)  # as in a run of many samples, the table has several parts
+        write_report(folder)
     return folder
 
 

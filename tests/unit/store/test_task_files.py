@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError, StoreError
+from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.store import read_json, read_predictions, write_json_atomic, write_predictions
-from ais_prompt.types import Completion, Failure, Message, Prediction, Usage
+from ais_prompt.store.results import read_details, read_scores, write_results
+from ais_prompt.types import STATUSES, Completion, Failure, Message, Prediction, SampleScore, Usage
 
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=20)
 GOLDS = st.none() | TEXTS | st.integers() | st.floats(allow_nan=False) | st.lists(TEXTS, max_size=2)
@@ -123,3 +125,50 @@ def test_results_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot read") as caught:
         read_json(tmp_path / "r.json")
     assert "-m eval" in caught.value.mend
+
+
+SAMPLES = st.builds(
+    SampleScore, sample_id=TEXTS, status=st.sampled_from(STATUSES), extracted=GOLDS, gold=GOLDS, reason=TEXTS
+)
+
+
+@given(samples=st.lists(SAMPLES, max_size=5))
+@settings(max_examples=50, deadline=None)
+def test_scores_and_details_come_back_one_by_one(samples: list[SampleScore]) -> None:
+    scores = mean_scores(("accuracy",), samples)
+    head = {"model": "m", "scores": [score.to_json() for score in scores]}
+    details = [sample.to_json() for sample in samples]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.json"
+        write_results(path, head, details)
+        assert read_scores(path) == scores
+        assert list(read_details(path)) == details
+        assert read_json(path)["details"] == details
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b'{"scores": [', "not JSON"),
+        (b'{\n  "model": "m",\n  "details": [\n  ]\n}\n', "no results: KeyError"),
+        (b'{\n  "scores": [],\n  "details": [\n  ]\n}\n', "not one score"),
+        (b'{\n  "scores": [\n    3\n  ],\n  "details": [\n  ]\n}\n', "no results: AttributeError"),
+    ],
+)
+def test_a_file_without_scores(tmp_path: Path, content: bytes, what: str) -> None:
+    path = tmp_path / "r.json"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=what) as caught:
+        read_scores(path)
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize(("detail", "what"), [(b"{broken", "not JSON"), (b"3", "not a JSON object"), (b"{}", "no id")])
+def test_a_file_with_broken_details(tmp_path: Path, detail: bytes, what: str) -> None:
+    path = tmp_path / "r.json"
+    write_results(path, {"scores": []}, [SampleScore("first", "unparsed").to_json()])
+    path.write_bytes(path.read_bytes().replace(b"\n  ]\n}\n", b",\n    " + detail + b"\n  ]\n}\n"))
+    details = read_details(path)
+    assert next(details)["sample_id"] == "first"
+    with pytest.raises(StoreError, match=what):
+        next(details)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
-from ais_prompt.report.html import write_report
+from ais_prompt.report.html import task, write_report
 from ais_prompt.types import Completion, Failure, Likelihood, Message, Prediction, SampleScore, Usage
 from tests.unit.report.html.making import make_run, prediction, scored
 from tests.unit.report.html.reading import Report, read_report
@@ -56,9 +56,9 @@ def test_the_overview_has_the_scores_of_the_summary_and_the_states_of_samples(tm
     data = written(tmp_path, predictions, samples).data
     [line] = data["scores"]
     assert (line["metric"], line["n"], line["failed"], line["unparsed"]) == ("accuracy", 4, 1, 1)
-    [task] = data["tasks"]
-    assert task["states"] == {"right": 1, "wrong": 1, "failed": 1, "unparsed": 1}
-    assert task["reasons"] == {"timeout": 1, "no answer found": 1}
+    [shown] = data["tasks"]
+    assert shown["states"] == {"right": 1, "wrong": 1, "failed": 1, "unparsed": 1}
+    assert shown["reasons"] == {"timeout": 1, "no answer found": 1}
     assert (data["name"], data["time"], data["status"]) == ("eval", "20260131_120000", "finished")
 
 
@@ -151,6 +151,43 @@ def test_samples_lie_in_chunks_that_the_table_knows(tmp_path: Path) -> None:
     assert report.sample(49, chunk=2)["requests"][0]["prompt"] == "449+1=?"
 
 
+def test_the_table_of_many_samples_has_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "TABLE_CHUNKS", 2)
+    report = written(tmp_path, [prediction(number, f"{number}+1=?") for number in range(450)])
+    parts = [report.unpacked(name) for name in report.blocks if "table" in name]
+    assert [part["chunks"] for part in parts] == [[200, 200], [50]]
+    assert [index for part in parts for index in part["index"]] == list(range(450))
+    assert [question for part in parts for question in part["question"]] == [f"{number}+1=?" for number in range(450)]
+
+
+def test_results_of_other_samples_are_nobodys(tmp_path: Path) -> None:
+    """Of the run that is there a sample came later, one went, and two changed their places."""
+    samples = [scored(number, number / 4) for number in (3, 0, 7, 2)]
+    report = written(tmp_path, [prediction(number) for number in range(4)], samples)
+    table = report.unpacked("task-0-table-0")
+    assert table["value"] == [0.0, None, 0.5, 0.75]
+    assert table["state"] == ["wrong", "answered", "partial", "partial"]
+
+
+def test_characters_are_counted_where_tokens_are_not_known(tmp_path: Path) -> None:
+    told = Completion("four", "stop", Usage(7, 2))
+    report = written(tmp_path, [prediction(0, "x", told), prediction(1, "x", Completion("four!", "stop"))])
+    assert report.data["tasks"][0]["unit"] == "characters"
+    assert report.unpacked("task-0-table-0")["characters"] == [4, 5]
+    assert report.data["lengths"]["characters"]["groups"][0]["median"] == 4
+
+
+def test_broken_results_are_told(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, [prediction(0), prediction(1)], [scored(0), scored(1)])
+    path = folder.results("model", "sums")
+    path.write_bytes(path.read_bytes().replace(b'"sample_id": "id1"', b'"sample": "id1"'))
+    write_report(folder)
+    [shown] = read_report(folder.report).data["tasks"]
+    assert shown["samples"] == 1
+    assert "a sample has no id" in shown["trouble"]
+    assert "aisprompt score" in shown["trouble"]
+
+
 def test_shots_that_prompts_share_take_little_room(tmp_path: Path) -> None:
     shots = "\n".join(f"Question {n}: a text of some length, number {n}\nAnswer: {n}" for n in range(200))
     folder = make_run(tmp_path, [prediction(number, f"{shots}\n{number}+1=?") for number in range(1000)])
@@ -163,9 +200,9 @@ def test_a_broken_predictions_file_is_told(tmp_path: Path) -> None:
     with folder.predictions("model", "sums").open("a") as stream:
         stream.write("{broken\n")
     write_report(folder)
-    [task] = read_report(folder.report).data["tasks"]
-    assert task["samples"] == 2
-    assert "not JSON" in task["trouble"]
+    [shown] = read_report(folder.report).data["tasks"]
+    assert shown["samples"] == 2
+    assert "not JSON" in shown["trouble"]
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '[{"model": "a"}]'])
