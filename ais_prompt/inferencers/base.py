@@ -52,6 +52,19 @@ class Desk:
         seed: int | None = None,
     ) -> Decoding:
         """How the model will generate, with what the data set asks for put in; None leaves it to the model."""
+        asked = (max_out_len, tuple(stop), tuple(stop_tokens), seed)
+        if asked not in self._decodings:
+            self._decodings[asked] = self._decoding(*asked)
+        return self._decodings[asked]
+
+    @cached_property
+    def _decodings(self) -> dict[tuple[Any, ...], Decoding]:
+        """Those that were asked for: nearly always one, for all samples."""
+        return {}
+
+    def _decoding(
+        self, max_out_len: int | None, stop: tuple[str, ...], stop_tokens: tuple[int, ...], seed: int | None
+    ) -> Decoding:
         decoding = self.model.decoding(max_out_len, stop)
         ends = (*decoding.stop_tokens, *stop_tokens, *([] if self.end_token is None else [self.end_token]))
         return replace(decoding, stop_tokens=tuple(dict.fromkeys(ends)), seed=decoding.seed if seed is None else seed)

@@ -38,11 +38,12 @@ class Dialogue:
         return [request for request, answer in zip(self._asked, self._answers, strict=True) if answer is None]
 
     def answer(self, request: Request, completion: Completion) -> None:
-        """Give the answer to one open request; after the last one the conversation goes on."""
+        """Give the answer to one of `open_requests`; after the last one the conversation goes on."""
         self.recalled = False
-        # Equal requests are answered one after the other.
-        waiting = (asked if answer is None else None for asked, answer in zip(self._asked, self._answers, strict=True))
-        self._answers[list(waiting).index(request)] = completion
+        for place, asked in enumerate(self._asked):
+            if asked is request and self._answers[place] is None:
+                self._answers[place] = completion
+                break
         self._go_on()
 
     def _go_on(self) -> None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ais_prompt.models.http_connection import Connection, Reply, Sink, StaleConnection
+from ais_prompt.models.http_deadlines import Deadlines
 from ais_prompt.models.http_route import Route, route_to
 from ais_prompt.types import Failure
 
@@ -41,6 +42,8 @@ class HttpPoster:
         self._timeout = timeout
         self._way: tuple[Route, ssl.SSLContext | None, bytes] | None = None
         self._idle: list[Connection] = []
+        self._clock = asyncio.get_running_loop().time
+        self._deadlines = Deadlines()
 
     async def post(self, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
         """Post once. That there was no reply is a failure: ``unreachable``, ``connection`` or ``timeout``.
@@ -50,8 +53,7 @@ class HttpPoster:
             sink: takes the body of a good reply as it comes.
         """
         try:
-            async with asyncio.timeout(self._timeout):
-                reply = await self._exchange(body, sink)
+            reply = await self._exchange(body, sink)
         except TimeoutError as error:
             return Failure("timeout", str(error) or f"no answer within {self._timeout:g} s")
         except Unreachable as error:
@@ -65,23 +67,26 @@ class HttpPoster:
 
     async def close(self) -> None:
         """Close all connections; those that are in use close when their posts are cancelled. May be called twice."""
+        self._deadlines.close()
         for connection in self._idle:
             connection.close()
         self._idle.clear()
         await asyncio.sleep(0)  # for the event loop to let go of them
 
     async def _exchange(self, body: Mapping[str, Any], sink: Sink | None) -> Reply:
+        due = self._clock() + self._timeout
         # ASCII escapes carry every character, lone surrogates included.
         content = json.dumps(body).encode("ascii")
         route, context, head = self._way = self._way or self._find_way()
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(content), content)
         if connection := self._idle_connection():
             with suppress(StaleConnection):
-                return await self._use(connection, request, sink)
-        return await self._use(await self._connect(route, context), request, sink)
+                return await self._use(connection, request, sink, due)
+        return await self._use(await self._connect(route, context), request, sink, due)
 
-    async def _use(self, connection: Connection, request: bytes, sink: Sink | None) -> Reply:
-        reply = await connection.exchange(request, sink)
+    async def _use(self, connection: Connection, request: bytes, sink: Sink | None, due: float) -> Reply:
+        with self._deadlines.ending(connection, due):
+            reply = await connection.exchange(request, sink)
         if connection.is_open:
             self._idle.append(connection)
         return reply

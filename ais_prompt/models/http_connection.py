@@ -65,6 +65,7 @@ class Connection(asyncio.Protocol):
             sink: takes the body of a good reply instead of the `Reply`; an error of its own breaks the exchange off.
 
         Raises:
+            TimeoutError: it was ended by `time_out`.
             StaleConnection: it was closed before the server took notice of the request.
             ConnectionError: the connection broke, or what came is not HTTP.
         """
@@ -80,6 +81,10 @@ class Connection(asyncio.Protocol):
             raise
         finally:
             self._waiter = self._sink = None
+
+    def time_out(self) -> None:
+        """End the exchange that is under way with a `TimeoutError`."""
+        self._fail(TimeoutError())
 
     def close(self) -> None:
         """Close it at once, whatever is under way. May be called more than once."""

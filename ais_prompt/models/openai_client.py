@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from time import perf_counter
 from typing import Any, Final
 
 from ais_prompt.models.credentials import redact
@@ -56,23 +55,20 @@ class OpenAIClient:
         return replace(failure, message=redact(failure.message, self._secrets)[:MESSAGE_LENGTH])
 
     async def _once(self, body: Mapping[str, Any]) -> Attempt:
-        started = perf_counter()
-        return self._attempt(await self.poster.post(body), None, started)
+        return self._attempt(await self.poster.post(body), None)
 
     async def _once_streamed(self, body: Mapping[str, Any]) -> Attempt:
-        started = perf_counter()
         reader = StreamReader()
-        return self._attempt(await self.poster.post({**body, **STREAMED}, reader.feed), reader, started)
+        return self._attempt(await self.poster.post({**body, **STREAMED}, reader.feed), reader)
 
-    def _attempt(self, reply: Reply | Failure, reader: StreamReader | None, started: float) -> Attempt:
+    def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
         """What came of an attempt, failures in words that may be shown."""
         if isinstance(reply, Failure):
-            completion, retry_after = Completion(failure=reply), None
+            return Attempt(Completion(failure=self.shown(reply)))
+        if reader is not None and 200 <= reply.status < 300:
+            completion = reader.completion()
         else:
-            retry_after = read_retry_after(reply.retry_after)
-            if reader is not None and 200 <= reply.status < 300:
-                completion = reader.completion()
-            else:
-                completion = read_reply(self._endpoint, reply.status, reply.body)
-        failure = None if completion.failure is None else self.shown(completion.failure)
-        return Attempt(replace(completion, failure=failure, seconds=perf_counter() - started), retry_after)
+            completion = read_reply(self._endpoint, reply.status, reply.body)
+        if completion.failure is not None:
+            completion = replace(completion, failure=self.shown(completion.failure))
+        return Attempt(completion, read_retry_after(reply.retry_after))

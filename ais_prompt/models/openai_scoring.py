@@ -167,15 +167,13 @@ class OpenAIScorer:
         found: list[T] = []
 
         async def once() -> Attempt:
-            started = perf_counter()
             reply = await self._post(body)
-            seconds = perf_counter() - started
             outcome = reply if isinstance(reply, Failure) else read(reply.status, reply.body)
             if not isinstance(outcome, Failure):
                 found.append(outcome)
-                return Attempt(Completion(seconds=seconds))
+                return Attempt(Completion())
             retry_after = None if isinstance(reply, Failure) else read_retry_after(reply.retry_after)
-            return Attempt(Completion(failure=self._shown(outcome), seconds=seconds), retry_after)
+            return Attempt(Completion(failure=self._shown(outcome)), retry_after)
 
         completion = await self._send(once, estimate_tokens(prompt))
         asking.repeats += completion.attempts - 1

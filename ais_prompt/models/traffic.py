@@ -111,7 +111,7 @@ class Traffic:
             tokens: what the request is expected to take.
 
         Returns:
-            The last attempt's completion, with the number of attempts.
+            The last attempt's completion, with its time and the number of attempts.
         """
         if self._deadline is None:
             return await self._ask(once, tokens)
@@ -127,14 +127,14 @@ class Traffic:
         started = self._clock()
         while True:
             await self._wait_for_turn(tokens)
-            attempt = await self._attempt(once)
+            attempt, seconds = await self._attempt(once)
             asked += 1
             of_server = self._is_failure_of_server(attempt)
             counted += not (of_server or self._is_throttled(attempt, started))
-            self._learn(attempt, tokens)
+            self._learn(attempt, seconds, tokens)
             wait = self._backoff.wait(attempt, counted)
             if wait is None:
-                return replace(attempt.completion, attempts=asked)
+                return replace(attempt.completion, seconds=seconds, attempts=asked)
             if not self._outage.lasts:
                 failure = attempt.completion.failure
                 await self._wait(wait, failure.kind if failure else "")
@@ -145,8 +145,8 @@ class Traffic:
         if self._tokens is not None:
             await self._wait(self._tokens.reserve(tokens, self._clock()), "tokens_per_minute")
 
-    async def _attempt(self, once: Callable[[], Awaitable[Attempt]]) -> Attempt:
-        """One attempt; during an outage only one at a time, which looks whether the server is back."""
+    async def _attempt(self, once: Callable[[], Awaitable[Attempt]]) -> tuple[Attempt, float]:
+        """One attempt and its seconds; during an outage only one at a time, which looks whether the server is back."""
         while self._outage.lasts:
             async with self._looking:
                 if self._outage.lasts:
@@ -154,13 +154,15 @@ class Traffic:
                     return await self._send(once)
         return await self._send(once)
 
-    async def _send(self, once: Callable[[], Awaitable[Attempt]]) -> Attempt:
+    async def _send(self, once: Callable[[], Awaitable[Attempt]]) -> tuple[Attempt, float]:
         if (limit := self._limit) is not None:
             async with self._freed:
                 await self._freed.wait_for(lambda: self._in_flight < limit.limit)
         self._in_flight += 1
+        started = self._clock()
         try:
-            return await once()
+            attempt = await once()
+            return attempt, self._clock() - started
         finally:
             self._in_flight -= 1
             if limit is not None:
@@ -181,7 +183,7 @@ class Traffic:
         put_off = failure is not None and failure.kind == "http_429" and attempt.retry_after is not None
         return put_off and self._outage.has_answered and self._clock() - started < PATIENCE
 
-    def _learn(self, attempt: Attempt, tokens: float) -> None:
+    def _learn(self, attempt: Attempt, seconds: float, tokens: float) -> None:
         """Let the limits know what came of an attempt."""
         completion = attempt.completion
         if self._tokens is not None:
@@ -191,7 +193,7 @@ class Traffic:
         if self._limit is None:
             return
         if completion.failure is None:
-            self._limit.answered(completion.seconds)
+            self._limit.answered(seconds)
         elif completion.failure.kind in _CHOKED:
             self._limit.choked(self._clock())
 

@@ -1,14 +1,16 @@
 """The run folder: where it lies, who may write it, and its files."""
 
 from ais_prompt.store.find import find_run_folder, locate_run
-from ais_prompt.store.journal import Journal, request_key
+from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder, create_run_folder, safe_name
 from ais_prompt.store.lock import lock_run
 from ais_prompt.store.predictions import read_predictions, write_predictions
+from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.store.results import read_json, write_json_atomic
 
 __all__ = [
     "Journal",
+    "RequestKeys",
     "RunFolder",
     "create_run_folder",
     "find_run_folder",
@@ -16,7 +18,6 @@ __all__ = [
     "lock_run",
     "read_json",
     "read_predictions",
-    "request_key",
     "safe_name",
     "write_json_atomic",
     "write_predictions",

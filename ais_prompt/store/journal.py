@@ -2,7 +2,8 @@
 
 One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``. The file only grows. A process that is
 killed leaves at most one torn line at the end, which is cut off when the journal is opened again. Answers stay on the
-disk and are read when they are asked for: memory holds only where each of them lies.
+disk and are read when they are asked for: memory holds only where those lie that were there at the beginning, since no
+request is made twice in one run.
 """
 
 from __future__ import annotations
@@ -10,25 +11,18 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from ais_prompt.store.disk import reading, writing
 from ais_prompt.types import Completion, Request
-from ais_prompt.utils.digest import digest
 from ais_prompt.utils.jsonl import decode, encode
 
 logger = logging.getLogger(__name__)
 
 _SYNC_SECONDS = 1.0
 """What a loss of power can cost; the death of the process alone costs nothing."""
-
-
-def request_key(identity: Mapping[str, Any], request: Request) -> str:
-    """The key of an answer: a digest of all that decides it, the model's identity and the whole request."""
-    return digest({"model": identity, "request": request.content()})
 
 
 class Journal:
@@ -44,7 +38,8 @@ class Journal:
         self.path = path
         self.skipped = 0
         self._descriptor = descriptor
-        self._answers: dict[str, tuple[int, int]] = {}  # key → offset and length of its line, in bytes
+        self._lines = path.open("rb")  # with a position of its own, which writing does not move
+        self._answers: dict[str, int] = {}  # key → where its line begins, in bytes
         self._end = 0
         self._synced = time.monotonic()
 
@@ -61,12 +56,13 @@ class Journal:
         try:
             journal._load()
         except BaseException:
+            journal._lines.close()
             os.close(journal._descriptor)
             raise
         return journal
 
     def __len__(self) -> int:
-        """Number of answers that can be reused."""
+        """Number of answers that `get` finds."""
         return len(self._answers)
 
     def get(self, key: str) -> Completion | None:
@@ -77,13 +73,19 @@ class Journal:
         """
         if key not in self._answers:
             return None
-        offset, length = self._answers[key]
         with reading(self.path, mend="repair the disk, or start a new run without -r"):
-            line = os.pread(self._descriptor, length, offset)
+            self._lines.seek(self._answers[key])
+            line = self._lines.readline()
         return _parse(line)[1]
 
-    def append(self, key: str, request: Request, completion: Completion) -> None:
+    def append(self, key: str, request: Request, completion: Completion, *, findable: bool = False) -> None:
         """Write a finished request. When this returns, it survives the death of the process.
+
+        Args:
+            key: of the request.
+            request: what was asked.
+            completion: what came of it.
+            findable: `get` finds the answer from now on; otherwise from the next opening on, which takes no memory.
 
         Raises:
             StoreError: it cannot be written (disk full, for example); the journal is as it was before.
@@ -98,8 +100,8 @@ class Journal:
             }
         )
         self._write(line)
-        if completion.failure is None:
-            self._answers[key] = (self._end, len(line))
+        if findable and completion.failure is None:
+            self._answers[key] = self._end
         self._end += len(line)
         if time.monotonic() - self._synced >= _SYNC_SECONDS:
             self._sync()
@@ -111,6 +113,7 @@ class Journal:
         try:
             self._sync()
         finally:
+            self._lines.close()
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -123,9 +126,9 @@ class Journal:
         self.close()
 
     def _load(self) -> None:
-        with reading(self.path, mend="repair the disk, or start a new run without -r"), self.path.open("rb") as lines:
+        with reading(self.path, mend="repair the disk, or start a new run without -r"):
             line = b""
-            for line in lines:
+            for line in self._lines:
                 self._index(line)
         if line and not line.endswith(b"\n"):
             self._mend(line)
@@ -140,7 +143,7 @@ class Journal:
             self.skipped += line.endswith(b"\n")
         else:
             if completion.failure is None:
-                self._answers[key] = (self._end, len(line))
+                self._answers[key] = self._end
         self._end += len(line)
 
     def _mend(self, line: bytes) -> None:

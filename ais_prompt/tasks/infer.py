@@ -153,7 +153,7 @@ def _until(watch: Watch, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
 def _conversation(work: Inference, sample: Sample) -> Conversation:
     shots = work.shots(sample)
     prediction = yield from work.inferencer.converse(sample, shots, work.desk)
-    return replace(prediction, shots_used=len(shots))
+    return replace(prediction, shots_used=len(shots)) if shots else prediction
 
 
 def _known(work: Inference, memory: Memory) -> tuple[int, int]:

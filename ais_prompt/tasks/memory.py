@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ais_prompt.models.base import Model
-from ais_prompt.store.journal import Journal, request_key
+from ais_prompt.store.journal import Journal
+from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.types import Completion, Request
 
 
@@ -23,7 +24,7 @@ class Memory:
         self.from_cache = 0
         self._journal = journal
         self._cache = cache
-        self._identity = model.identity()
+        self._key_of = RequestKeys(model.identity())
         # No request is made twice in one run, so what was empty at its beginning need not be looked up.
         self.has_answers = len(journal) > 0 or (cache is not None and len(cache) > 0)
 
@@ -35,10 +36,10 @@ class Memory:
         """
         if not self.has_answers:
             return None
-        key = request_key(self._identity, request)
+        key = self._key_of(request)
         answer = self._journal.get(key)
         if answer is None and self._cache is not None and (answer := self._cache.get(key)) is not None:
-            self._journal.append(key, request, answer)
+            self._journal.append(key, request, answer, findable=True)
             self.from_cache += 1
         return answer
 
@@ -48,7 +49,7 @@ class Memory:
         Raises:
             StoreError: it cannot be written.
         """
-        key = request_key(self._identity, request)
+        key = self._key_of(request)
         self._journal.append(key, request, completion)
         if self._cache is not None and completion.failure is None:
             self._cache.append(key, request, completion)

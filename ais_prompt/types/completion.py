@@ -11,7 +11,7 @@ from ais_prompt.types.fields import fields_of
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "unknown"]
 
 
-_ONLY_IF_PRESENT = ("reasoning", "unclosed", "failure", "likelihood", "first_token_seconds", "token_seconds")
+_ONLY_IF_PRESENT = ("reasoning", "unclosed", "first_token_seconds", "token_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,21 @@ class Completion:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; what most answers do not have is left out where there is none."""
-        values = {key: value for key, value in fields_of(self).items() if value or key not in _ONLY_IF_PRESENT}
-        parts = (("usage", self.usage), ("failure", self.failure), ("likelihood", self.likelihood))
-        return values | {key: fields_of(part) for key, part in parts if part is not None}
+        values: dict[str, Any] = {
+            "text": self.text,
+            "finish_reason": self.finish_reason,
+            "usage": fields_of(self.usage),
+            "seconds": self.seconds,
+            "attempts": self.attempts,
+        }
+        if self.failure is not None:
+            values["failure"] = fields_of(self.failure)
+        if self.likelihood is not None:
+            values["likelihood"] = fields_of(self.likelihood)
+        for name in _ONLY_IF_PRESENT:
+            if value := getattr(self, name):
+                values[name] = value
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Completion:

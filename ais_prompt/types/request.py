@@ -66,7 +66,7 @@ class Request:
     repeat: int = 0
 
     def content(self) -> dict[str, Any]:
-        """All that decides the answer, as plain JSON values; its digest is the key of resume and cache."""
+        """All that decides the answer of a model, as plain JSON values."""
         return {
             "sample_id": self.sample_id,
             "prompt": prompt_to_json(self.prompt),

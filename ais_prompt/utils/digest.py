@@ -7,14 +7,25 @@ import json
 from pathlib import Path
 from typing import Any
 
+# One for all: making it takes as long as encoding a small value.
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+
 
 def digest(value: Any, length: int = 32) -> str:
-    """The first ``length`` hex digits of the SHA-256 of a value's canonical JSON.
+    """The first ``length`` hex digits of the SHA-256 of a value's canonical JSON."""
+    return text_digest(canonical(value), length)
 
-    Values that JSON does not know are written as their `repr`-like `str`; keys are sorted, so the order of a
-    mapping does not matter.
+
+def canonical(value: Any) -> str:
+    """The JSON of a value that is the same for equal values: keys are sorted, there is no space between.
+
+    Values that JSON does not know are written as their `repr`-like `str`.
     """
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _ENCODER.encode(value)
+
+
+def text_digest(text: str, length: int = 32) -> str:
+    """The first ``length`` hex digits of the SHA-256 of a text."""
     # Lone surrogates can stand in real data; they must not break the digest.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 

@@ -131,14 +131,42 @@ def test_a_stalled_reply_is_a_timeout_and_its_connection_is_not_used_again() -> 
     assert server.connections == 2
 
 
+def test_each_post_has_a_deadline_of_its_own() -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async def main() -> list[tuple[float, Reply | Failure]]:
+        async with await asyncio.start_server(silent, "127.0.0.1", 0) as listener:
+            poster = HttpPoster(f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1", {}, 0.4)
+            clock = asyncio.get_running_loop().time
+
+            async def ask(wait: float) -> tuple[float, Reply | Failure]:
+                await asyncio.sleep(wait)
+                started = clock()
+                outcome = await poster.post({})
+                return clock() - started, outcome
+
+            try:
+                return await asyncio.gather(*(ask(wait) for wait in (0.0, 0.2, 0.7)))
+            finally:
+                await poster.close()
+
+    for seconds, outcome in asyncio.run(asyncio.wait_for(main(), 30)):
+        assert outcome == Failure("timeout", "no answer within 0.4 s")
+        assert seconds >= 0.39
+
+
 def test_headers_that_matter_are_read() -> None:
     [reply] = posted(Server([b"HTTP/1.1 429 Slow Down\r\nRETRY-AFTER: 7\r\nContent-Length: 0\r\n\r\n"]))
     assert reply == Reply(429, b"", retry_after="7")
 
 
 def test_a_header_cannot_hold_another_one() -> None:
-    poster = HttpPoster("http://127.0.0.1:1/v1", {"X-One": "1\r\nX-Two: 2"}, 1.0)
-    failure = asyncio.run(poster.post({}))
+    async def work() -> Reply | Failure:
+        return await HttpPoster("http://127.0.0.1:1/v1", {"X-One": "1\r\nX-Two: 2"}, 1.0).post({})
+
+    failure = asyncio.run(work())
     assert isinstance(failure, Failure)
     assert "line break" in failure.message
 

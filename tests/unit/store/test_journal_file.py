@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.errors import StoreError
-from ais_prompt.store.journal import Journal, request_key
-from ais_prompt.types import Completion, Decoding, Failure, Likelihood, Message, Request, Usage
+from ais_prompt.store.journal import Journal
+from ais_prompt.types import Completion, Decoding, Failure, Likelihood, Request, Usage
 
 REQUEST = Request("a1b2", "1+1=", Decoding(max_out_len=8), turn=1, repeat=2)
 COMPLETION = Completion("2\n\u2028«é»\ud800", "stop", Usage(4, 1), seconds=0.25, attempts=2)
@@ -51,13 +51,23 @@ def test_a_line_is_what_a_person_can_read(tmp_path: Path) -> None:
     }
 
 
-def test_an_answer_comes_back_at_once_and_after_opening_again(tmp_path: Path) -> None:
+def test_an_answer_comes_back_after_opening_again_and_if_wanted_at_once(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal.open(path) as journal:
-        journal.append("key", REQUEST, COMPLETION)
-        assert (journal.get("key"), journal.get("other"), len(journal)) == (COMPLETION, None, 1)
+        journal.append("now", REQUEST, COMPLETION, findable=True)
+        journal.append("later", REQUEST, COMPLETION)
+        assert (journal.get("now"), journal.get("later"), len(journal)) == (COMPLETION, None, 1)
     with Journal.open(path) as journal:
-        assert (journal.get("key"), len(journal)) == (COMPLETION, 1)
+        assert (journal.get("now"), journal.get("later"), len(journal)) == (COMPLETION, COMPLETION, 2)
+
+
+def test_answers_are_found_while_others_are_written(tmp_path: Path) -> None:
+    answers = {str(number): replace(COMPLETION, text="x" * 37 * number) for number in range(300)}
+    with Journal.open(tmp_path / "journal.jsonl") as journal:
+        for number, (key, answer) in enumerate(answers.items()):
+            journal.append(key, REQUEST, answer, findable=True)
+            for earlier in (key, str(number // 2)):
+                assert journal.get(earlier) == answers[earlier]
 
 
 def test_a_likelihood_comes_back_to_the_last_digit(tmp_path: Path) -> None:
@@ -74,7 +84,7 @@ def test_a_failure_is_on_record_but_no_answer(tmp_path: Path) -> None:
     failed = Completion(failure=Failure("timeout", "no answer in 60 s"))
     for _ in range(2):
         with Journal.open(path) as journal:
-            journal.append("key", REQUEST, failed)
+            journal.append("key", REQUEST, failed, findable=True)
             assert (journal.get("key"), len(journal)) == (None, 0)
     assert path.read_text().count("no answer in 60 s") == 2
 
@@ -132,31 +142,3 @@ def test_whoever_is_killed_loses_nothing_that_was_finished(tmp_path: Path) -> No
             assert all(journal.get(str(number)) == Completion("x" * 5000) for number in range(finished + 1))
             # At most the one that was being told of when it was killed.
             assert len(journal) <= finished + 2
-
-
-MESSAGES = (Message("user", "1+1="),)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        replace(REQUEST, sample_id="other"),
-        replace(REQUEST, prompt="1+2="),
-        replace(REQUEST, prompt=MESSAGES),
-        replace(REQUEST, turn=0),
-        replace(REQUEST, repeat=0),
-        replace(REQUEST, decoding=Decoding(max_out_len=9)),
-        replace(REQUEST, decoding=Decoding(max_out_len=8, temperature=0.0)),
-        replace(REQUEST, decoding=Decoding(max_out_len=8, stop=("\n",))),
-        replace(REQUEST, decoding=Decoding(max_out_len=8, extra={"top_k": 1})),
-    ],
-)
-def test_all_that_decides_an_answer_is_in_its_key(other: Request) -> None:
-    assert request_key({"path": "model"}, other) != request_key({"path": "model"}, REQUEST)
-
-
-def test_the_model_is_in_the_key_and_the_order_of_its_settings_is_not() -> None:
-    key = request_key({"path": "model", "dtype": "float32"}, REQUEST)
-    assert request_key({"dtype": "float32", "path": "model"}, REQUEST) == key
-    assert request_key({"path": "other", "dtype": "float32"}, REQUEST) != key
-    assert request_key({"path": "model", "dtype": "float32"}, replace(REQUEST, prompt="\ud800")) != key

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.types import Decoding, Message, Request, Scoring
+from ais_prompt.utils.digest import digest
+
+MESSAGES = (Message("user", "1+1="),)
+REQUEST = Request("a1b2", "1+1=", Decoding(max_out_len=8), turn=1, repeat=2)
+
+texts = st.text(st.characters(codec=None), max_size=8)
+decodings = st.one_of(
+    st.builds(
+        Decoding,
+        st.integers(1, 9),
+        st.none() | st.floats(0, 2),
+        stop=st.lists(texts, max_size=2).map(tuple),
+        extra=st.dictionaries(texts, st.integers() | texts, max_size=2),
+    ),
+    st.builds(Scoring, st.none() | texts, st.lists(texts, max_size=2).map(tuple)),
+)
+prompts = texts | st.lists(st.builds(Message, texts, texts), max_size=2).map(tuple)
+requests = st.builds(Request, texts, prompts, decodings, turn=st.integers(0, 9), repeat=st.integers(0, 9))
+
+
+@given(identity=st.dictionaries(texts, texts | st.integers()), asked=st.lists(requests, max_size=4))
+def test_a_key_is_the_digest_of_model_and_request(identity: dict[str, object], asked: list[Request]) -> None:
+    key_of = RequestKeys(identity)
+    for request in asked:
+        assert key_of(request) == digest({"model": identity, "request": request.content()})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(REQUEST, sample_id="other"),
+        replace(REQUEST, prompt="1+2="),
+        replace(REQUEST, prompt=MESSAGES),
+        replace(REQUEST, turn=0),
+        replace(REQUEST, repeat=0),
+        replace(REQUEST, decoding=Decoding(max_out_len=9)),
+        replace(REQUEST, decoding=Decoding(max_out_len=8, temperature=0.0)),
+        replace(REQUEST, decoding=Decoding(max_out_len=8, stop=("\n",))),
+        replace(REQUEST, decoding=Decoding(max_out_len=8, extra={"top_k": 1})),
+    ],
+)
+def test_all_that_decides_an_answer_is_in_its_key(other: Request) -> None:
+    key_of = RequestKeys({"path": "model"})
+    assert key_of(other) != key_of(REQUEST)
+
+
+def test_the_model_is_in_the_key_and_the_order_of_its_settings_is_not() -> None:
+    key = RequestKeys({"path": "model", "dtype": "float32"})(REQUEST)
+    assert RequestKeys({"dtype": "float32", "path": "model"})(REQUEST) == key
+    assert RequestKeys({"path": "other", "dtype": "float32"})(REQUEST) != key
