@@ -1,109 +1,127 @@
-"""Rows of plain Python values → an Arrow table, by rule S2 of OpenCompass' data sets.
+"""Rows of plain Python values → Arrow batches, by rule S2 of OpenCompass' data sets.
 
 The first row names the columns. Where a later row lacks one it is None, and a column that only later rows have is left
 out; whole numbers and fractions in one column all become floats. Any other mixture is an error. All of this is said:
-none of it may change a prompt in silence.
+none of it may change a prompt in silence. Where one batch ends and the next begins makes no difference.
 """
 
 from __future__ import annotations
 
 import logging
 import reprlib
-from array import array
-from bisect import bisect_left
-from collections.abc import Callable, Iterable
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ais_prompt.errors import DataError
+from ais_prompt.readers.batches import BATCH_BYTES, StoredBatches
+from ais_prompt.readers.columns import Column
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_TEXTS = 2**31 - 1
-"""Most bytes of a column whose texts begin at 32-bit offsets."""
-
 Place: TypeAlias = Callable[[int], str]
 """From the number of a line or row to the words that tell the user where that is."""
 
+NumberedRow: TypeAlias = tuple[int, dict[str, Any]]
+"""The number of a line or row, and its values by column."""
 
-def table_of_rows(rows: Iterable[tuple[int, dict[str, Any]]], place: Place) -> pa.Table:
-    """An Arrow table of numbered rows; without a row it has no columns.
+_MEASURED: Final = 8
+"""Of so many rows the size of one is measured."""
+
+
+def store_rows(rows: Iterable[NumberedRow], place: Place, batch_bytes: int = BATCH_BYTES) -> StoredBatches:
+    """Batches of numbered rows; without a row they have no columns.
+
+    Args:
+        rows: the rows.
+        place: tells where one of them is.
+        batch_bytes: about how large a batch is.
 
     Raises:
         DataError: the first row has no columns, or values of one column do not go together; it names the row.
+        StoreError: the disk does not take them.
     """
-    import pyarrow as pa
-
-    columns: dict[str, list[Any]] = {}
-    numbers: list[int] = []
-    odd: set[str] = set()
-    for number, row in rows:
-        if not numbers:
-            columns = {name: [] for name in row}
-        if not columns:
-            raise DataError("the first row has no columns", where=place(number), mend="the first row names the columns")
-        for name in sorted((row.keys() ^ columns.keys()) - odd):
-            _warn(name, missing=name in columns, where=place(number))
-            odd.add(name)
-        numbers.append(number)
-        for name, values in columns.items():
-            values.append(row.get(name))
-    return pa.table({name: _array(name, values, numbers, place) for name, values in columns.items()})
+    stored = StoredBatches()
+    columns: dict[str, Column] = {}
+    odd: dict[str, int] = {}
+    for batch in _batches(rows, batch_bytes):
+        columns = columns or _first_columns(batch[0], place)
+        names = columns.keys()
+        for number, others in [(number, row.keys() ^ names) for number, row in batch if row.keys() != names]:
+            odd.update({name: number for name in sorted(others) if name not in odd})
+        stored.append(_record_batch(batch, columns, place))
+    _warn_of_columns(odd, columns, place)
+    _warn_of_floats(columns, place)
+    return stored
 
 
-def _warn(name: str, *, missing: bool, where: str) -> None:
-    what = "is missing in this row and becomes None" if missing else "is not in the first row and is left out"
-    logger.warning("%s: the column %r %s; the same for later rows", where, name, what)
-
-
-def _array(name: str, values: list[Any], numbers: list[int], place: Place) -> pa.Array:
-    import pyarrow as pa
-
-    def fault(rows: int) -> str | None:
-        """Why the first ``rows`` values are no column; None if they are one."""
-        try:
-            pa.array(values[:rows])
-        except (pa.ArrowException, OverflowError, UnicodeError) as error:
-            return str(error).rpartition(": ")[2]
-        return None
-
+def _batches(rows: Iterable[NumberedRow], batch_bytes: int) -> Iterator[list[NumberedRow]]:
+    batch: list[NumberedRow] = []
+    size = 0
     try:
-        column = _text_array(values)
-        column = pa.array(values) if column is None else column
-    except (pa.ArrowException, OverflowError, UnicodeError):
-        row = bisect_left(range(len(values)), True, key=lambda row: fault(row + 1) is not None)
+        for numbered in rows:
+            batch.append(numbered)
+            if not (len(batch) - 1) % _MEASURED:
+                size += _MEASURED * _size(numbered[1])
+            if size >= batch_bytes:
+                yield batch
+                batch, size = [], 0
+    except Exception:
+        if batch:  # a fault of an earlier row is told first
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def _size(value: Any) -> int:
+    """About how many bytes a value takes."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, Sequence) else 8
+
+
+def _first_columns(first: NumberedRow, place: Place) -> dict[str, Column]:
+    number, row = first
+    if not row:
+        raise DataError("the first row has no columns", where=place(number), mend="the first row names the columns")
+    return {name: Column() for name in row}
+
+
+def _record_batch(batch: Sequence[NumberedRow], columns: Mapping[str, Column], place: Place) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    numbers = [number for number, _ in batch]
+    arrays, misfits = {}, {}
+    for name, column in columns.items():
+        values = [row.get(name) for _, row in batch]
+        arrays[name] = column.convert(values, numbers)
+        if arrays[name] is None:
+            misfits[name] = column.misfit(values)
+    if misfits:
+        name = min(misfits, key=lambda name: misfits[name])
+        row, why = misfits[name]
         raise DataError(
-            f"column {name!r} cannot hold {reprlib.repr(values[row])} beside the rows before: {fault(row + 1)}",
+            f"column {name!r} cannot hold {reprlib.repr(batch[row][1].get(name))} beside the rows before: {why}",
             where=place(numbers[row]),
             mend="write the same kind of value in every row of the column: all text, or all numbers",
-        ) from None
-    if pa.types.is_floating(column.type):
-        _warn_of_floats(name, values, numbers, place)
-    return column
+        )
+    return pa.RecordBatch.from_pydict(arrays)
 
 
-def _text_array(values: list[Any]) -> pa.Array | None:
-    """The column of values that are all texts; None for others.
-
-    `pyarrow.array` would make the same, but imports pandas for whatever Python values it is given, which takes longer
-    than reading most data sets and a quarter of a small run's memory.
-    """
-    import pyarrow as pa
-
-    if not all(type(value) is str for value in values):
-        return None
-    texts = [value.encode() for value in values]
-    ends = [0, *accumulate(map(len, texts))]
-    if ends[-1] > _LONGEST_TEXTS:
-        return None
-    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(array("i", ends)), pa.py_buffer(b"".join(texts)))
+def _warn_of_columns(odd: Mapping[str, int], columns: Mapping[str, Column], place: Place) -> None:
+    for name, number in odd.items():
+        missing = name in columns
+        what = "is missing in this row and becomes None" if missing else "is not in the first row and is left out"
+        logger.warning("%s: the column %r %s; the same for later rows", place(number), name, what)
 
 
-def _warn_of_floats(name: str, values: list[Any], numbers: list[int], place: Place) -> None:
-    whole = next((number for number, value in zip(numbers, values, strict=True) if isinstance(value, int)), None)
-    if whole is not None:
-        what = "has whole numbers beside fractions and becomes all floats, 1 → 1.0"
-        logger.warning("%s: the column %r %s", place(whole), name, what)
+def _warn_of_floats(columns: Mapping[str, Column], place: Place) -> None:
+    for name, column in columns.items():
+        if column.is_floating and column.first_whole is not None:
+            what = "has whole numbers beside fractions and becomes all floats, 1 → 1.0"
+            logger.warning("%s: the column %r %s", place(column.first_whole), name, what)

@@ -10,19 +10,23 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.arrow_rows import table_of_rows
+from ais_prompt.readers.arrow_rows import store_rows
+from ais_prompt.readers.batches import BATCH_BYTES, StoredBatches
 from ais_prompt.readers.file_faults import reading
 from ais_prompt.readers.table import Table
 from ais_prompt.utils.jsonl import decode, read_objects
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 Format: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+
+_MOST_ROWS: Final = 1000
+"""Rows of a Parquet file that are unpacked together at most."""
 
 
 def split_name(path: Path) -> tuple[str, Format | None]:
@@ -57,22 +61,22 @@ def read_file(path: Path, format: Format | None = None) -> Table:
 @lru_cache(maxsize=2)
 def _read(path: Path, kind: Format, _changed: int, _size: int) -> Table:
     """A file as it is now; kept for a while, since a run reads right after its check what that has read."""
-    arrow = _READ[kind](path)
-    if not arrow.num_rows:
+    table = Table(_READ[kind](path), [str(path)])
+    if not len(table):
         raise DataError("the file has no rows", where=str(path), mend="fill it, or take it out of the config")
-    return Table(arrow, [str(path)])
+    return table
 
 
 def _open(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
-def _read_jsonl(path: Path) -> pa.Table:
+def _read_jsonl(path: Path) -> StoredBatches:
     with _open(path) as lines:
-        return table_of_rows(read_objects(lines, str(path)), lambda line: f"{path}:{line}")
+        return store_rows(read_objects(lines, str(path)), lambda line: f"{path}:{line}")
 
 
-def _read_json(path: Path) -> pa.Table:
+def _read_json(path: Path) -> StoredBatches:
     with _open(path) as stream:
         text = stream.read().decode("utf-8-sig")
     if not text.strip():
@@ -84,7 +88,7 @@ def _read_json(path: Path) -> pa.Table:
         raise DataError(f"the file is not JSON: {error.msg}", where=f"{path}:{error.lineno}", mend=mend) from None
     except ValueError as error:
         raise DataError(f"the file cannot be used: {error}", where=str(path), mend="repair it") from None
-    return table_of_rows(enumerate(_json_rows(value, path)), lambda row: f"{path}, row {row}")
+    return store_rows(enumerate(_json_rows(value, path)), lambda row: f"{path}, row {row}")
 
 
 def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
@@ -116,9 +120,9 @@ def _kind(value: Any) -> str:
     return "an object" if isinstance(value, dict) else type(value).__name__
 
 
-def _read_csv(path: Path, delimiter: str = ",") -> pa.Table:
+def _read_csv(path: Path, delimiter: str = ",") -> StoredBatches:
     with _open(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
-        return table_of_rows(_csv_rows(text, path, delimiter), lambda line: f"{path}:{line}")
+        return store_rows(_csv_rows(text, path, delimiter), lambda line: f"{path}:{line}")
 
 
 def _csv_rows(text: io.TextIOWrapper, path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -150,25 +154,37 @@ def _check_width(record: list[str], header: list[str], where: str) -> None:
         )
 
 
-def _read_tsv(path: Path) -> pa.Table:
+def _read_tsv(path: Path) -> StoredBatches:
     return _read_csv(path, "\t")
 
 
-def _read_parquet(path: Path) -> pa.Table:
+def _read_parquet(path: Path) -> StoredBatches:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    stored = StoredBatches()
     try:
-        # Not `read_table`: it would make columns of folders that are named like key=value.
-        with pq.ParquetFile(path) as file:
-            return file.read()
+        # Not as a data set, which would make columns of folders that are named like key=value; and not all of a row
+        # group at once.
+        with pq.ParquetFile(path, buffer_size=BATCH_BYTES, pre_buffer=False) as file:
+            for batch in file.iter_batches(_rows_of_a_batch(file)):
+                stored.append(batch)
     except pa.ArrowException as error:
         cause = str(error).partition("\n")[0]
         mend = "check how it was made, or copy it again"
         raise DataError(f"the file is not Parquet: {cause}", where=str(path), mend=mend) from None
+    return stored
 
 
-_READ: dict[Format, Callable[[Path], pa.Table]] = {
+def _rows_of_a_batch(file: pq.ParquetFile) -> int:
+    """How many rows of a Parquet file make a batch, by their average size in the file, where what repeats is short."""
+    groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
+    size = sum(group.total_byte_size for group in groups)
+    rows: int = BATCH_BYTES * file.metadata.num_rows // max(1, size)
+    return min(_MOST_ROWS, max(1, rows))
+
+
+_READ: dict[Format, Callable[[Path], StoredBatches]] = {
     "jsonl": _read_jsonl,
     "json": _read_json,
     "csv": _read_csv,

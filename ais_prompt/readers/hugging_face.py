@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ais_prompt.errors import DataError
+from ais_prompt.readers.batches import ArrowBatches
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
 
@@ -88,7 +89,7 @@ def to_table(data: datasets.Dataset, path: str) -> Table:
     """
     files = [file["filename"] for file in data.cache_files]
     # The table beneath still has all rows; only a view in Arrow format knows which of them were chosen.
-    return Table(data.with_format("arrow")[:], files or [path])
+    return Table(ArrowBatches(data.with_format("arrow")[:]), files or [path])
 
 
 def _cause(error: BaseException) -> str:

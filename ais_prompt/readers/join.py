@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ais_prompt.errors import DataError
+from ais_prompt.readers.batches import StoredBatches
 from ais_prompt.readers.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 logger = logging.getLogger(__name__)
 
@@ -26,12 +31,29 @@ def join_tables(tables: Sequence[Table]) -> Table:
     for table in tables[1:]:
         if odd := sorted(set(first) ^ set(table.columns)):
             logger.warning("%s: the columns %s are not in all files; the first file's count", table.origins[0], odd)
+    stored = StoredBatches()
     try:
-        joined = pa.concat_tables([table.arrow for table in tables], promote_options="permissive")
+        whole = pa.unify_schemas([table.batches.schema for table in tables], promote_options="permissive")
+        schema = pa.schema([whole.field(name) for name in first])
+        for table in tables:
+            for batch in table.batches:
+                stored.append(_fitted(batch, schema))
     except pa.ArrowException as error:
         raise DataError(
             f"the files of one split do not go together: {str(error).partition(chr(10))[0]}",
             where=", ".join(origins),
             mend="write the same kind of value in every row of a column, in all files",
         ) from None
-    return Table(joined.select(first), origins)
+    return Table(stored, origins)
+
+
+def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch with the columns of a schema; one that it lacks holds nothing."""
+    import pyarrow as pa
+
+    names = set(batch.schema.names)
+    columns = [
+        batch.column(field.name).cast(field.type) if field.name in names else pa.nulls(len(batch), field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

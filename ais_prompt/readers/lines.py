@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ais_prompt.errors import DataError
+from ais_prompt.readers.batches import StoredBatches
 from ais_prompt.readers.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def join_lines(table: Table, columns: Sequence[str]) -> Table:
@@ -16,18 +21,29 @@ def join_lines(table: Table, columns: Sequence[str]) -> Table:
     Raises:
         DataError: there is no such column, or it holds something else.
     """
+    for column in columns:
+        _check(table, column)
+    stored = StoredBatches()
+    for batch in table.batches:
+        stored.append(_joined(batch, columns))
+    return Table(stored, table.origins)
+
+
+def _check(table: Table, column: str) -> None:
     import pyarrow as pa
+
+    kind = table.batches.schema.field(column).type if column in table.columns else None
+    if kind is None or not (pa.types.is_list(kind) and pa.types.is_string(kind.value_type)):
+        raise DataError(
+            f"join_lines names {column!r}, " + ("which is no column" if kind is None else f"which holds {kind}"),
+            where=", ".join(table.origins),
+            mend="name columns of lists of texts",
+        )
+
+
+def _joined(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
     import pyarrow.compute as pc
 
-    arrow = table.arrow
     for column in columns:
-        kind = arrow.schema.field(column).type if column in table.columns else None
-        if kind is None or not (pa.types.is_list(kind) and pa.types.is_string(kind.value_type)):
-            raise DataError(
-                f"join_lines names {column!r}, " + ("which is no column" if kind is None else f"which holds {kind}"),
-                where=", ".join(table.origins),
-                mend="name columns of lists of texts",
-            )
-        joined = pc.binary_join(arrow.column(column), "\n")
-        arrow = arrow.set_column(table.columns.index(column), column, joined)
-    return Table(arrow, table.origins)
+        batch = batch.set_column(batch.schema.names.index(column), column, pc.binary_join(batch.column(column), "\n"))
+    return batch

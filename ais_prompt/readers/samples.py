@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.table import Table
+from ais_prompt.readers.table import Row, Table
 from ais_prompt.types import ReaderSpec, Sample
 
 
@@ -43,8 +43,21 @@ class Samples(Sequence[Sample]):
             return Samples(self._table, self._rows[index], self._spec)
         self.check_columns()
         row = self._rows[index]
-        fields = self._table.row(row)
-        return Sample(self._table.row_ids[row], index % len(self), fields, self._gold(fields))
+        return self._sample(index % len(self), row, self._table.row(row))
+
+    def __iter__(self) -> Iterator[Sample]:
+        """All samples, one after the other: much faster than each of them alone where the rows lie in a row.
+
+        Raises:
+            DataError: the split lacks a column of the `ReaderSpec`.
+        """
+        if self._rows:
+            self.check_columns()
+        for index, (row, fields) in enumerate(zip(self._rows, self._table.rows(self._rows), strict=True)):
+            yield self._sample(index, row, fields)
+
+    def _sample(self, index: int, row: int, fields: Row) -> Sample:
+        return Sample(self._table.row_ids[row], index, fields, self._gold(fields))
 
     def check_columns(self) -> None:
         """Whether every column that the `ReaderSpec` names is there.

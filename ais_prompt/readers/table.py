@@ -2,51 +2,58 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Any, Final, TypeAlias
 
-from ais_prompt.utils.digest import digest
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from ais_prompt.readers.batches import Batches
+from ais_prompt.readers.row_ids import RowIds
+from ais_prompt.utils.digest import digest_of_texts
 
 Row: TypeAlias = dict[str, Any]
 """Column → plain Python value."""
 
-_ID_DIGITS = 12
-_BATCH = 1000
+_BATCHES_KEPT: Final = 128
+"""Batches whose rows are asked for one by one: 8 MiB of those that are stored, as much as a benchmark's train split."""
+_ROWS_AT_ONCE: Final = 1000
 """Rows that become Python values in one go."""
 
 
 class Table:
-    """An Arrow table whose rows become Python values one at a time.
+    """Batches of rows, which become Python values when they are asked for.
 
     Attributes:
-        arrow: the table beneath.
+        batches: the rows.
         columns: their names, in the order of the source.
         origins: the files that it was read from, for errors and for the record.
     """
 
-    def __init__(self, arrow: pa.Table, origins: Sequence[str]) -> None:
-        self.arrow = arrow
-        self.columns: tuple[str, ...] = tuple(arrow.column_names)
+    def __init__(self, batches: Batches, origins: Sequence[str]) -> None:
+        self.batches = batches
+        self.columns: tuple[str, ...] = tuple(batches.schema.names)
         self.origins = tuple(origins)
-        self._batches = arrow.to_batches()
-        self._columns = [batch.columns for batch in self._batches]
-        self._starts = [0]
-        for batch in self._batches:
-            self._starts.append(self._starts[-1] + batch.num_rows)
+        self._columns_of = lru_cache(_BATCHES_KEPT)(lambda number: batches[number].columns)
 
     def __len__(self) -> int:
-        return self._starts[-1]
+        return self.batches.starts[-1]
 
     def __iter__(self) -> Iterator[Row]:
-        for batch in self._batches:
-            for start in range(0, batch.num_rows, _BATCH):
-                yield from batch.slice(start, _BATCH).to_pylist()
+        return self.rows(range(len(self)))
+
+    def rows(self, numbers: Sequence[int]) -> Iterator[Row]:
+        """The rows of these numbers; a `range` without steps is read much faster than row by row."""
+        if isinstance(numbers, range) and numbers.step == 1:
+            return self._successive(numbers.start, numbers.stop)
+        return map(self.row, numbers)
+
+    def _successive(self, start: int, stop: int) -> Iterator[Row]:
+        starts = self.batches.starts
+        for number in range(bisect_right(starts, start) - 1, bisect_left(starts, stop)):
+            batch = self.batches[number]
+            first, last = max(start - starts[number], 0), min(stop - starts[number], batch.num_rows)
+            for row in range(first, last, _ROWS_AT_ONCE):
+                yield from batch.slice(row, min(_ROWS_AT_ONCE, last - row)).to_pylist()
 
     def row(self, number: int) -> Row:
         """One row.
@@ -56,22 +63,18 @@ class Table:
         """
         if not 0 <= number < len(self):
             raise IndexError(f"row {number} of {len(self)}")
-        batch = bisect_right(self._starts, number) - 1
-        offset = number - self._starts[batch]
-        return {name: column[offset].as_py() for name, column in zip(self.columns, self._columns[batch], strict=True)}
+        batch = bisect_right(self.batches.starts, number) - 1
+        offset = number - self.batches.starts[batch]
+        return {
+            name: column[offset].as_py() for name, column in zip(self.columns, self._columns_of(batch), strict=True)
+        }
 
     @cached_property
-    def row_ids(self) -> list[str]:
+    def row_ids(self) -> RowIds:
         """An id for every row: 12 hex digits of its content's digest; equal rows get ``-2``, ``-3``, ... in order."""
-        seen: Counter[str] = Counter()
-        ids = []
-        for row in self:
-            content = digest(row, _ID_DIGITS)
-            seen[content] += 1
-            ids.append(content if seen[content] == 1 else f"{content}-{seen[content]}")
-        return ids
+        return RowIds(self, len(self))
 
     @cached_property
     def digest(self) -> str:
         """A digest of all rows and their order, whatever kind of file they came from."""
-        return digest(self.row_ids)
+        return digest_of_texts(self.row_ids)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,22 @@ def canonical(value: Any) -> str:
 
 def text_digest(text: str, length: int = 32) -> str:
     """The first ``length`` hex digits of the SHA-256 of a text."""
+    return hashlib.sha256(_bytes(text)).hexdigest()[:length]
+
+
+def digest_of_texts(texts: Iterable[str], length: int = 32) -> str:
+    """`digest` of the list of these texts, which never are in memory together."""
+    found, left, separator = hashlib.sha256(b"["), iter(texts), ""
+    while some := list(islice(left, 1000)):
+        found.update(_bytes(separator + canonical(some)[1:-1]))
+        separator = ","
+    found.update(b"]")
+    return found.hexdigest()[:length]
+
+
+def _bytes(text: str) -> bytes:
     # Lone surrogates can stand in real data; they must not break the digest.
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+    return text.encode("utf-8", "surrogatepass")
 
 
 def file_digest(path: Path) -> str:

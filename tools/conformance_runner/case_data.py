@@ -10,7 +10,7 @@ import numpy as np
 
 from ais_prompt.config.parse_dataset import parse_reader
 from ais_prompt.config.section import Faults, Section
-from ais_prompt.readers.arrow_rows import table_of_rows
+from ais_prompt.readers.arrow_rows import store_rows
 from ais_prompt.readers.base import Dataset, load_dataset
 from ais_prompt.readers.ranges import select
 from ais_prompt.readers.table import Table
@@ -43,7 +43,7 @@ class CaseReader:
         Raises:
             DataError: the values of a column do not go together.
         """
-        return Table(table_of_rows(enumerate(self._rows[split]), lambda number: f"{split}[{number}]"), [split])
+        return Table(store_rows(enumerate(self._rows[split]), lambda number: f"{split}[{number}]"), [split])
 
 
 class RecordedEncoder:

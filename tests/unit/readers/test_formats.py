@@ -18,8 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.arrow_rows import table_of_rows
+from ais_prompt.readers.arrow_rows import store_rows
 from ais_prompt.readers.formats import read_file, split_name
+from ais_prompt.readers.table import Table
 
 WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]
 ROWS = [{"q": "1+1=?", "a": 2}, {"q": "问题 {a} \u2028 «", "a": 3}]
@@ -247,9 +248,9 @@ def test_a_missing_file_offers_the_nearest_name(write: Write) -> None:
 @settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), min_size=1, max_size=5))
 def test_columns_of_text_come_back_as_they_were(texts: list[str]) -> None:
-    table = table_of_rows(enumerate({"text": text} for text in texts), str)
-    assert table.schema.field("text").type == pa.string()
-    assert table.column("text").to_pylist() == texts
+    table = Table(store_rows(enumerate({"text": text} for text in texts), str), ["texts"])
+    assert table.batches.schema.field("text").type == pa.string()
+    assert [row["text"] for row in table] == texts
 
 
 def test_reading_texts_does_not_import_pandas(tmp_path: Path) -> None:
@@ -260,3 +261,65 @@ def test_reading_texts_does_not_import_pandas(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[{'question': '1+1=?', 'answer': '二'}] False"
+
+
+def test_many_rows_are_the_same_as_few(tmp_path: Path, write_jsonl: WriteJsonl) -> None:
+    rows = [
+        {"id": number, "q": f"问 {number} " + "word " * (number % 90), "list": [number % 7]} for number in range(5000)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    for path in (write_jsonl("a.jsonl", rows), tmp_path / "a.parquet"):
+        table = read_file(Path(path))
+        assert len(table.batches.starts) > 10
+        assert list(table) == rows
+        assert [table.row(number) for number in range(0, 5000, 97)] == rows[::97]
+        assert list(table.rows(range(1234, 1999))) == rows[1234:1999]
+        assert list(table.rows([4999, 0, 4999])) == [rows[4999], rows[0], rows[4999]]
+
+
+def test_a_column_that_widens_far_down(write_jsonl: WriteJsonl, caplog: pytest.LogCaptureFixture) -> None:
+    rows: list[dict[str, Any]] = [{"n": number, "o": {"a": 1}, "t": None} for number in range(3000)]
+    path = write_jsonl("a.jsonl", [*rows, {"n": 0.5, "o": {"b": [2]}, "t": "text", "x": 1}])
+    table = read_file(Path(path))
+    assert repr(table.row(7)) == "{'n': 7.0, 'o': {'a': 1, 'b': None}, 't': None}"
+    assert repr(table.row(3000)) == "{'n': 0.5, 'o': {'a': None, 'b': [2]}, 't': 'text'}"
+    assert [record.getMessage().partition(": ")[0] for record in caplog.records] == [f"{path}:3001", f"{path}:1"]
+
+
+def test_a_fault_far_down_names_its_line(write: Write) -> None:
+    lines = ['{"q": 1, "a": "x"}'] * 9000
+    path = write("a.jsonl", "\n".join([*lines, '{"q": 1, "a": 2}', '{"q": "text", "a": "x"}', "no JSON"]))
+    fault = fault_of(path)
+    assert fault.where == f"{path}:9001"
+    assert "column 'a' cannot hold 2" in fault.what
+
+
+def test_a_parquet_file_may_say_much_of_its_columns(tmp_path: Path) -> None:
+    table = pa.table({"q": pa.array(["a", "b", "a"]).dictionary_encode()})
+    pq.write_table(table.replace_schema_metadata({"notes": "x" * 10**6}), tmp_path / "a.parquet")
+    assert rows_of(tmp_path / "a.parquet") == [{"q": "a"}, {"q": "b"}, {"q": "a"}]
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    program = """
+import resource, sys
+from ais_prompt.readers.base import load_dataset
+from ais_prompt.readers.local import LocalDataset
+from ais_prompt.types import ReaderSpec
+
+def read(path):
+    data = load_dataset(LocalDataset(path), ReaderSpec(("q",), "a"))
+    for sample in data.test:
+        pass
+    return data.digest and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+few = read(sys.argv[1])
+print(read(sys.argv[2]) - few)
+"""
+    for rows in (500, 40_000):
+        with (tmp_path / f"{rows}.jsonl").open("w") as file:
+            for number in range(rows):
+                file.write(json.dumps({"q": f"{number} " * 100, "a": str(number)}) + "\n")
+    command = [sys.executable, "-c", program, str(tmp_path / "500.jsonl"), str(tmp_path / "40000.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert float(done.stdout) < 12  # MiB; the rows have 23 as text, and more than 60 as Python values

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils.digest import digest, file_digest
+from ais_prompt.utils.digest import digest, digest_of_texts, file_digest
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -27,6 +27,11 @@ def test_different_values_differ() -> None:
 def test_it_stays_the_same_for_ever() -> None:
     # Stored journals are found by it.
     assert digest({"a": [1, "ü"]}) == "ed78539db46bbb967b64b6225be6904e"
+
+
+@given(texts=st.lists(st.text(), max_size=5), repeats=st.sampled_from([1, 400]))
+def test_a_stream_of_texts_has_the_digest_of_their_list(texts: list[str], repeats: int) -> None:
+    assert digest_of_texts(iter(texts * repeats)) == digest(texts * repeats)
 
 
 def test_a_file(tmp_path: Path) -> None:

@@ -1,0 +1,107 @@
+"""Rows in batches: Arrow's record batches, of which only a few are in memory at a time."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
+
+from ais_prompt.utils.spill import Spill
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_BYTES: Final = 2**16
+"""About how many bytes a batch has: to take one row of it out takes little time, and many of them little overhead."""
+
+
+class Batches(Protocol):
+    """Record batches, one after the other.
+
+    Attributes:
+        schema: the columns of all batches.
+        starts: the number of the first row of each batch, and at the end the number of all rows.
+    """
+
+    @property
+    def schema(self) -> pa.Schema: ...
+    @property
+    def starts(self) -> Sequence[int]: ...
+
+    def __getitem__(self, number: int) -> pa.RecordBatch:
+        """A batch, by its number from 0."""
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]: ...
+
+
+class ArrowBatches:
+    """The batches of an Arrow table, wherever Arrow keeps them: in memory, or mapped from a file.
+
+    Args:
+        table: the table.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self.schema = table.schema
+        self.starts = array("q", [0])
+        self._batches = table.to_batches()
+        for batch in self._batches:
+            self.starts.append(self.starts[-1] + batch.num_rows)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return iter(self._batches)
+
+    def __getitem__(self, number: int) -> pa.RecordBatch:
+        """A batch."""
+        return self._batches[number]
+
+
+class StoredBatches:
+    """Batches that are kept as bytes, few in memory and many in a file (`Spill`), and read back one at a time.
+
+    The columns are those of the last batch. An earlier one may have been narrower, such as whole numbers where
+    fractions came later; it becomes what the last one is when it is read back.
+    """
+
+    def __init__(self) -> None:
+        import pyarrow as pa
+
+        self.schema = pa.schema([])
+        self.starts = array("q", [0])
+        self._pieces = Spill()
+
+    def append(self, batch: pa.RecordBatch) -> None:
+        """Keep one more; a large one is cut.
+
+        Raises:
+            StoreError: the disk does not take it.
+        """
+        # What other programs note beside the columns may be longer than a batch.
+        batch = batch.replace_schema_metadata()
+        rows = max(1, batch.num_rows * 2 * BATCH_BYTES // max(1, batch.nbytes))
+        for start in range(0, batch.num_rows, rows):
+            self._store(batch.slice(start, rows))
+        self.schema = batch.schema
+
+    def _store(self, batch: pa.RecordBatch) -> None:
+        import pyarrow as pa
+
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+        self._pieces.append(sink.getvalue().to_pybytes())
+        self.starts.append(self.starts[-1] + batch.num_rows)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return map(self.__getitem__, range(len(self._pieces)))
+
+    def __getitem__(self, number: int) -> pa.RecordBatch:
+        """A batch.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        import pyarrow as pa
+
+        batch = pa.ipc.open_stream(self._pieces[number]).read_next_batch()
+        return batch if batch.schema == self.schema else batch.cast(self.schema)

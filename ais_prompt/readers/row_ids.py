@@ -1,0 +1,47 @@
+"""Ids of rows by their content: twelve bytes each, so that those of a large data set do not fill the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ais_prompt.utils.digest import digest
+
+_DIGITS: Final = 12
+
+
+class RowIds:
+    """The id of each row: 12 hex digits of its content's digest; equal rows get ``-2``, ``-3``, ... in order.
+
+    Args:
+        rows: all rows, column → plain Python value.
+        count: how many there are.
+    """
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]], count: int) -> None:
+        self._contents = np.fromiter((int(digest(row, _DIGITS), 16) for row in rows), np.uint64, count)
+        self._copies = _copies(self._contents)
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    def __getitem__(self, row: int) -> str:
+        content, copy = self._contents.item(row), self._copies.item(row)
+        return f"{content:0{_DIGITS}x}" if copy == 1 else f"{content:0{_DIGITS}x}-{copy}"
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.__getitem__, range(len(self)))
+
+
+def _copies(contents: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
+    """For each row how many rows up to it, itself included, have its content; shape (rows,)."""
+    order = np.argsort(contents, kind="stable")
+    ordered = contents[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))  # of each run of equal contents
+    sizes = np.diff(starts, append=len(contents))
+    copies = np.empty(len(contents), np.uint32)
+    copies[order] = np.arange(len(contents)) - np.repeat(starts, sizes) + 1
+    return copies
