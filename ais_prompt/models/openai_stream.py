@@ -86,21 +86,21 @@ class StreamReader:
             self._fault = Failure("broken_stream", f"{error}: {server_words(data)}")
 
     def _chunk(self, chunk: Any) -> None:
-        if not isinstance(chunk, Mapping) or chunk.get("error"):
+        if not isinstance(chunk, dict) or chunk.get("error"):
             raise BadBody("the stream holds an error")
         if chunk.get("usage"):
             self._usage = usage_of(chunk["usage"])
         choices = chunk.get("choices")
         if not choices:  # the last piece has only the usage
             return
-        if not isinstance(choices, list) or not isinstance(choices[0], Mapping):
+        if not isinstance(choices, list) or not isinstance(choices[0], dict):
             raise BadBody("the stream holds no choice")
         self._choice(choices[0])
 
     def _choice(self, choice: Mapping[str, Any]) -> None:
         self._has_choice = True
         delta = choice.get("delta")
-        text = delta.get("content") if isinstance(delta, Mapping) else choice.get("text")
+        text = delta.get("content") if isinstance(delta, dict) else choice.get("text")
         if not isinstance(text, str | None):
             raise BadBody("the stream holds no text")
         thought = reasoning_of(delta)

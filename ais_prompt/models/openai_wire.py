@@ -108,13 +108,13 @@ def _messages(prompt: Prompt) -> str | list[dict[str, Any]]:
 
 def _chat_text(choice: Mapping[str, Any]) -> str:
     message = choice.get("message")
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         raise BadBody("the choice has no message")
     content = message.get("content")
     if content is None:  # a tool call, or the tokens ran out while the model was still reasoning
         return ""
     if isinstance(content, Sequence) and not isinstance(content, str):
-        content = "".join(part.get("text", "") for part in content if isinstance(part, Mapping))
+        content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
     return _text(content)
 
 
@@ -135,12 +135,12 @@ COMPLETIONS: Final = Endpoint("completions", "prompt", _only_text, lambda choice
 
 
 def _answer(endpoint: Endpoint, reply: Any) -> Completion:
-    if not isinstance(reply, Mapping) or not isinstance(reply.get("choices"), list):
+    if not isinstance(reply, dict) or not isinstance(reply.get("choices"), list):
         raise BadBody("the reply has no choices")
     if not reply["choices"]:
         return Completion(failure=Failure("empty_choices", "the server sent no choice at all"))
     choice = reply["choices"][0]
-    if not isinstance(choice, Mapping):
+    if not isinstance(choice, dict):
         raise BadBody("the choice is no object")
     return Completion(
         endpoint.choice_text(choice),
@@ -157,15 +157,15 @@ def finish_reason_of(reason: Any) -> FinishReason:
 
 def reasoning_of(message: Any) -> str:
     """The thought that a server has taken out of the answer, in the field of DeepSeek and vLLM, or of OpenRouter."""
-    fields = message if isinstance(message, Mapping) else {}
+    fields = message if isinstance(message, dict) else {}
     thought = fields.get("reasoning_content") or fields.get("reasoning")
     return thought if isinstance(thought, str) else ""
 
 
 def usage_of(usage: Any) -> Usage:
     """The tokens that a reply tells."""
-    counts = usage if isinstance(usage, Mapping) else {}
-    return Usage(*(_count(counts.get(name)) for name in ("prompt_tokens", "completion_tokens")))
+    counts = usage if isinstance(usage, dict) else {}
+    return Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
 
 
 def _count(value: Any) -> int | None:
@@ -186,7 +186,7 @@ def server_words(body: bytes) -> str:
         value = read_json(body)
     except BadBody:
         value = None
-    while isinstance(value, Mapping):
+    while isinstance(value, dict):
         value = next((value[name] for name in ("error", "message", "detail") if value.get(name)), None)
     words = value if isinstance(value, str) else body.decode("utf-8", "replace")
     return words.strip()

@@ -1,6 +1,6 @@
 """How fast the whole command asks a server, what it costs, and how much memory it takes.
 
-    python -m tools.bench.engine                 # everything; --only latency, rate or memory for a part
+    python -m tools.bench.engine                 # everything; --only latency, rate, memory or long for a part
 
 Server and client share the machine, the server in its own process (`tools.bench.lean_server`). Beside the command
 stands a bare client: a loop over aiohttp that sends bodies of the same size to the same server and keeps nothing, which
@@ -90,14 +90,30 @@ def run_command(command: Sequence[str], folder: Path, url: str) -> Cost:
     return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, _stats(url))
 
 
-def evaluate(samples: int, concurrency: int, url: str) -> Cost:
-    """The whole command, from the interpreter's start to the summary."""
+def evaluate(samples: int, concurrency: int, url: str, more: str = "") -> Cost:
+    """The whole command, from the interpreter's start to the summary; all samples must be right.
+
+    Args:
+        samples, concurrency: how many, and how many of them at a time.
+        url: base URL of the server.
+        more: text at the end of each question.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (folder / "questions.jsonl").open("w") as lines:
-            lines.writelines(json.dumps({"question": _question(n), "answer": "ok"}) + "\n" for n in range(samples))
+            rows = ({"question": _question(n) + more, "answer": "ok"} for n in range(samples))
+            lines.writelines(json.dumps(row) + "\n" for row in rows)
         (folder / "eval.py").write_text(CONFIG.format(url=url, concurrency=concurrency))
-        return run_command([sys.executable, "-m", "ais_prompt", "run", "eval.py"], folder, url)
+        cost = run_command([sys.executable, "-m", "ais_prompt", "run", "eval.py"], folder, url)
+        _check_summary(folder, samples)
+        return cost
+
+
+def _check_summary(folder: Path, samples: int) -> None:
+    [path] = folder.glob("outputs/eval/*/summary/summary.json")
+    [row] = json.loads(path.read_text())
+    if (row["score"], row["scored"]) != (1.0, samples):
+        raise SystemExit(f"not all of {samples} samples are right: {row}")
 
 
 def ask_barely(samples: int, concurrency: int, url: str) -> Cost:
@@ -159,6 +175,16 @@ def report_memory() -> None:
             print(f"{samples:,} samples: {cost.mib:.0f} MiB, {cost.wall:.1f} s, {cost.processor:.1f} s of processor")
 
 
+def report_long(samples: int = 10_000) -> None:
+    """Prompts of 100 kB."""
+    with lean_server(0.0) as url:
+        cost = evaluate(samples, 64, url, more="x" * 100_000)
+        print(
+            f"{samples:,} prompts of 100 kB, 64 at a time: {cost.wall:.0f} s, {cost.rate:,.0f} /s, "
+            f"{1e3 * cost.processor / samples:.2f} ms of processor a request, {cost.mib:.0f} MiB"
+        )
+
+
 def _figures(cost: Cost) -> str:
     return f"{cost.rate:,.0f} /s and {1e3 * cost.processor / cost.stats['requests']:.3f} ms a request"
 
@@ -176,7 +202,7 @@ def _stats(url: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["latency", "rate", "memory"])
+    parser.add_argument("--only", choices=["latency", "rate", "memory", "long"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--bare", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -190,6 +216,8 @@ def main() -> None:
         report_rate(options.rounds)
     if options.only in (None, "memory"):
         report_memory()
+    if options.only in (None, "long"):
+        report_long()
 
 
 if __name__ == "__main__":
