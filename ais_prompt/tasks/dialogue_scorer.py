@@ -10,7 +10,7 @@ from typing import Any, Final
 from ais_prompt.errors import GoldError
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.tasks.judged_scorer import JudgedScorer
-from ais_prompt.tasks.scorer import Scorer, failure_kind, with_reasons
+from ais_prompt.tasks.scorer import Scorer, failure_kind
 from ais_prompt.types import Prediction, SampleScore, Score, Status
 
 WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
@@ -63,8 +63,7 @@ class DialogueScorer:
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """The mean of each metric over the dialogues that were answered, by turns and as a whole."""
         metrics = self.turn.evaluator.metrics
-        scores = mean_scores((*metrics, *map(_of_dialogue, metrics)), samples)
-        return with_reasons(scores, samples)
+        return mean_scores((*metrics, *map(_of_dialogue, metrics)), samples)
 
 
 def _turns(prediction: Prediction) -> Iterator[Prediction]:

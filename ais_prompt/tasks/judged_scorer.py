@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.tasks.scorer import Scorer, failure_kind, with_reasons
+from ais_prompt.tasks.scorer import Scorer, failure_kind
 from ais_prompt.types import Prediction, SampleScore, Score
 
 JudgementOf: TypeAlias = Callable[[SampleScore], Prediction]
@@ -53,7 +53,7 @@ class JudgedScorer:
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """The scores of the data set."""
-        return with_reasons(self.evaluator.aggregate(samples), samples)
+        return self.evaluator.aggregate(samples)
 
     def _judged(self, sample: SampleScore) -> SampleScore:
         judgement = self.judgement_of(sample)

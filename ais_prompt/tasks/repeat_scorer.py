@@ -10,7 +10,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.metrics.aggregate import Estimate, estimated_means
 from ais_prompt.metrics.repeated import avg_at_n, cons_at_k, pass_at_k
 from ais_prompt.tasks.judged_scorer import JudgedScorer
-from ais_prompt.tasks.scorer import SAME, Scorer, with_reasons
+from ais_prompt.tasks.scorer import SAME, Scorer
 from ais_prompt.types import EvalSpec, Prediction, SampleScore, Score, Status
 from ais_prompt.utils.jsonl import encode
 
@@ -69,7 +69,7 @@ class RepeatScorer:
         scores = self.answer.evaluator.aggregate(samples)
         if scores[0].fraction:
             scores += estimated_means(self._names(), self._named_estimates, samples)
-        return with_reasons(scores, samples)
+        return scores
 
     def _names(self) -> list[str]:
         names = [*(f"pass@{k}" for k in self.k), f"cons@{self.n}"]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import itertools
 import logging
-from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeAlias
-
-import numpy as np
 
 from ais_prompt.errors import ConfigError, DataError, GoldError
 from ais_prompt.evaluators.base import Evaluator
@@ -25,9 +22,9 @@ from ais_prompt.tasks.judge import Judge
 from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.progress import OpenProgress
 from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
+from ais_prompt.tasks.sample_scores import SampleScores
 from ais_prompt.tasks.scorer import UNUSABLE_GOLD, Scorer
 from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskSpec
-from ais_prompt.utils.spilled import Spilled
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
 
@@ -64,10 +61,11 @@ def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked:
         scorer = _judged(reader, evaluator, task, folder, first, open_progress)
     else:
         scorer = _whole_sample(task.dataset, reader, first)
-    samples = _kept(_sample_scores(task.name, scorer, itertools.chain([first], predictions)), str(path))
+    samples = SampleScores(_sample_scores(task.name, scorer, itertools.chain([first], predictions)))
+    _refuse_doubled(samples.doubled_ids(), str(path))
     if asked is not None and len(samples) != asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
-    scores = scorer.aggregate(samples)
+    scores = [replace(score, reasons=samples.reasons) for score in scorer.aggregate(samples)]
     head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
     write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     return scores
@@ -166,31 +164,15 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
         logger.warning("%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in faults])))
 
 
-def _kept(samples: Iterable[SampleScore], origin: str) -> Sequence[SampleScore]:
-    """The scores of all samples, of which memory holds few at a time.
+def _refuse_doubled(names: list[str], origin: str) -> None:
+    """A sample counts once.
 
     Raises:
-        DataError: an id stands there more than once; a sample counts once.
+        DataError: there are such ids.
     """
-    kept: Spilled[SampleScore] = Spilled()
-    hashes = array("q")
-    for sample in samples:
-        kept.append(sample)
-        hashes.append(hash(sample.sample_id))
-    if doubled := _doubled_ids(kept, hashes):
-        what = f"{len(doubled)} ids stand there more than once: {', '.join(_shortened(doubled))}"
+    if names:
+        what = f"{len(names)} ids stand there more than once: {', '.join(_shortened(names))}"
         raise DataError(what, where=origin, mend=_AGAIN)
-    return kept
-
-
-def _doubled_ids(samples: Iterable[SampleScore], hashes: array[int]) -> list[str]:
-    """Ids that stand there more than once. The samples are gone through only if there are equal hashes."""
-    different, times = np.unique(np.frombuffer(hashes, dtype=np.int64), return_counts=True)
-    suspects = set(different[times > 1].tolist())
-    if not suspects:
-        return []
-    counts = Counter(sample.sample_id for sample in samples if hash(sample.sample_id) in suspects)
-    return [name for name, count in counts.items() if count > 1]
 
 
 def _shortened(names: list[str]) -> list[str]:

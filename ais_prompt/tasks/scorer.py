@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ais_prompt.errors import AisPromptError, DataError, GoldError
@@ -65,7 +64,7 @@ class Scorer:
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
         """The scores of the data set."""
-        return with_reasons(self.evaluator.aggregate(samples), samples)
+        return self.evaluator.aggregate(samples)
 
     def _gold(self, prediction: Prediction, where: str) -> Any:
         try:
@@ -89,16 +88,6 @@ def _why_unread(prediction: Prediction) -> str:
     if prediction.truncated:
         return CUT
     return NO_TEXT if _is_nothing(prediction.prediction) else NOTHING_FOUND
-
-
-def with_reasons(scores: Iterable[Score], samples: Iterable[SampleScore]) -> list[Score]:
-    """The scores with the reasons of all answers that are not plainly scored, the most frequent first.
-
-    What stands behind a colon in a reason says more of the sample, and is not counted apart.
-    """
-    answers = (answer for sample in samples for answer in (sample.repeats or (sample,)) if answer.reason)
-    reasons = Counter(f"{answer.status}: {answer.reason.partition(':')[0]}" for answer in answers)
-    return [replace(score, reasons=dict(reasons.most_common())) for score in scores]
 
 
 def failure_kind(prediction: Prediction) -> str:

@@ -1,17 +1,18 @@
-"""How long `aisprompt score` takes for many stored predictions.
+"""How long `aisprompt score` takes for many stored predictions, and how much memory.
 
-    python -m tools.bench.score                # 100,000 predictions, accuracy
+    python -m tools.bench.score                # 1,000 and 100,000 predictions, accuracy
     python -m tools.bench.score --profile      # where the time goes
 
 The predictions are made here: a chat prompt of about 200 characters, an answer of about 100, and what a server tells of
 each request. Measured is the whole command in a process of its own, start-up included: its processor time, which other
-work on the machine does not change, and its wall time.
+work on the machine does not change, its wall time, and the most memory that it held, which hardly grows with their
+number.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import os
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ datasets = [
 ]
 """
 LETTERS = "ABCD"
+PROFILE = ("-m", "cProfile", "-s", "tottime")
+FEW = 1_000
 
 
 def prediction(number: int) -> Prediction:
@@ -50,25 +53,34 @@ def prediction(number: int) -> Prediction:
     )
 
 
+def score(number: int, *, profile: bool = False) -> None:
+    """Score so many predictions, and print what it took."""
+    with tempfile.TemporaryDirectory() as root:
+        folder = RunFolder(Path(root))
+        folder.config_file.write_text(CONFIG)
+        write_predictions(folder.predictions("model", "questions"), map(prediction, range(number)))
+        command = [sys.executable, *PROFILE * profile, "-m", "ais_prompt", "score", root]
+        begin = time.perf_counter()
+        process = subprocess.Popen(command, stdout=None if profile else subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - begin
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"`aisprompt score` ended with {process.returncode}")
+    print(
+        f"{number:,} predictions: {used.ru_utime + used.ru_stime:.1f} s of processor time, {wall:.1f} s in all, "
+        f"{used.ru_maxrss / 1024:.0f} MiB of memory at most"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=100_000)
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as root:
-        folder = RunFolder(Path(root))
-        folder.config_file.write_text(CONFIG)
-        write_predictions(folder.predictions("model", "questions"), map(prediction, range(options.number)))
-        profile = ["-m", "cProfile", "-s", "tottime"] if options.profile else []
-        begin = time.perf_counter()
-        subprocess.run(
-            [sys.executable, *profile, "-m", "ais_prompt", "score", root], check=True, stderr=subprocess.DEVNULL
-        )
-        wall = time.perf_counter() - begin
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(
-        f"{options.number:,} predictions: {used.ru_utime + used.ru_stime:.1f} s of processor time, {wall:.1f} s in all"
-    )
+    if not options.profile:
+        score(FEW)
+    score(options.number, profile=options.profile)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""The scores of all samples of one task, of which memory holds few at a time."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ais_prompt.types import SampleScore
+from ais_prompt.utils.spilled import Spilled
+
+
+class SampleScores(Spilled[SampleScore]):
+    """A sequence that knows what is to be told of its samples as a whole."""
+
+    def __init__(self, samples: Iterable[SampleScore]) -> None:
+        self._reasons: Counter[str] = Counter()
+        self._hashes = array("q")
+        super().__init__(samples)
+
+    def append(self, sample: SampleScore) -> None:
+        """Add a sample at the end.
+
+        Raises:
+            StoreError: the disk does not take it.
+        """
+        super().append(sample)
+        self._hashes.append(hash(sample.sample_id))
+        for answer in sample.repeats or (sample,):
+            if answer.reason:
+                self._reasons[f"{answer.status}: {answer.reason.partition(':')[0]}"] += 1
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """``status: reason`` of all answers that are not plainly scored, the most frequent first.
+
+        What stands behind a colon in a reason says more of the sample, and is not counted apart.
+        """
+        return dict(self._reasons.most_common())
+
+    def doubled_ids(self) -> list[str]:
+        """Ids of more than one sample."""
+        different, times = np.unique(np.frombuffer(self._hashes, dtype=np.int64), return_counts=True)
+        suspects = set(different[times > 1].tolist())
+        if not suspects:
+            return []
+        counts = Counter(sample.sample_id for sample in self if hash(sample.sample_id) in suspects)
+        return [name for name, count in counts.items() if count > 1]
