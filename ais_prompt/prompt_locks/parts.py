@@ -15,7 +15,7 @@ from ais_prompt.prompt_locks.values import Parts
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry
 from ais_prompt.tasks.infer import Inference
 from ais_prompt.types import Decoding, PartSpec, TaskSpec
-from ais_prompt.utils.digest import digest
+from ais_prompt.utils.digest import digest, digest_of_list
 
 _DIGITS: Final = 16
 
@@ -76,14 +76,14 @@ def _part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
 
 
 def _shots(task: TaskSpec, work: Inference) -> dict[str, Any]:
-    rows = [work.shot_ids[index] if work.shots_retrieved(index) else () for index in range(len(work.data.test))]
-    if not any(rows):
+    shown = sorted({row for rows in work.shot_ids for row in rows})
+    if not shown:
         return {}
-    ids = {row: work.data.train[row].id for row in {row for chosen in rows for row in chosen}}
-    chosen = [[ids[row] for row in chosen] for chosen in rows]
+    ids = {row: work.data.train[row].id for row in shown}
+    chosen = ([ids[row] for row in rows] for rows in work.shot_ids)
     return {
         "retriever": _part_digest(RETRIEVERS, task.dataset.infer.retriever),
-        "chosen rows": digest(chosen, _DIGITS),
+        "chosen rows": digest_of_list(chosen, _DIGITS),
     }
 
 

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import random
 import re
+from array import array
 from collections.abc import Sequence
+from itertools import chain
 
 from ais_prompt.errors import ConfigError
 
@@ -53,7 +55,7 @@ def select(wanted: int | float | str | None, size: int) -> Sequence[int]:
 
 
 def _drawn(number: int, size: int) -> Sequence[int]:
-    rows = list(range(size))
+    rows = array("q", range(size))
     random.Random(number).shuffle(rows)
     return rows[:number]
 
@@ -62,7 +64,7 @@ def _of_text(text: str, size: int) -> Sequence[int]:
     if not text.strip():
         return range(size)
     picked = [_of_term(term, text, size) for term in text.split("+")]
-    return picked[0] if len(picked) == 1 else [row for rows in picked for row in rows]
+    return picked[0] if len(picked) == 1 else array("q", chain.from_iterable(picked))
 
 
 def _of_term(term: str, text: str, size: int) -> Sequence[int]:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from ais_prompt.readers.batches import Batches
 from ais_prompt.readers.row_ids import RowIds
-from ais_prompt.utils.digest import digest_of_texts
+from ais_prompt.utils.digest import digest_of_list
 
 Row: TypeAlias = dict[str, Any]
 """Column → plain Python value."""
@@ -77,4 +77,4 @@ class Table:
     @cached_property
     def digest(self) -> str:
         """A digest of all rows and their order, whatever kind of file they came from."""
-        return digest_of_texts(self.row_ids)
+        return digest_of_list(self.row_ids)

@@ -14,6 +14,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.retrievers.choice import check_count, check_enough, own_rows, take
+from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.retrievers.texts import RetrievalText
 from ais_prompt.types import Sample
 from ais_prompt.utils.imports import require, require_installed
@@ -68,7 +69,7 @@ class BM25Retriever:
         index = Bm25Index([words(text) for text in self.text.of(train)])
         own = own_rows(train, test, exclude_self=self.exclude_self)
         orders = (np.argsort(index.scores(words(text)), kind="stable")[::-1] for text in self.text.of(test))
-        return [take(order, self.ice_num, rows) for order, rows in zip(orders, own, strict=True)]
+        return RowLists(take(order, self.ice_num, rows) for order, rows in zip(orders, own, strict=True))
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
         """All rows: to find the nearest takes its time."""

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TypeAlias
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.retrievers.base import ShotIds
+from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.types import Sample
-from ais_prompt.utils.digest import digest
+from ais_prompt.utils.row_index import RowIndex, row_key
 
-OwnRows: TypeAlias = frozenset[int]
+OwnRows: TypeAlias = tuple[int, ...]
 """The train rows that a test row must not be shown, because they are that row itself."""
 
 
-def own_rows(train: Sequence[Sample], test: Sequence[Sample], *, exclude_self: bool) -> list[OwnRows]:
+def own_rows(train: Sequence[Sample], test: Sequence[Sample], *, exclude_self: bool) -> Sequence[OwnRows]:
     """For every test row the train rows with the very same columns and values; none unless ``exclude_self``.
 
     Content is compared, and not ids or row numbers: splits that share rows need not share their order, and a row that
     stands twice in the train split would show the answer just as well.
     """
     if not exclude_self:
-        return [frozenset()] * len(test)
-    rows: defaultdict[str, set[int]] = defaultdict(set)
-    for row, sample in enumerate(train):
-        rows[digest(sample.fields)].add(row)
-    return [frozenset(rows.get(digest(sample.fields), ())) for sample in test]
+        return [()] * len(test)
+    index = RowIndex(row_key(sample.fields) for sample in train)
+    return RowLists(index.rows(row_key(sample.fields)) for sample in test)
 
 
 def take(order: Iterable[int], count: int, own: OwnRows) -> ShotIds:

@@ -8,6 +8,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.retrievers.choice import own_rows, take
+from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.types import Sample
 
 
@@ -52,7 +53,7 @@ class FixKRetriever:
                     mend="choose ids within the train split; check train_split and train_range of reader_cfg",
                 )
         own = own_rows(train, test, exclude_self=self.exclude_self)
-        return [take(self.fix_id_list, len(self.fix_id_list), rows) for rows in own]
+        return RowLists(take(self.fix_id_list, len(self.fix_id_list), rows) for rows in own)
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
         """The rows that are shown."""

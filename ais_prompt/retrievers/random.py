@@ -10,6 +10,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.retrievers.choice import check_count, check_enough, own_rows, take
+from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.types import Sample
 
 
@@ -59,7 +60,7 @@ class RandomRetriever:
         generator = np.random.RandomState(self.seed)
         # As choice(n, ice_num, replace=False) does it: the head of a permutation. All of it is drawn, so a row that is
         # left out does not change the draws of the rows after it.
-        return [take(generator.permutation(len(train)), self.ice_num, rows) for rows in own]
+        return RowLists(take(generator.permutation(len(train)), self.ice_num, rows) for rows in own)
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
         """The rows that are shown."""

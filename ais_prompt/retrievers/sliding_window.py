@@ -8,6 +8,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.retrievers.choice import OwnRows, check_count, check_enough, own_rows, take
+from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.types import Sample
 
 
@@ -55,7 +56,7 @@ class SlidingWindowRetriever:
                 f"train row {len(test) - 2}",
                 mend="use another retriever, or cut the test split with test_range of reader_cfg",
             )
-        return [self._window(row, len(train), rows) for row, rows in enumerate(own)]
+        return RowLists(self._window(row, len(train), rows) for row, rows in enumerate(own))
 
     def _window(self, test_row: int, train_rows: int, own: OwnRows) -> ShotIds:
         backwards = (row % train_rows for row in range(test_row - 1, test_row - 1 - train_rows, -1))

@@ -13,6 +13,7 @@ from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.retrievers.choice import OwnRows, check_count, check_enough, own_rows, take
 from ais_prompt.retrievers.encoder import Embeddings, Encoder, make_encoder
+from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.retrievers.texts import RetrievalText
 from ais_prompt.types import Sample
 
@@ -71,7 +72,7 @@ class TopkRetriever:
         if not (self.ice_num and test):
             return [()] * len(test)
         scores = _inner_products(self._embed(train), self._embed(test))
-        return [self._best(row_scores, rows) for row_scores, rows in zip(scores, own, strict=True)]
+        return RowLists(self._best(row_scores, rows) for row_scores, rows in zip(scores, own, strict=True))
 
     def _best(self, scores: npt.NDArray[np.float32], own: OwnRows) -> ShotIds:
         chosen = take(np.argsort(-scores, kind="stable"), self.ice_num, own)

@@ -39,7 +39,7 @@ class Inference:
     """
 
     data: Dataset
-    shot_ids: tuple[ShotIds, ...]
+    shot_ids: Sequence[ShotIds]
     inferencer: Inferencer
     desk: Desk
 
@@ -74,12 +74,12 @@ def prepare(task: TaskSpec, model: Model, data: Dataset | None = None) -> Infere
     inferencer = build_inferencer(task.dataset)
     prompts = build_prompts(task.dataset, retriever, inferencer)
     try:
-        shot_ids = tuple(retriever.retrieve(data.train, data.test))
+        shot_ids = retriever.retrieve(data.train, data.test)
     except AisPromptError as error:
         error.where = error.where or task.dataset.infer.retriever.where
         raise
     if isinstance(inferencer, DialogueInferencer):  # it shows none
-        shot_ids = ((),) * len(data.test)
+        shot_ids = [()] * len(data.test)
     return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts, data))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,6 +14,7 @@ from ais_prompt.prompts import Filled, PromptBuilder
 from ais_prompt.retrievers import Retriever
 from ais_prompt.tasks.warnings import PromptWarning
 from ais_prompt.types import Prompt, Sample
+from ais_prompt.utils.row_index import RowIndex, row_key
 
 OTHER_GOLD: Final = "\ue000another gold\ue000"
 """Stands in the place of a gold. Private characters: no gold holds them."""
@@ -44,11 +44,13 @@ def check_gold_is_hidden(
     def prompts(sample: Sample) -> list[Filled]:
         return [view.filled for view in inferencer.preview(sample, shots, desk)]
 
-    leaking = [sample for sample in samples if prompts(sample) != prompts(_with_other_gold(sample, column))]
-    if leaking:
+    leaking = (sample for sample in samples if prompts(sample) != prompts(_with_other_gold(sample, column)))
+    first = next(leaking, None)
+    if first is not None:
+        count = 1 + sum(1 for _ in leaking)
         raise DataError(
             f"the prompt tells the answer: it changes with the gold in column {column!r}",
-            where=f"sample {leaking[0].id}, row {leaking[0].index}; {len(leaking)} of {len(samples)} samples",
+            where=f"sample {first.id}, row {first.index}; {count} of {len(samples)} samples",
             mend=f"take {{{column}}} out of the template, or set output_column to the column with the gold",
         )
 
@@ -72,18 +74,20 @@ class ShownQuestions:
     """Questions that are shown, or may be, among their own examples.
 
     Attributes:
-        exact: (test row, train row) where all input columns are equal.
-        near: the same for those that are equal but for space and case.
+        exact: how many have all input columns equal to those of such an example.
+        near: how many others are equal to one but for space and case.
+        first: (test row, train row) of the first that is exact, else of the first that is near; None without any.
     """
 
-    exact: tuple[tuple[int, int], ...]
-    near: tuple[tuple[int, int], ...]
+    exact: int = 0
+    near: int = 0
+    first: tuple[int, int] | None = None
 
 
 def find_shown_questions(
     retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
 ) -> ShownQuestions:
-    """Which questions stand among the rows that they may be shown; the first such row of each.
+    """How many questions stand among the rows that they may be shown.
 
     Args:
         retriever: says which rows it may show, and whether it leaves a row's own copies out.
@@ -91,32 +95,33 @@ def find_shown_questions(
         train, test: the two splits.
     """
     if not retriever.gives_shots:
-        return ShownQuestions((), ())
-    rows: defaultdict[str, list[int]] = defaultdict(list)
-    for row, sample in enumerate(train):
-        rows[_key(sample, columns)].append(row)
-    exact, near = [], []
+        return ShownQuestions()
+    rows = RowIndex(_key(sample, columns) for sample in train)
+    exact = near = 0
+    first_exact = first_near = None
     for sample, shown in zip(test, retriever.candidates(train, test), strict=True):
-        found = [row for row in rows.get(_key(sample, columns), ()) if row in shown]
+        found = [row for row in rows.rows(_key(sample, columns)) if row in shown]
         found = [row for row in found if not (retriever.exclude_self and train[row].fields == sample.fields)]
         same = [row for row in found if _values(train[row], columns) == _values(sample, columns)]
         if same:
-            exact.append((sample.index, same[0]))
+            exact += 1
+            first_exact = first_exact or (sample.index, same[0])
         elif found:
-            near.append((sample.index, found[0]))
-    return ShownQuestions(tuple(exact), tuple(near))
+            near += 1
+            first_near = first_near or (sample.index, found[0])
+    return ShownQuestions(exact, near, first_exact or first_near)
 
 
 def shown_questions_warning(found: ShownQuestions, questions: int, where: str) -> PromptWarning | None:
     """What is to be said of questions among their own examples; None if there are none."""
-    pairs = (*found.exact, *found.near)
-    if not pairs:
+    if found.first is None:
         return None
-    kinds = f"{len(found.exact)} exactly, {len(found.near)} but for space and case"
-    test_row, train_row = pairs[0]
+    count = found.exact + found.near
+    kinds = f"{found.exact} exactly, {found.near} but for space and case"
+    test_row, train_row = found.first
     return PromptWarning(
-        f"{len(pairs)} of {questions} questions stand among the rows that they may be shown as examples, answers "
-        f"included ({kinds}): test row {test_row} is train row {train_row}" + (", and so on" if len(pairs) > 1 else ""),
+        f"{count} of {questions} questions stand among the rows that they may be shown as examples, answers "
+        f"included ({kinds}): test row {test_row} is train row {train_row}" + (", and so on" if count > 1 else ""),
         where,
         "exclude_self=True leaves exact copies out; for others choose other ids or another train_range",
     )
@@ -126,6 +131,6 @@ def _values(sample: Sample, columns: Iterable[str]) -> list[Any]:
     return [sample.fields[column] for column in columns]
 
 
-def _key(sample: Sample, columns: Iterable[str]) -> str:
-    """A question without what people do not see as a difference: space and case."""
-    return "\0".join(" ".join(str(value).casefold().split()) for value in _values(sample, columns))
+def _key(sample: Sample, columns: Iterable[str]) -> int:
+    """Stands for a question without what people do not see as a difference: space and case."""
+    return row_key([" ".join(str(value).casefold().split()) for value in _values(sample, columns)])

@@ -31,9 +31,9 @@ def text_digest(text: str, length: int = 32) -> str:
     return hashlib.sha256(_bytes(text)).hexdigest()[:length]
 
 
-def digest_of_texts(texts: Iterable[str], length: int = 32) -> str:
-    """`digest` of the list of these texts, which never are in memory together."""
-    found, left, separator = hashlib.sha256(b"["), iter(texts), ""
+def digest_of_list(values: Iterable[Any], length: int = 32) -> str:
+    """`digest` of the list of these values, which never are in memory together."""
+    found, left, separator = hashlib.sha256(b"["), iter(values), ""
     while some := list(islice(left, 1000)):
         found.update(_bytes(separator + canonical(some)[1:-1]))
         separator = ","

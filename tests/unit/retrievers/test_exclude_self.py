@@ -57,10 +57,10 @@ def test_splits_that_share_nothing_are_not_changed() -> None:
 @pytest.mark.parametrize(
     ("train", "test", "own"),
     [
-        ({"q": ["a"], "n": 1}, {"n": 1, "q": ["a"]}, {0}),
-        ({"q": 1}, {"q": "1"}, set()),
-        ({"q": "a"}, {"q": "a", "n": None}, set()),
+        ({"q": ["a"], "n": 1}, {"n": 1, "q": ["a"]}, (0,)),
+        ({"q": 1}, {"q": "1"}, ()),
+        ({"q": "a"}, {"q": "a", "n": None}, ()),
     ],
 )
-def test_a_row_is_itself_if_all_its_columns_are(train: Any, test: Any, own: set[int]) -> None:
+def test_a_row_is_itself_if_all_its_columns_are(train: Any, test: Any, own: tuple[int, ...]) -> None:
     assert own_rows([Sample("x", 0, train)], [Sample("y", 0, test)], exclude_self=True) == [own]

@@ -14,7 +14,7 @@ from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
 from ais_prompt.retrievers import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
-from ais_prompt.tasks.leaks import check_gold_is_hidden, find_shown_questions, shown_questions_warning
+from ais_prompt.tasks.leaks import ShownQuestions, check_gold_is_hidden, find_shown_questions, shown_questions_warning
 from ais_prompt.types import Sample
 
 
@@ -71,7 +71,7 @@ TEST = samples({"q": "1+1?", "a": "2"}, {"q": "two and two? ", "a": "four"}, {"q
 
 def test_questions_among_their_own_examples_are_found_across_splits() -> None:
     found = find_shown_questions(FixKRetriever([0, 1, 2]), ["q"], TRAIN, TEST)
-    assert (found.exact, found.near) == (((0, 0),), ((1, 1),))
+    assert found == ShownQuestions(exact=1, near=1, first=(0, 0))
     warning = shown_questions_warning(found, 3, "here")
     assert warning is not None
     assert "2 of 3 questions" in warning.what
@@ -82,12 +82,12 @@ def test_only_rows_that_can_be_shown_count() -> None:
     assert not find_shown_questions(FixKRetriever([2]), ["q"], TRAIN, TEST).exact
     assert not find_shown_questions(ZeroRetriever(), ["q"], TRAIN, TRAIN).exact
     assert not find_shown_questions(SlidingWindowRetriever(1), ["q"], TRAIN, TRAIN).exact
-    assert len(find_shown_questions(BM25Retriever(1, input_columns=["q"]), ["q"], TRAIN, TRAIN).exact) == 3
+    assert find_shown_questions(BM25Retriever(1, input_columns=["q"]), ["q"], TRAIN, TRAIN).exact == 3
 
 
 def test_exact_copies_that_the_retriever_leaves_out_are_no_matter() -> None:
     found = find_shown_questions(FixKRetriever([0, 1, 2], exclude_self=True), ["q"], TRAIN, TEST)
-    assert (found.exact, found.near) == ((), ((1, 1),))
+    assert found == ShownQuestions(near=1, first=(1, 1))
     assert shown_questions_warning(find_shown_questions(ZeroRetriever(), ["q"], TRAIN, TEST), 3, "") is None
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils.digest import digest, digest_of_texts, file_digest
+from ais_prompt.utils.digest import digest, digest_of_list, file_digest
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -29,9 +29,9 @@ def test_it_stays_the_same_for_ever() -> None:
     assert digest({"a": [1, "ü"]}) == "ed78539db46bbb967b64b6225be6904e"
 
 
-@given(texts=st.lists(st.text(), max_size=5), repeats=st.sampled_from([1, 400]))
-def test_a_stream_of_texts_has_the_digest_of_their_list(texts: list[str], repeats: int) -> None:
-    assert digest_of_texts(iter(texts * repeats)) == digest(texts * repeats)
+@given(values=st.lists(JSON, max_size=5), repeats=st.sampled_from([1, 400]))
+def test_a_list_may_come_one_by_one(values: list[object], repeats: int) -> None:
+    assert digest_of_list(iter(values * repeats)) == digest(values * repeats)
 
 
 def test_a_file(tmp_path: Path) -> None:
