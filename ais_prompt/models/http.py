@@ -85,8 +85,11 @@ class HttpPoster:
         return await self._use(await self._connect(route, context), request, sink, due)
 
     async def _use(self, connection: Connection, request: bytes, sink: Sink | None, due: float) -> Reply:
-        with self._deadlines.ending(connection, due):
+        self._deadlines.set(connection, due)
+        try:
             reply = await connection.exchange(request, sink)
+        finally:
+            self._deadlines.clear(connection)
         if connection.is_open:
             self._idle.append(connection)
         return reply

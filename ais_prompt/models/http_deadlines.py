@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from ais_prompt.models.http_connection import Connection
 
@@ -20,16 +18,15 @@ class Deadlines:
         self._due: dict[Connection, float] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    @contextmanager
-    def ending(self, connection: Connection, due: float) -> Iterator[None]:
-        """As long as the block lasts, the connection is ended when the loop's clock shows ``due``."""
+    def set(self, connection: Connection, due: float) -> None:
+        """End what is under way on a connection when the loop's clock shows ``due``."""
         self._due[connection] = due
         if self._timer is None or due < self._timer.when():
             self._set_timer(due)
-        try:
-            yield
-        finally:
-            del self._due[connection]
+
+    def clear(self, connection: Connection) -> None:
+        """It is over."""
+        del self._due[connection]
 
     def close(self) -> None:
         """Stop the timer."""

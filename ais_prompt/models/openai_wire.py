@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -113,7 +113,7 @@ def _chat_text(choice: Mapping[str, Any]) -> str:
     content = message.get("content")
     if content is None:  # a tool call, or the tokens ran out while the model was still reasoning
         return ""
-    if isinstance(content, Sequence) and not isinstance(content, str):
+    if isinstance(content, list):
         content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
     return _text(content)
 

@@ -20,12 +20,16 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
-            what, cure = "no space left on the disk", "free some"
-        else:
-            what, cure = f"cannot write: {error.strerror or error}", "mend that"
-        mend = f"everything so far is kept; {cure} and go on with -r"
-        raise StoreError(what, where=str(path), mend=mend) from error
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: Path, error: OSError) -> StoreError:
+    """The error for a file that the operating system does not write."""
+    if error.errno in _FULL:
+        what, cure = "no space left on the disk", "free some"
+    else:
+        what, cure = f"cannot write: {error.strerror or error}", "mend that"
+    return StoreError(what, where=str(path), mend=f"everything so far is kept; {cure} and go on with -r")
 
 
 @contextmanager

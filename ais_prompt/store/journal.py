@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ais_prompt.store.disk import reading, writing
+from ais_prompt.store.disk import reading, unwritable, writing
 from ais_prompt.types import Completion, Request
 from ais_prompt.utils.jsonl import decode, encode
 
@@ -160,15 +160,15 @@ class Journal:
             self._end += 1
 
     def _write(self, data: bytes) -> None:
-        with writing(self.path):
-            try:
-                # A disk that fills up takes a part of a line first and refuses the rest at the next call.
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[os.write(self._descriptor, rest) :]
-            except BaseException:
+        try:
+            # A disk that fills up takes a part of a line first and refuses the rest at the next call.
+            written = os.write(self._descriptor, data)
+            while written < len(data):
+                written += os.write(self._descriptor, data[written:])
+        except OSError as error:
+            with writing(self.path):
                 os.ftruncate(self._descriptor, self._end)
-                raise
+            raise unwritable(self.path, error) from error
 
     def _sync(self) -> None:
         with writing(self.path):

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from ais_prompt.errors import DataError
-from ais_prompt.store.disk import reading, replacing, writing
+from ais_prompt.store.disk import reading, replacing, unwritable, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils.jsonl import encode, read_objects
 
@@ -38,8 +38,10 @@ class PredictionSorter:
             StoreError: it cannot be written.
         """
         line = encode(prediction.to_json())
-        with writing(self._path):
+        try:
             self._file.write(line)
+        except OSError as error:
+            raise unwritable(self._path, error) from error
         self._indices.append(prediction.index)
         self._starts.append(self._starts[-1] + len(line))
 
