@@ -9,6 +9,8 @@ import re
 
 from ais_prompt.registry import POSTPROCESSORS
 
+_CAPITAL = re.compile("[A-Z]")
+
 
 @POSTPROCESSORS.register_module(name=["first_capital_postprocess", "first-capital"])  # type: ignore[untyped-decorator]  # mmengine has no types
 def first_capital_postprocess(text: str) -> str | None:
@@ -23,7 +25,7 @@ def first_capital_postprocess(text: str) -> str | None:
 
     Source: OpenCompass, ``first_capital_postprocess`` (which takes capitals of every script).
     """
-    capital = re.search("[A-Z]", text)
+    capital = _CAPITAL.search(text)
     return capital.group() if capital else None
 
 
@@ -36,7 +38,7 @@ def last_capital_postprocess(text: str) -> str | None:
 
     Source: OpenCompass, ``last_capital_postprocess``.
     """
-    capitals = re.findall("[A-Z]", text)
+    capitals = _CAPITAL.findall(text)
     return capitals[-1] if capitals else None
 
 

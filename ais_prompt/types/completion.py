@@ -110,17 +110,19 @@ class Completion:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Completion:
         """The inverse of `to_json`."""
-        failure, likelihood = values.get("failure"), values.get("likelihood")
+        get = values.get
+        failure, likelihood = get("failure"), get("likelihood")
+        # In the order of the fields, because there are many of them to read: names take a tenth of the time.
         return cls(
-            text=values["text"],
-            finish_reason=values["finish_reason"],
-            usage=Usage(**values["usage"]),
-            seconds=values["seconds"],
-            attempts=values["attempts"],
-            failure=Failure(**failure) if failure else None,
-            likelihood=Likelihood(**{**likelihood, "choices": tuple(likelihood["choices"])}) if likelihood else None,
-            reasoning=values.get("reasoning", ""),
-            unclosed=values.get("unclosed", False),
-            first_token_seconds=values.get("first_token_seconds"),
-            token_seconds=values.get("token_seconds"),
+            values["text"],
+            values["finish_reason"],
+            Usage(**values["usage"]),
+            values["seconds"],
+            values["attempts"],
+            Failure(**failure) if failure else None,
+            Likelihood(**{**likelihood, "choices": tuple(likelihood["choices"])}) if likelihood else None,
+            get("reasoning", ""),
+            get("unclosed", False),
+            get("first_token_seconds"),
+            get("token_seconds"),
         )

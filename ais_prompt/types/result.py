@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from ais_prompt.types.completion import Completion
 from ais_prompt.types.prompt import Prompts, prompts_from_json, prompts_to_json
 from ais_prompt.types.speed import Speed
+
+_FAILURE, _FINISH_REASON = attrgetter("failure"), attrgetter("finish_reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +59,28 @@ class Prediction:
     @classmethod
     def from_json(cls, values: Mapping[str, Any], *, with_prompt: bool = True) -> Prediction:
         """The inverse of `to_json`; without its prompt, which is then an empty text, it is made faster."""
+        # In the order of the fields, as in `Completion.from_json`.
         return cls(
-            sample_id=values["id"],
-            index=values["index"],
-            origin_prompt=prompts_from_json(values["origin_prompt"]) if with_prompt else "",
-            prediction=values["prediction"],
-            gold=values["gold"],
-            completions=tuple(Completion.from_json(item) for item in values["completions"]),
-            failed_turn=values.get("failed_turn"),
-            labels=values.get("labels", {}),
-            shots_used=values.get("shots_used", 0),
+            values["id"],
+            values["index"],
+            prompts_from_json(values["origin_prompt"]) if with_prompt else "",
+            values["prediction"],
+            values["gold"],
+            tuple(map(Completion.from_json, values["completions"])),
+            values.get("failed_turn"),
+            values.get("labels", {}),
+            values.get("shots_used", 0),
         )
 
     @property
     def failed(self) -> bool:
         """True if any request of this sample has no answer."""
-        return any(completion.failure for completion in self.completions)
+        return any(map(_FAILURE, self.completions))
 
     @property
     def truncated(self) -> bool:
         """True if an answer was cut at ``max_out_len``."""
-        return any(completion.finish_reason == "length" for completion in self.completions)
+        return "length" in map(_FINISH_REASON, self.completions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,11 +111,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _encoder(indent: int | None = None) -> json.JSONEncoder:
-    return json.JSONEncoder(ensure_ascii=False, indent=indent, default=str)
-
-
 # One of each for all lines: making them anew takes as long as a short line does.
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 _OWN_DECODER = json.JSONDecoder()
-_ENCODER = _encoder()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str)
