@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from ais_prompt import __version__
@@ -29,3 +31,5 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) · 2 th
 @click.version_option(__version__, prog_name="aisprompt")
 def main() -> None:
     """Evaluate language models from a Python config: see every prompt, trust every score."""
+    # Arrow's own allocator keeps what it once needed to read a file; the system's gives it back.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

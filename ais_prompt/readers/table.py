@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
-from typing import Any, Final, TypeAlias
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ais_prompt.readers.batches import Batches
 from ais_prompt.readers.row_ids import RowIds
 from ais_prompt.utils.digest import digest_of_list
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Row: TypeAlias = dict[str, Any]
 """Column → plain Python value."""
@@ -33,7 +36,7 @@ class Table:
         self.batches = batches
         self.columns: tuple[str, ...] = tuple(batches.schema.names)
         self.origins = tuple(origins)
-        self._columns_of = lru_cache(_BATCHES_KEPT)(lambda number: batches[number].columns)
+        self._columns_of = lru_cache(_BATCHES_KEPT)(partial(_named_columns, batches))
 
     def __len__(self) -> int:
         return self.batches.starts[-1]
@@ -61,13 +64,12 @@ class Table:
         Raises:
             IndexError: there is no row of this number, from 0.
         """
-        if not 0 <= number < len(self):
+        starts = self.batches.starts
+        if not 0 <= number < starts[-1]:
             raise IndexError(f"row {number} of {len(self)}")
-        batch = bisect_right(self.batches.starts, number) - 1
-        offset = number - self.batches.starts[batch]
-        return {
-            name: column[offset].as_py() for name, column in zip(self.columns, self._columns_of(batch), strict=True)
-        }
+        batch = bisect_right(starts, number) - 1
+        offset = number - starts[batch]
+        return {name: column[offset].as_py() for name, column in self._columns_of(batch)}
 
     @cached_property
     def row_ids(self) -> RowIds:
@@ -78,3 +80,8 @@ class Table:
     def digest(self) -> str:
         """A digest of all rows and their order, whatever kind of file they came from."""
         return digest_of_list(self.row_ids)
+
+
+def _named_columns(batches: Batches, number: int) -> list[tuple[str, pa.Array]]:
+    batch = batches[number]
+    return list(zip(batch.schema.names, batch.columns, strict=True))

@@ -253,14 +253,14 @@ def test_columns_of_text_come_back_as_they_were(texts: list[str]) -> None:
     assert [row["text"] for row in table] == texts
 
 
-def test_reading_texts_does_not_import_pandas(tmp_path: Path) -> None:
-    (tmp_path / "x.jsonl").write_text('{"question": "1+1=?", "answer": "二"}\n')
+def test_reading_texts_and_numbers_does_not_import_pandas(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"question": "1+1=?", "answer": "二", "n": -3, "x": 0.5}\n')
     program = (
         "import sys; from pathlib import Path; from ais_prompt.readers.formats import read_file;"
         f"print(list(read_file(Path({str(tmp_path / 'x.jsonl')!r}))), 'pandas' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.strip() == "[{'question': '1+1=?', 'answer': '二'}] False"
+    assert done.stdout.strip() == "[{'question': '1+1=?', 'answer': '二', 'n': -3, 'x': 0.5}] False"
 
 
 def test_many_rows_are_the_same_as_few(tmp_path: Path, write_jsonl: WriteJsonl) -> None:
