@@ -33,5 +33,6 @@ class Evaluator(Protocol):
         """One score for each of ``metrics``; `ais_prompt.metrics.aggregate.mean_scores` is the usual way.
 
         Args:
-            scores: one for each question; one that was asked several times has its answers in ``repeats``.
+            scores: one for each question; one that was asked several times has its answers in ``repeats``. There may
+                be more than the memory holds: go through them in order, as often as needed.
         """

@@ -96,6 +96,14 @@ def test_a_gold_that_cannot_be_used_is_named_and_its_sample_left_out(
     assert detail["reason"] == "unusable gold: the gold answer 'two' is not a number"
 
 
+def test_of_many_golds_that_cannot_be_used_a_few_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    given = [prediction(0, "1", "1"), *(prediction(number, "1", "one") for number in range(1, 9))]
+    [result] = score(*stored(tmp_path, *given, evaluator="Gsm8kEvaluator"), PROGRESS.task)
+    assert (result.value, result.counts["failed"]) == (1.0, 8)
+    assert "8 of 9 golds cannot be used" in caplog.text
+    assert [f"sample {number}," in caplog.text for number in range(1, 9)] == [True] * 5 + [False] * 3
+
+
 def test_if_no_gold_can_be_used_the_config_is_wrong(tmp_path: Path) -> None:
     task, folder = stored(tmp_path, *(prediction(n, "1", "one") for n in range(3)), evaluator="Gsm8kEvaluator")
     with pytest.raises(GoldError, match="is not a number") as caught:
