@@ -11,11 +11,24 @@ import pytest
 
 from tests.e2e.project import Project
 from tests.servers import MockServer, mock_server
+from tools.bench.engine import lean_server
 
 MODEL = (
     "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, max_concurrency=16, timeout=2, "
     "retry={retry}, stream={stream})"
 )
+LONG_PROMPTS = """dict(
+    abbr='sums',
+    type='LocalDataset',
+    path='data/sums.jsonl',
+    reader_cfg=dict(input_columns=['question'], output_column='answer'),
+    infer_cfg=dict(
+        prompt_template=dict(type='PromptTemplate', template='x' * 100_000 + ' {question}'),
+        retriever=dict(type='ZeroRetriever'),
+        inferencer=dict(type='GenInferencer'),
+    ),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+)"""
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(200)]
 PASSING = [
     {"status": 408},
@@ -126,14 +139,34 @@ def test_a_server_that_answers_slower_and_slower_is_waited_for(project: Project,
     assert answers(project) == [row["answer"] for row in ROWS]
 
 
-def test_large_prompts_and_a_large_answer(project: Project, server: MockServer) -> None:
+def test_an_answer_of_10_mb(project: Project, server: MockServer) -> None:
     use(project, server)
-    project.write_data([{"question": f"{n} " + "x" * 100_000, "answer": "ok"} for n in range(100)])
     server.follow({"times": 1, "answer": "y" * 10_000_000})
     done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
     lengths = sorted(len(answer) for answer in answers(project))
-    assert (lengths[0], lengths[-1], len(lengths)) == (2, 10_000_000, 100)
+    assert (lengths[-1], len(lengths)) == (10_000_000, 200)
+    assert answers(project).count("y" * 10_000_000) == 1
+
+
+def test_ten_thousand_prompts_of_100_kb(project: Project) -> None:
+    rows = [{"question": f"{n}+{n}=?", "answer": "ok"} for n in range(10_000)]
+    project.write_data(rows)
+    with lean_server(0.0) as url:  # the mock server would remember all that it is sent
+        project.write_config(
+            models=f"dict(type='OpenAIChatModel', abbr='fake', model='lean', base_url={url!r}, max_concurrency=64)",
+            datasets=LONG_PROMPTS,
+        )
+        process = project.start("run", "eval.py")
+        _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    [row] = project.summary()
+    assert (row["score"], row["scored"], row["n"]) == (1.0, 10_000, 10_000)
+    assert len({line["key"] for line in project.journal()}) == 10_000
+    predictions = project.folder() / "predictions/fake/sums.jsonl"
+    with predictions.open("rb") as lines:
+        assert all(len(line) > 100_000 for line in lines)
+    predictions.unlink()  # a gigabyte
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:
