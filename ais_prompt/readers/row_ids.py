@@ -32,11 +32,15 @@ class RowIds:
         return len(self._contents)
 
     def __getitem__(self, row: int) -> str:
-        content, copy = self._contents[row], self._copies[row]
-        return f"{content:0{_DIGITS}x}" if copy == 1 else f"{content:0{_DIGITS}x}-{copy}"
+        return _row_id(self._contents[row], self._copies[row])
 
     def __iter__(self) -> Iterator[str]:
-        return map(self.__getitem__, range(len(self)))
+        return map(_row_id, self._contents, self._copies)
+
+
+def _row_id(content: int, copy: int) -> str:
+    # The digits are written out: looking them up would take as long as the rest.
+    return f"{content:012x}" if copy == 1 else f"{content:012x}-{copy}"
 
 
 def _copies(contents: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
