@@ -103,7 +103,6 @@ _ARRAYS: Final[Mapping[type, Callable[[Sequence[Any]], pa.Array]]] = {
 def _pattern(values: pa.Array) -> Any:
     """A value of the array's type. Of whole numbers the one furthest from 0: not all of them can become fractions."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     kind = values.type
     if pa.types.is_list(kind):
@@ -111,6 +110,6 @@ def _pattern(values: pa.Array) -> Any:
     if pa.types.is_struct(kind):
         return {field.name: _pattern(part) for field, part in zip(kind, values.flatten(), strict=True)}
     if pa.types.is_integer(kind):
-        ends = pc.min_max(values).as_py()
-        return max(ends["max"], ends["min"], key=abs)
+        # Not `pyarrow.compute`: to import it takes as long as to read a small data set.
+        return max((number for number in values.to_pylist() if number is not None), key=abs)
     return {pa.null(): None, pa.bool_(): True, pa.float64(): 0.0, pa.string(): ""}[kind]
