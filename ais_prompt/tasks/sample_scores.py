@@ -42,8 +42,8 @@ class SampleScores(Spilled[SampleScore]):
 
     def doubled_ids(self) -> list[str]:
         """Ids of more than one sample."""
-        different, times = np.unique(np.frombuffer(self._hashes, dtype=np.int64), return_counts=True)
-        suspects = set(different[times > 1].tolist())
+        hashes = np.sort(np.frombuffer(self._hashes, dtype=np.int64))
+        suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
         if not suspects:
             return []
         counts = Counter(sample.sample_id for sample in self if hash(sample.sample_id) in suspects)
