@@ -157,15 +157,13 @@ def test_ten_thousand_prompts_of_100_kb(project: Project) -> None:
             models=f"dict(type='OpenAIChatModel', abbr='fake', model='lean', base_url={url!r}, max_concurrency=64)",
             datasets=LONG_PROMPTS,
         )
-        process = project.start("run", "eval.py")
+        process = project.start("run", "eval.py", "-m", "infer")
         _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-    [row] = project.summary()
-    assert (row["score"], row["scored"], row["n"]) == (1.0, 10_000, 10_000)
     assert len({line["key"] for line in project.journal()}) == 10_000
     predictions = project.folder() / "predictions/fake/sums.jsonl"
     with predictions.open("rb") as lines:
-        assert all(len(line) > 100_000 for line in lines)
+        assert sum(len(line) > 100_000 and b'"prediction": "ok"' in line for line in lines) == 10_000
     predictions.unlink()  # a gigabyte
 
 
