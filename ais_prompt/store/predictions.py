@@ -48,7 +48,7 @@ class PredictionSorter:
     def lines(self) -> Iterator[bytes]:
         """The lines in the order of the samples."""
         self._file.flush()
-        for place in np.argsort(np.frombuffer(self._indices, dtype=np.int64)):
+        for place in np.argsort(np.frombuffer(self._indices, dtype=np.int64), kind="stable"):
             start, end = self._starts[place], self._starts[place + 1]
             yield os.pread(self._file.fileno(), end - start, start)
 

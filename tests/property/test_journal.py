@@ -68,7 +68,7 @@ def test_torn_at_any_byte(completions: list[Completion], later: Completion, data
         with Journal.open(path) as journal:
             assert journal.skipped == 0
             assert [journal.get(str(number)) for number in range(len(completions))] == expected
-            journal.append("later", REQUEST, later)
+            journal.append("later", REQUEST, later, findable=True)
             assert journal.get("later") == kept(later)
         with Journal.open(path) as journal:
             assert (journal.skipped, journal.get("later")) == (0, kept(later))
@@ -84,6 +84,6 @@ def test_foreign_bytes_cost_nothing_else(completions: list[Completion], foreign:
         for _ in range(2):
             assert answers(path, len(completions)) == [kept(completion) for completion in completions]
             with Journal.open(path) as journal:
-                journal.append("later", REQUEST, later)
+                journal.append("later", REQUEST, later, findable=True)
         with Journal.open(path) as journal:
             assert journal.get("later") == kept(later)
