@@ -104,4 +104,21 @@ class StoredBatches:
         import pyarrow as pa
 
         batch = pa.ipc.open_stream(self._pieces[number]).read_next_batch()
-        return batch if batch.schema == self.schema else batch.cast(self.schema)
+        if batch.schema == self.schema:
+            return batch
+        columns = [widened(column, field.type) for column, field in zip(batch.columns, self.schema, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def widened(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values of a column as another type that can hold them.
+
+    Raises:
+        pyarrow.ArrowException: it cannot.
+    """
+    import pyarrow as pa
+
+    if column.type == kind:
+        return column
+    # By way of Python's values, since `cast` (pyarrow 26) breaks objects that hold lists of None.
+    return pa.array(column.to_pylist(), kind) if pa.types.is_nested(kind) else column.cast(kind)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.batches import StoredBatches
+from ais_prompt.readers.batches import StoredBatches, widened
 from ais_prompt.readers.table import Table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
     names = set(batch.schema.names)
     columns = [
-        batch.column(field.name).cast(field.type) if field.name in names else pa.nulls(len(batch), field.type)
+        widened(batch.column(field.name), field.type) if field.name in names else pa.nulls(len(batch), field.type)
         for field in schema
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)

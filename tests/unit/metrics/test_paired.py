@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 from statsmodels.stats.contingency_tables import mcnemar
@@ -36,6 +36,7 @@ def test_many_changed_samples_do_not_overflow() -> None:
     assert mcnemar_exact(20_000, 0) == 0.0
 
 
+@settings(max_examples=25)  # statsmodels takes 50 ms each time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=25))
 def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
     mine = holm(dict(enumerate(p_values)))
