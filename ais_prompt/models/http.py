@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from pydantic_core import to_json
+
 from ais_prompt.models.http_connection import Connection, Reply, Sink, StaleConnection
 from ais_prompt.models.http_deadlines import Deadlines
 from ais_prompt.models.http_route import Route, route_to
@@ -75,8 +77,7 @@ class HttpPoster:
 
     async def _exchange(self, body: Mapping[str, Any], sink: Sink | None) -> Reply:
         due = self._clock() + self._timeout
-        # ASCII escapes carry every character, lone surrogates included.
-        content = json.dumps(body).encode("ascii")
+        content = _content(body)
         route, context, head = self._way = self._way or self._find_way()
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(content), content)
         if connection := self._idle_connection():
@@ -123,6 +124,14 @@ class HttpPoster:
             raise Unreachable(f"{where} did not take the connection within {seconds:g} s") from None
         except (OSError, UnicodeError) as error:  # UnicodeError: a name that cannot be one
             raise Unreachable(_reason(error, where)) from None
+
+
+def _content(body: Mapping[str, Any]) -> bytes:
+    """A body as JSON."""
+    try:
+        return to_json(body)  # in a fifth of the time
+    except ValueError:  # a lone surrogate, which only ASCII escapes carry
+        return json.dumps(body).encode("ascii")
 
 
 def _reason(error: OSError | UnicodeError, where: str) -> str:

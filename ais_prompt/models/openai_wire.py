@@ -8,8 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
+
+from pydantic_core import from_json
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.media_parts import embed_files
@@ -198,6 +201,8 @@ def read_json(body: bytes) -> Any:
     Raises:
         BadBody: it is not JSON.
     """
+    with suppress(ValueError):
+        return from_json(body)  # in a third of the time, but without lone surrogates and UTF-16
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
