@@ -3,8 +3,9 @@
     python -m tools.bench.gates [--runs N]
 
 Two models answer the same questions, and agree on many of them as real models do. What is printed beside the shares is
-what theory gives: at most 5 % of false alarms, and the power of a one-sided test of paired differences (Connor
-1987) at this number of changed samples.
+what theory gives: the level of McNemar's exact test, which is below 5 % since samples are whole numbers, with the range
+in which 95 % of all simulations lie; and the power of a one-sided test of paired differences (Connor 1987) at this
+number of changed samples.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from ais_prompt.baseline import check_baseline
 from ais_prompt.metrics.paired import LEVEL
@@ -36,6 +38,9 @@ def main() -> None:
     for datasets in (1, 5, 20):
         alarms = sum(_fails(pair, datasets) for pair in _pairs(draw, runs, datasets, drop=0.0))
         print(f"equal models, {datasets:2} data sets: {alarms} of {runs} fail ({alarms / runs:.1%}, at most 5 %)")
+    level = _level()
+    low, high = binom.interval(0.95, runs, level) / np.float64(runs)
+    print(f"by theory {level:.1%} with one data set, between {low:.1%} and {high:.1%} of so many runs")
     for drop in DROPS:
         found = sum(_fails(pair, 1) for pair in _pairs(draw, runs, 1, drop=drop))
         print(f"a drop of {drop:.0%}, n {SAMPLES}: found in {found / runs:.1%}, by theory {_power(drop):.1%}")
@@ -65,6 +70,16 @@ def _fails(pair: tuple[Baseline, Baseline], datasets: int) -> bool:
     verdicts = check_baseline(*pair)
     assert len(verdicts) == datasets
     return not all(verdict.passed for verdict in verdicts)
+
+
+def _level() -> float:
+    """How often McNemar's exact test sees a drop where there is none, with as many changed samples as in `_answers`."""
+    changed = np.arange(SAMPLES + 1)
+    # The most samples that may be better among those that changed, if the gate is to fail.
+    most_better = binom.ppf(LEVEL, changed, 0.5)
+    most_better -= binom.cdf(most_better, changed, 0.5) >= LEVEL
+    share_changed = binom.pmf(changed, SAMPLES, SWITCH * 2 * 0.7 * 0.3)
+    return float(share_changed @ binom.cdf(most_better, changed, 0.5))
 
 
 def _power(drop: float) -> float:
