@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo gate test lint clean
+.PHONY: demo gate test search lint clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -15,6 +15,10 @@ gate: .venv/installed
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2
+
+# New counterexamples for the properties, in every call others; the seed is printed with what is found.
+search: .venv/installed-dev
+	$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile search
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -75,7 +75,7 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
     return {"models": models, "datasets": datasets}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(configs())
 def test_a_rendered_config_is_the_same_run(values: dict[str, Any]) -> None:
     before = copy.deepcopy(values)
@@ -103,14 +103,13 @@ def damaged_configs(draw: st.DrawFn) -> dict[str, Any]:
         inside = inside[key]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(damaged_configs() | st.dictionaries(st.text(), PLAIN, max_size=4))
 def test_parsing_ends_in_a_spec_or_in_faults(values: dict[str, Any]) -> None:
     with suppress(ConfigFaults):
         assert parse_run(LoadedConfig(values, "any")).models
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["models", "datasets", "work_dir"]), PLAIN), st.lists(st.text(), max_size=3))
 def test_an_override_changes_a_copy_or_is_refused(values: dict[str, Any], overrides: list[str]) -> None:
     before = copy.deepcopy(values)
@@ -119,7 +118,6 @@ def test_an_override_changes_a_copy_or_is_refused(values: dict[str, Any], overri
     assert values == before
 
 
-@settings(deadline=None)
 @given(PLAIN, st.text() | st.sampled_from(["api_key", "base_url"]))
 def test_redacting_twice_changes_nothing_more(value: Any, key: str) -> None:
     once = redacted(value, key)

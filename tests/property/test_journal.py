@@ -22,7 +22,7 @@ BYTES = st.binary(max_size=40) | st.sampled_from(
     [b"{}\n", b"[1]\n", b"\n", b'{"key": "x", "completion": [1]}\n', b"\xff\n"]
 )
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 @contextmanager

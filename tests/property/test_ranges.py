@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.readers.ranges import select
 
-quick = settings(deadline=None)  # a busy machine is no fault
 SIZES = st.integers(0, 30)
 BOUNDS = st.one_of(st.just(""), st.integers(-40, 40).map(str))
 STEPS = st.one_of(st.just(""), st.integers(-5, 5).filter(bool).map(str))
@@ -21,14 +20,12 @@ def slices(draw: st.DrawFn) -> str:
     return "[" + ":".join(draw(BLANKS) + part + draw(BLANKS) for part in parts) + "]"
 
 
-@quick
 @given(st.lists(slices(), min_size=1, max_size=3), SIZES)
 def test_slices_one_after_the_other(brackets: list[str], size: int) -> None:
     text = "".join(brackets)
     assert list(select(text, size)) == eval(f"rows{text}", {"rows": list(range(size))})
 
 
-@quick
 @given(slices(), st.data(), st.integers(1, 30))
 def test_a_slice_and_rows_by_number(first: str, data: st.DataObject, size: int) -> None:
     rows = data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=5))
@@ -36,7 +33,6 @@ def test_a_slice_and_rows_by_number(first: str, data: st.DataObject, size: int) 
     assert list(select(text, size)) == eval(f"rows{text}", {"rows": list(range(size))})
 
 
-@quick
 @given(st.text(alphabet="[]:,+- 0123456789abc'()", max_size=20), SIZES)
 def test_no_text_brings_it_down_or_names_a_row_that_is_not_there(text: str, size: int) -> None:
     try:
@@ -46,7 +42,6 @@ def test_no_text_brings_it_down_or_names_a_row_that_is_not_there(text: str, size
     assert all(0 <= row < size for row in rows)
 
 
-@quick
 @given(st.one_of(st.integers(-5, 200), st.floats(-1, 1)), st.integers(0, 150))
 def test_numbers_take_distinct_rows(wanted: float, size: int) -> None:
     rows = list(select(wanted, size))

@@ -36,7 +36,7 @@ class Silent:
         """Nobody reads it."""
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(rows=st.integers(1, 9), cut=st.floats(0, 1), concurrency=st.integers(1, 4))
 def test_a_cut_journal_is_completed(rows: int, cut: float, concurrency: int) -> None:
     with tempfile.TemporaryDirectory() as name:

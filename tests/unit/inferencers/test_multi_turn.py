@@ -181,7 +181,7 @@ def test_a_chat_inferencer_asks_the_last_turn_of_a_ready_made_chat() -> None:
     assert (dialogue.prediction.prediction, dialogue.prediction.gold) == ("fine", "gold 2")
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(lengths=st.lists(st.integers(0, 4), min_size=1, max_size=6), concurrency=st.integers(1, 4))
 def test_turns_come_in_order_whatever_runs_beside_them(lengths: Sequence[int], concurrency: int) -> None:
     rows = [

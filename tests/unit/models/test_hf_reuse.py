@@ -109,7 +109,7 @@ TURN = st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=12).map(tup
     limit=st.sampled_from([10, 60, 1000]),
     cut=st.integers(0, 3),
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 def test_dialogues_get_the_tokens_of_each_prompt_alone(
     llama: Any, turns: list[list[tuple[int, ...]]], shots: tuple[int, ...], limit: int, cut: int
 ) -> None:
@@ -194,7 +194,7 @@ def test_tokens_that_change_at_the_seam_are_read_again(llama: Any) -> None:
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_growing_cache_holds_what_a_dynamic_one_holds(steps: list[int]) -> None:
     import torch
     from transformers import DynamicCache, LlamaConfig

@@ -143,7 +143,7 @@ TEXTS = st.lists(st.lists(st.integers(0, 5), min_size=2, max_size=12), min_size=
 
 
 @given(TEXTS, st.lists(st.integers(0, 5), max_size=9), st.integers(1, 20), st.integers(0, 12))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 def test_shared_and_plain_values_are_those_of_each_text_alone(
     network: Any, monkeypatch: pytest.MonkeyPatch, texts: list[list[int]], shots: list[int], pack: int, cached: int
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ConfigDict, TypeAdapter
 
@@ -174,7 +174,7 @@ def test_answers_keep_their_order_and_count_their_tokens(model: HuggingFaceBaseM
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=30), min_size=2, max_size=5))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15)
 def test_greedy_answers_do_not_depend_on_the_batch(model: HuggingFaceBaseModel, prompts: list[str]) -> None:
     together = ask(model, prompts, max_out_len=8)
     alone = [ask(model, [prompt], max_out_len=8)[0] for prompt in prompts]
@@ -329,7 +329,7 @@ def test_prompt_and_continuation_make_up_the_whole_text(make: Callable[[], Any])
     tokenizer = make()
 
     @given(st.text("abc one\n ", min_size=1), st.data())
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def holds(text: str, data: st.DataObject) -> None:
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         cut = data.draw(st.integers(min(1, len(ids)), len(ids)))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
@@ -245,7 +245,6 @@ def test_a_missing_file_offers_the_nearest_name(write: Write) -> None:
     assert "check the path" in fault_of(path.parent / "nowhere" / "test.jsonl").mend
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), min_size=1, max_size=5))
 def test_columns_of_text_come_back_as_they_were(texts: list[str]) -> None:
     table = Table(store_rows(enumerate({"text": text} for text in texts), str), ["texts"])

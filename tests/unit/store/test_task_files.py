@@ -41,7 +41,7 @@ PREDICTIONS = st.builds(
 PREDICTION = Prediction("a1b2", 0, "1+1=", "二\ud800\u2028", "2", (Completion("二\ud800\u2028", "stop"),))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(PREDICTIONS, max_size=4))
 def test_any_predictions_come_back_in_the_order_of_the_samples(predictions: list[Prediction]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -133,7 +133,7 @@ SAMPLES = st.builds(
 
 
 @given(samples=st.lists(SAMPLES, max_size=5))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_scores_and_details_come_back_one_by_one(samples: list[SampleScore]) -> None:
     scores = mean_scores(("accuracy",), samples)
     head = {"model": "m", "scores": [score.to_json() for score in scores]}

@@ -65,14 +65,14 @@ def test_answers_end_at_the_end_of_a_text_or_of_a_turn(demo: DemoModel) -> None:
 
 
 @given(text=st.text())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_text_round_trips_through_the_tokenizer(demo: DemoModel, text: str) -> None:
     ids = demo.tokenizer(text, add_special_tokens=False)["input_ids"]
     assert demo.tokenizer.decode(ids) == text
 
 
 @given(left=st.text(alphabet="Answer: 0123456789\n"), right=st.text(alphabet="0123456789\n=?"))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_tokens_of_a_prompt_do_not_depend_on_what_follows(demo: DemoModel, left: str, right: str) -> None:
     def tokens(text: str) -> list[int]:
         return list(demo.tokenizer(text, add_special_tokens=False)["input_ids"])

@@ -19,7 +19,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=8,
 )
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60)
 
 
 def objects(*lines: bytes) -> Iterator[tuple[int, dict[str, Any]]]:

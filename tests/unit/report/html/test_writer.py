@@ -136,7 +136,7 @@ def test_no_text_leaves_its_place(tmp_path: Path, text: str) -> None:
 
 
 @given(texts=st.lists(st.text(st.characters()), min_size=1, max_size=6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_every_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     predictions = [prediction(number, text, Completion(text)) for number, text in enumerate(texts)]
     report = written(tmp_path_factory.mktemp("run"), predictions)

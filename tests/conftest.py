@@ -1,0 +1,13 @@
+"""How Hypothesis looks for counterexamples.
+
+As a rule with the same examples in every run, so that a test that fails has been broken by the change at hand; with
+``make search`` with others each time, to find what nobody has broken yet. Never by the clock: machines differ.
+"""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile("search", settings.get_profile("steady"), derandomize=False, print_blob=True)
+settings.load_profile("steady")
