@@ -29,38 +29,43 @@ class Dialogue:
         self.recalled = True
         self._conversation = conversation
         self._recall = recall
-        self._asked: list[Request] = []
-        self._answers: list[Completion | None] = []
+        # Both by the place of the request among those that were yielded together.
+        self._open: dict[int, Request] = {}
+        self._answers: dict[int, Completion] = {}
         self._step(None)
+        self._go_on()
 
     def open_requests(self) -> list[Request]:
         """What must be answered before the conversation goes on; empty when it is over."""
-        return [request for request, answer in zip(self._asked, self._answers, strict=True) if answer is None]
+        return list(self._open.values())
 
     def answer(self, request: Request, completion: Completion) -> None:
-        """Give the answer to one of `open_requests`; after the last one the conversation goes on."""
+        """Give the answer to one of `open_requests`; after the last one the conversation goes on.
+
+        Raises:
+            ValueError: it is none of them.
+        """
+        place = next((place for place, asked in self._open.items() if asked is request), None)
+        if place is None:
+            raise ValueError("the answer is to nothing that is open")
+        del self._open[place]
+        self._answers[place] = completion
         self.recalled = False
-        for place, asked in enumerate(self._asked):
-            if asked is request and self._answers[place] is None:
-                self._answers[place] = completion
-                break
         self._go_on()
 
     def _go_on(self) -> None:
-        while self.prediction is None:
-            answers = [answer for answer in self._answers if answer is not None]
-            if len(answers) < len(self._asked):
-                return
-            self._step(answers)
+        while self.prediction is None and not self._open:
+            self._step([self._answers[place] for place in sorted(self._answers)])
 
     def _step(self, answers: list[Completion] | None) -> None:
         try:
             asked = next(self._conversation) if answers is None else self._conversation.send(answers)
         except StopIteration as stop:
             self.prediction = stop.value
-            self._asked, self._answers = [], []
             return
-        self._asked = list(asked)
-        self._answers = [self._recall(request) for request in self._asked]
-        if answers is None:
-            self._go_on()
+        self._answers.clear()
+        for place, request in enumerate(asked):
+            if (answer := self._recall(request)) is None:
+                self._open[place] = request
+            else:
+                self._answers[place] = answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -110,7 +110,7 @@ class OpenAIScorer:
             completion = await self._score(asking, prompt, scoring)
         except _Unanswered as error:
             completion = Completion(failure=error.failure)
-        return replace(completion, seconds=perf_counter() - started, attempts=1 + asking.repeats)
+        return completion.after(perf_counter() - started, attempts=1 + asking.repeats)
 
     async def _score(self, asking: _Asking, prompt: Prompt, scoring: Scoring) -> Completion:
         if not isinstance(prompt, str):

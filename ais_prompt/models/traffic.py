@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from ais_prompt.errors import ConfigError
@@ -134,7 +134,7 @@ class Traffic:
             self._learn(attempt, seconds, tokens)
             wait = self._backoff.wait(attempt, counted)
             if wait is None:
-                return replace(attempt.completion, seconds=seconds, attempts=asked)
+                return attempt.completion.after(seconds, attempts=asked)
             if not self._outage.lasts:
                 failure = attempt.completion.failure
                 await self._wait(wait, failure.kind if failure else "")

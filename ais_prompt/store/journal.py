@@ -17,7 +17,7 @@ from typing import Self
 
 from ais_prompt.store.disk import reading, unwritable, writing
 from ais_prompt.types import Completion, Request
-from ais_prompt.utils.jsonl import decode, encode
+from ais_prompt.utils.jsonl import decode, encode_plain
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ class Journal:
         Raises:
             StoreError: it cannot be written (disk full, for example); the journal is as it was before.
         """
-        line = encode(
+        line = encode_plain(
             {
                 "key": key,
                 "sample_id": request.sample_id,

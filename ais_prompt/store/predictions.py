@@ -8,14 +8,18 @@ from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from types import NoneType
+from typing import BinaryIO, Final
 
 import numpy as np
 
 from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading, replacing, unwritable, writing
 from ais_prompt.types import Prediction
-from ais_prompt.utils.jsonl import encode, read_objects
+from ais_prompt.utils.jsonl import encode, encode_plain, read_objects
+
+_PLAIN: Final = {str, int, float, bool, NoneType}
+"""Types of a gold that JSON surely knows; others come out of data too, such as dates."""
 
 
 class PredictionSorter:
@@ -37,7 +41,7 @@ class PredictionSorter:
         Raises:
             StoreError: it cannot be written.
         """
-        line = encode(prediction.to_json())
+        line = (encode_plain if type(prediction.gold) in _PLAIN else encode)(prediction.to_json())
         try:
             self._file.write(line)
         except OSError as error:

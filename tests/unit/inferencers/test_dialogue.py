@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ais_prompt.inferencers import Conversation, Dialogue
 from ais_prompt.types import Completion, Decoding, Prediction, Request
 
@@ -57,3 +59,13 @@ def test_two_equal_requests_are_two_requests() -> None:
         dialogue.answer(requests[0], Completion(str(len(requests)), "stop"))
     assert dialogue.prediction is not None
     assert dialogue.prediction.prediction == ["2", "1"]
+
+
+def test_an_answer_to_what_is_not_open_is_a_fault() -> None:
+    dialogue = Dialogue(two_then_one(), lambda _: None)
+    [a, _] = dialogue.open_requests()
+    dialogue.answer(a, Completion("1", "stop"))
+    for strange in (a, Request("s", "c", Decoding(1))):
+        with pytest.raises(ValueError, match="nothing that is open"):
+            dialogue.answer(strange, Completion("2", "stop"))
+    assert len(dialogue.open_requests()) == 1
