@@ -17,7 +17,7 @@ from typing import Self
 
 from ais_prompt.store.disk import reading, unwritable, writing
 from ais_prompt.types import Completion, Request
-from ais_prompt.utils.jsonl import decode, encode_plain
+from ais_prompt.utils.jsonl import decode_own, encode_plain
 
 logger = logging.getLogger(__name__)
 
@@ -178,7 +178,7 @@ class Journal:
 
 def _parse(line: bytes) -> tuple[str, Completion]:
     """Key and completion of a line; ValueError if it is none."""
-    values = decode(line.decode(), own=True)
+    values = decode_own(line)
     try:
         key, completion = values["key"], Completion.from_json(values["completion"])
     except (KeyError, TypeError, AttributeError) as error:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.types import Score
-from ais_prompt.utils.jsonl import decode, encode
+from ais_prompt.utils.jsonl import decode_own, encode
 
 _DETAILS: Final = b'  "details": ['
 """The line between the scores and the details of a results file."""
@@ -95,7 +95,7 @@ def _is_head(line: bytes) -> bool:
 
 def _object(content: bytes, path: Path) -> dict[str, Any]:
     try:
-        value = decode(content.decode(), own=True)
+        value = decode_own(content)
     except ValueError as error:
         raise StoreError(
             f"the file is not JSON: {error}", where=str(path), mend="remove it and go on with -r"

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.utils.jsonl import decode, encode, read_objects
+from ais_prompt.utils.jsonl import decode, decode_own, encode, encode_plain, read_objects
 
 # Code points one by one: `st.text` leaves out lone surrogates unless told so.
 TEXTS = st.text(st.characters(exclude_categories=[]))
@@ -36,6 +36,29 @@ def test_any_value_comes_back(value: Any) -> None:
 
 
 @few
+@given(VALUES)
+def test_the_quicker_ways_are_as_good(value: Any) -> None:
+    line = encode_plain(value)
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+    assert repr(decode(line.decode())) == repr(decode_own(line)) == repr(decode_own(encode(value))) == repr(value)
+
+
+def outcome(read: Callable[[], Any]) -> str:
+    try:
+        return repr(read())
+    except ValueError as error:
+        return repr(error)
+
+
+@given(st.binary() | st.text('[]{}:,"\\ud80e-+.1NaN ').map(str.encode))
+def test_what_is_no_json_is_none_for_the_quicker_way(content: bytes) -> None:
+    strict = outcome(lambda: decode(content.decode()))
+    assume("stands twice" not in strict)
+    assert outcome(lambda: decode_own(content)) == strict
+
+
+@few
 @given(st.lists(st.dictionaries(TEXTS, VALUES, max_size=3), max_size=5))
 def test_any_objects_come_back_line_by_line(values: list[dict[str, Any]]) -> None:
     lines = b"".join(map(encode, values)).splitlines(keepends=True)
@@ -57,6 +80,7 @@ def test_what_json_does_not_know_is_written_as_text() -> None:
 
 def test_nan_and_infinity_are_floats() -> None:
     assert str(decode("[NaN, -Infinity]")) == "[nan, -inf]"
+    assert str(decode_own(encode_plain([float("nan"), float("-inf")]))) == "[nan, -inf]"
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "b": 2, "a": 1}', '[{"x": {"a": 1, "a": 2}}]'])
