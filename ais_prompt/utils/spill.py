@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from ais_prompt.errors import StoreError
@@ -32,15 +34,9 @@ class Spill:
         Raises:
             StoreError: the disk does not take it.
         """
-        try:
+        with _temporary_file("written", "free some space there"):
             self._file.seek(self._starts[-1])
             self._file.write(piece)
-        except OSError as error:
-            raise StoreError(
-                f"a temporary file cannot be written: {error.strerror or error}",
-                where=tempfile.gettempdir(),
-                mend="free some space there, or set TMPDIR to a folder on another disk",
-            ) from error
         self._starts.append(self._starts[-1] + len(piece))
 
     def __getitem__(self, number: int) -> bytes:
@@ -52,12 +48,18 @@ class Spill:
         """
         if not 0 <= number < len(self):
             raise IndexError(f"piece {number} of {len(self)}")
-        try:
+        with _temporary_file("read", "check that disk"):
             self._file.seek(self._starts[number])
             return self._file.read(self._starts[number + 1] - self._starts[number])
-        except OSError as error:
-            raise StoreError(
-                f"a temporary file cannot be read: {error.strerror or error}",
-                where=tempfile.gettempdir(),
-                mend="check that disk, or set TMPDIR to a folder on another one",
-            ) from error
+
+
+@contextmanager
+def _temporary_file(done: str, cure: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"a temporary file cannot be {done}: {error.strerror or error}",
+            where=tempfile.gettempdir(),
+            mend=f"{cure}, or set TMPDIR to a folder on another disk",
+        ) from error
