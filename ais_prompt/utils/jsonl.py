@@ -21,7 +21,7 @@ _HEAD = 60
 
 
 def encode(value: Any, indent: int | None = None) -> bytes:
-    """A value as UTF-8 JSON that ends with a newline; on one line unless ``indent`` is given.
+    """A value as UTF-8 JSON that ends with a newline; on one line, without spaces, unless ``indent`` is given.
 
     Chinese and other text stays readable. A lone surrogate, which UTF-8 has no bytes for, is written as its JSON
     escape, so it comes back as it was. Values that JSON does not know are written as their `str`.
@@ -128,4 +128,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # One of each for all lines: making them anew takes as long as a short line does.
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
-_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), default=str)

@@ -53,7 +53,7 @@ def test_any_predictions_come_back_in_the_order_of_the_samples(predictions: list
 def test_a_prediction_is_a_line_that_a_person_can_read(tmp_path: Path) -> None:
     write_predictions(tmp_path / "p.jsonl", [PREDICTION])
     line = (tmp_path / "p.jsonl").read_text(encoding="utf-8")
-    assert '"prediction": "二\\ud800' in line
+    assert '"prediction":"二\\ud800' in line
     keys = ["id", "index", "origin_prompt", "prediction", "gold", "shots_used", "completions"]
     assert list(json.loads(line)) == keys
 

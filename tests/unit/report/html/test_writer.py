@@ -180,7 +180,7 @@ def test_characters_are_counted_where_tokens_are_not_known(tmp_path: Path) -> No
 def test_broken_results_are_told(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [prediction(0), prediction(1)], [scored(0), scored(1)])
     path = folder.results("model", "sums")
-    path.write_bytes(path.read_bytes().replace(b'"sample_id": "id1"', b'"sample": "id1"'))
+    path.write_bytes(path.read_bytes().replace(b'"sample_id":"id1"', b'"sample":"id1"'))
     write_report(folder)
     [shown] = read_report(folder.report).data["tasks"]
     assert shown["samples"] == 1
