@@ -1,17 +1,45 @@
 from __future__ import annotations
 
+import json
+from datetime import date
+from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils.digest import digest, digest_of_list, file_digest
+from ais_prompt.utils.digest import canonical, digest, digest_of_list, file_digest
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
+
+# Whatever Python has: code points one by one, since `st.text` leaves out lone surrogates unless told so.
+TEXTS = st.text(st.characters(exclude_categories=[]))
+Kind = IntEnum("Kind", ["ONE", "TWO"])
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS | st.dates() | st.binary() | st.sampled_from(Kind),
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(TEXTS, inner)
+        | st.dictionaries(st.integers() | st.booleans(), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(value=ANYTHING)
+def test_the_canonical_form_is_that_of_the_standard_library(value: Any) -> None:
+    written = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    assert canonical(value) == written
+
+
+def test_dates_are_written_as_they_stand_in_prompts() -> None:
+    assert canonical({"day": date(2026, 1, 2)}) == '{"day":"2026-01-02"}'
 
 
 @given(values=st.dictionaries(st.text(), JSON))
