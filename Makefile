@@ -16,7 +16,7 @@ gate: .venv/installed
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2
 
-# New counterexamples for the properties, in every call others; the seed is printed with what is found.
+# New counterexamples for the properties, in every call others; how to repeat it is printed with what is found.
 search: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile search
 

@@ -1,7 +1,7 @@
 """How Hypothesis looks for counterexamples.
 
-As a rule with the same examples in every run, so that a test that fails has been broken by the change at hand; with
-``make search`` with others each time, to find what nobody has broken yet. Never by the clock: machines differ.
+As a rule from the same seed in every run, so that a test that fails has most likely been broken by the change at hand;
+with ``make search`` from another each time, to find what nobody has broken yet. Never by the clock: machines differ.
 """
 
 from __future__ import annotations

@@ -37,11 +37,6 @@ class Template(Protocol):
         """The labels of a label table in order; empty for the other forms."""
         return ()
 
-    @property
-    def may_hold_media(self) -> bool:
-        """Whether there can be parts that are no text: only in a template with a `media` of its own."""
-        return type(self).media is not Template.media
-
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:
         """The fields as a generation prompt may show them: with the mask in place of the gold.
 

@@ -63,6 +63,11 @@ class PromptBuilder:
             )
         return template.dialogue(sample.fields, self.output_column)
 
+    @property
+    def may_hold_media(self) -> bool:
+        """Whether a prompt can have parts that are no text: only where the template has a `media` of its own."""
+        return type(self.prompt_template).media is not Template.media
+
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
         """The image, audio and video parts of a sample's prompt, in OpenAI form."""
         return self.prompt_template.media(self._without_gold(sample))

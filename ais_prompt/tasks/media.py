@@ -17,7 +17,7 @@ def check_media(prompts: PromptBuilder, samples: Iterable[Sample]) -> None:
         DataError: some cannot: how many, and what is wrong with the first.
         PromptError: the template does not fit a sample.
     """
-    if not prompts.prompt_template.may_hold_media:
+    if not prompts.may_hold_media:
         return
     first: AisPromptError | None = None
     broken = 0
