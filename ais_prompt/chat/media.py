@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from ais_prompt.chat.formats import ChatFormat, Mode
 from ais_prompt.errors import PromptError

@@ -14,9 +14,11 @@ are all conversations.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.models.base import Model

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 Sink: TypeAlias = Callable[[bytes], None]
 """Takes the body of a good reply (2xx) piece by piece, as it comes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What a server sent back, whatever its status.
 
     Attributes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar, Final
+
+from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.arguments import join_stops

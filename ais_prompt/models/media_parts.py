@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from ais_prompt.types import Message, Prompt
 from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file

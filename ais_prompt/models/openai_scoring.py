@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
 
+from msgspec.structs import replace
+
 from ais_prompt.errors import ModelError
 from ais_prompt.models.http_connection import Reply
 from ais_prompt.models.likelihood import NO_TOKENS, scored
@@ -110,7 +112,7 @@ class OpenAIScorer:
             completion = await self._score(asking, prompt, scoring)
         except _Unanswered as error:
             completion = Completion(failure=error.failure)
-        return completion.after(perf_counter() - started, attempts=1 + asking.repeats)
+        return replace(completion, seconds=perf_counter() - started, attempts=1 + asking.repeats)
 
     async def _score(self, asking: _Asking, prompt: Prompt, scoring: Scoring) -> Completion:
         if not isinstance(prompt, str):

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from msgspec import Struct
+
 from ais_prompt.types import Completion, Failure
 
 _PASSING_KINDS: Final = {
@@ -27,8 +29,7 @@ _PASSING_KINDS: Final = {
 _jitter: Final = random.Random()
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """What came of asking once.
 
     Attributes:

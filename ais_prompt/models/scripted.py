@@ -7,8 +7,9 @@ import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias, get_args
+
+from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.arguments import check_at_least, join_stops

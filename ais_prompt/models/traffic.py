@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
+from msgspec.structs import replace
+
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.arguments import check_more_than_0
 from ais_prompt.models.outage import PATIENCE, Outage
@@ -134,7 +136,7 @@ class Traffic:
             self._learn(attempt, seconds, tokens)
             wait = self._backoff.wait(attempt, counted)
             if wait is None:
-                return attempt.completion.after(seconds, attempts=asked)
+                return replace(attempt.completion, seconds=seconds, attempts=asked)
             if not self._outage.lasts:
                 failure = attempt.completion.failure
                 await self._wait(wait, failure.kind if failure else "")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, Final, Protocol, runtime_checkable
+
+from msgspec.structs import asdict
 
 from ais_prompt.config.redact import redacted
 from ais_prompt.errors import AisPromptError

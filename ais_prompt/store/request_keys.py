@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import asdict
+
 from ais_prompt.types import Decoding, Request, Scoring, prompt_to_json
-from ais_prompt.types.fields import fields_of
 from ais_prompt.utils.digest import canonical, text_digest
 
 
@@ -29,7 +30,7 @@ class RequestKeys:
         """The key of a request."""
         if request.decoding is not self._decoding:
             self._decoding = request.decoding
-            self._head = f'{{"model":{self._model},"request":{{"decoding":{canonical(fields_of(request.decoding))}'
+            self._head = f'{{"model":{self._model},"request":{{"decoding":{canonical(asdict(request.decoding))}'
         prompt, sample_id = canonical(prompt_to_json(request.prompt)), canonical(request.sample_id)
         return text_digest(
             f'{self._head},"prompt":{prompt},"repeat":{request.repeat},"sample_id":{sample_id},"turn":{request.turn}}}}}'

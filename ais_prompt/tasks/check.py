@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, RepeatingInferencer
@@ -203,7 +205,7 @@ def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
     if judge is None:
         return []
     fields = judge_fields(question.sample.fields, "an answer", question.sample.gold)
-    data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
+    data = Dataset(train=(), test=[structs.replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
     side = _check_model(judge.model, faults)
     asked = _check_prompts(judge_dataset(judge, question.spec), data, faults)
     return _try_prompts(side, asked, faults) if side and asked else []

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from msgspec import structs
+
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.tasks.scorer import Scorer, failure_kind
 from ais_prompt.types import Prediction, SampleScore, Score
@@ -45,7 +47,7 @@ class JudgedScorer:
         if not sample.is_read:
             return sample
         known = self.evaluator.without_judge(sample.extracted, sample.gold)
-        return self._judged(sample) if known is None else replace(sample, values=dict(known))
+        return self._judged(sample) if known is None else structs.replace(sample, values=dict(known))
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """A sample that has no part in the value."""
@@ -62,11 +64,11 @@ class JudgedScorer:
         verdict = self.evaluator.verdict(judgement.prediction)
         if verdict is None:
             return _unjudged(sample, "cut at max_out_len" if judgement.truncated else "without verdict")
-        return replace(sample, values=dict(self.evaluator.score(verdict, sample.gold)))
+        return structs.replace(sample, values=dict(self.evaluator.score(verdict, sample.gold)))
 
 
 def _unjudged(sample: SampleScore, reason: str) -> SampleScore:
-    return replace(sample, status="failed", values={}, reason=f"judge {reason}")
+    return structs.replace(sample, status="failed", values={}, reason=f"judge {reason}")
 
 
 @dataclass(slots=True)

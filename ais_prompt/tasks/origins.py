@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
+from msgspec import structs
+
 from ais_prompt.chat import ChatFormat, Mode
 from ais_prompt.chat.formats import MessagesFormat
 from ais_prompt.chat.role_format import RoleTemplateFormat
@@ -167,7 +169,7 @@ def _marked_sample(sample: Sample, marks: _Marks, shot: int | None, *, in_turns:
         column: _marked_value(value, Origin("data", column, shot), marks, in_turns=in_turns)
         for column, value in sample.fields.items()
     }
-    return replace(sample, id=f"{sample.id}, marked as example {shot} by {id(marks)}", fields=fields)
+    return structs.replace(sample, id=f"{sample.id}, marked as example {shot} by {id(marks)}", fields=fields)
 
 
 def _marked_value(value: Any, origin: Origin, marks: _Marks, *, in_turns: bool = False) -> Any:

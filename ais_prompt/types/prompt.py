@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-Content: TypeAlias = "str | tuple[Mapping[str, Any], ...]"
+from msgspec import Struct
+
+Content: TypeAlias = str | tuple[Mapping[str, Any], ...]
 """The content of a message: text, or parts in OpenAI form (text, image_url, ...)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One message in OpenAI form.
 
     Attributes:
@@ -23,10 +23,10 @@ class Message:
     content: Content
 
 
-Prompt: TypeAlias = "str | tuple[Message, ...]"
+Prompt: TypeAlias = str | tuple[Message, ...]
 """A prompt as it is sent: one text, or messages."""
 
-Prompts: TypeAlias = "Prompt | tuple[Prompt, ...]"
+Prompts: TypeAlias = Prompt | tuple[Prompt, ...]
 """One prompt, or those of a dialogue in order of sending."""
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from ais_prompt.types.fields import fields_of
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
 from ais_prompt.types.prompt import Prompt, prompt_to_json
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
+class Decoding(Struct, frozen=True):
     """How an answer is generated.
 
     Attributes:
@@ -33,8 +33,7 @@ class Decoding:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Scoring:
+class Scoring(Struct, frozen=True):
     """How likely a text is to a model; nothing is generated.
 
     Attributes:
@@ -47,8 +46,7 @@ class Scoring:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """One question to a model.
 
     Attributes:
@@ -70,7 +68,7 @@ class Request:
         return {
             "sample_id": self.sample_id,
             "prompt": prompt_to_json(self.prompt),
-            "decoding": fields_of(self.decoding),
+            "decoding": asdict(self.decoding),
             "turn": self.turn,
             "repeat": self.repeat,
         }

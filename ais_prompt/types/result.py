@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Any
+
+from msgspec import Struct, field
 
 from ais_prompt.types.completion import Completion
 from ais_prompt.types.prompt import Prompts, prompts_from_json, prompts_to_json
@@ -14,8 +16,7 @@ from ais_prompt.types.speed import Speed
 _FAILURE, _FINISH_REASON = attrgetter("failure"), attrgetter("finish_reason")
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Struct, frozen=True):
     """One line of ``predictions/<model>/<dataset>.jsonl``.
 
     A dialogue of which each turn is asked has lists: one prompt and one completion for each request, one answer and one

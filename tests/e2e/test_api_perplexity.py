@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.models.huggingface import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.openai_api import OpenAIChatModel, OpenAICompletionModel, OpenAIModel

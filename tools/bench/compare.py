@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Prediction

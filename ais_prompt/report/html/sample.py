@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from msgspec.structs import asdict
+
 from ais_prompt.report.html.finite import finite
 from ais_prompt.report.html.texts import Lines, Text, shown
 from ais_prompt.report.html.verdict import verdicts
 from ais_prompt.types import Completion, Prediction
-from ais_prompt.types.fields import fields_of
 from ais_prompt.types.prompt import prompts_to_json
 from ais_prompt.utils.media import describe_part
 
@@ -95,7 +96,7 @@ def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
         "seconds": finite(completion.seconds),
         "first_token_seconds": finite(completion.first_token_seconds),
         "attempts": completion.attempts,
-        "failure": fields_of(completion.failure) if completion.failure else None,
+        "failure": asdict(completion.failure) if completion.failure else None,
         "nll": finite(likelihood.nll) if likelihood else None,
     }
     return {name: value for name, value in values.items() if value is not None and value is not False}

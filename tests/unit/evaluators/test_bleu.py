@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import Evaluator

@@ -109,7 +109,7 @@ def requests(prompts: Sequence[Any], decoding: Decoding) -> list[Request]:
 
 def ask(model: HuggingFaceBaseModel, prompts: Sequence[Any], **changes: Any) -> list[Completion]:
     """Answers of a loaded model under its own decoding, with fields of `Decoding` changed."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return model.generate(requests(prompts, replace(model.decoding(None, ()), **changes)))
 

@@ -5,10 +5,10 @@ import logging
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.errors import StoreError
 from ais_prompt.store.journal import Journal

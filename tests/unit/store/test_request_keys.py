@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.types import Decoding, Message, Request, Scoring
