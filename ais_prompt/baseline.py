@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from ais_prompt.compare import StoredRun, open_run
 from ais_prompt.metrics.paired import LEVEL, detectable_drop, holm, mcnemar_worse, mean_is_negative
@@ -46,8 +47,7 @@ def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
     return read_baseline(Path(name)) if Path(name).is_file() else make_baseline(open_run(name, work_dir))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(Struct, frozen=True):
     """A data set that both have, with the differences of the samples that both have answered."""
 
     before: BaselineTask

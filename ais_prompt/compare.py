@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.metrics.paired import holm
@@ -17,8 +18,7 @@ from ais_prompt.tasks.changed_parts import StoredTask
 from ais_prompt.tasks.comparison import Comparison, ScoredTask, adjusted, compare
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(Struct, frozen=True):
     """A run that is there already.
 
     Attributes:
@@ -37,8 +37,7 @@ class StoredRun:
         return "/".join(self.folder.root.parts[-2:])
 
 
-@dataclass(frozen=True, slots=True)
-class RunComparison:
+class RunComparison(Struct, frozen=True):
     """Two runs.
 
     Attributes:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ais_prompt.config.compose import compose
 from ais_prompt.config.load import LoadedConfig, load_config
@@ -45,8 +47,7 @@ logger = logging.getLogger(__name__)
 RunMode: TypeAlias = Literal["all", "infer", "eval", "viz"]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Where the config comes from, as the command line names it.
 
     Attributes:
@@ -69,8 +70,7 @@ class Source:
     answered_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(Struct, frozen=True):
     """What a run leaves behind.
 
     Attributes:

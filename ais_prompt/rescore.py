@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from ais_prompt.config.parse import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand

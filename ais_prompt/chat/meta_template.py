@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from ais_prompt.chat.media import MEDIA
 from ais_prompt.errors import ConfigError, PromptError
@@ -61,8 +62,7 @@ class Slot(NamedTuple):
         return bool(turn.get("generate", self.generate))
 
 
-@dataclass(frozen=True)
-class MetaTemplate:
+class MetaTemplate(Struct, frozen=True, dict=True):
     """How a model wants its dialogues.
 
     Attributes:

@@ -65,7 +65,7 @@ def run(
 
     CONFIG is a Python config, or name shipped ones: --models NAME… --datasets NAME…
     """
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from ais_prompt import pipeline
     from ais_prompt.config.paths import expand

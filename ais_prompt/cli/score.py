@@ -84,7 +84,7 @@ def _opened(
     run: str | None, predictions: Path | None, source: Source, dataset: str | None, model: str | None
 ) -> tuple[RunSpec, RunFolder]:
     """The run folder with the answers, and the config to score them with."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from ais_prompt import rescore
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -43,6 +42,7 @@ def view_prompt(
     With each prompt come who says what, the shots, the number of tokens, the gold answer, which is not sent, and
     warnings of what you may not expect.
     """
+    from msgspec.structs import replace
     from rich.console import Console
 
     from ais_prompt.partitioners.by_task import partition

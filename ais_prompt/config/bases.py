@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ais_prompt.config.keys import advice
 from ais_prompt.config.mmengine_gaps import installed_path
@@ -17,8 +18,7 @@ from ais_prompt.config.syntax import place, read_syntax
 from ais_prompt.errors import ConfigError
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Struct, frozen=True):
     """One config that another builds on.
 
     Attributes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mmengine.config import Config
+from msgspec import Struct, field
 
 from ais_prompt.config.bases import check_bases, is_old_style
 from ais_prompt.config.custom_imports import import_custom_modules, make_importable
@@ -25,8 +25,7 @@ from ais_prompt.config.tracebacks import last_line_in
 from ais_prompt.errors import ConfigError
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedConfig:
+class LoadedConfig(Struct, frozen=True):
     """A config as plain values: dict, list, tuple, str, int, float, bool, None.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from ais_prompt.config.abbr import derived_abbr, parse_abbr
 from ais_prompt.config.paths import replace_paths

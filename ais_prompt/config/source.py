@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from ais_prompt.config.bases import bases_of, is_read_base
 from ais_prompt.config.syntax import place, read_syntax
@@ -21,8 +22,7 @@ REORDERING = {"clear", "insert", "pop", "remove", "reverse", "sort"}
 """Methods after which the items of a list are no longer where they were written."""
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """An expression in a config: where it stands, and what the names in it meant at that point.
 
     Attributes:
@@ -32,7 +32,7 @@ class Spot:
     nodes: tuple[Spot | ast.expr, ...]
     file: Path
     line: int
-    names: Names = field(repr=False)
+    names: Names
 
     def inside(self, node: ast.expr) -> Spot:
         """A part of this expression."""

@@ -14,10 +14,10 @@ are all conversations.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
@@ -28,8 +28,7 @@ from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpe
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 
 
-@dataclass(frozen=True)
-class Desk:
+class Desk(Struct, frozen=True, dict=True):
     """What an inferencer works with: the data set's prompts and questions, and the model's format and settings.
 
     Attributes:
@@ -81,8 +80,7 @@ class Desk:
         return self.builder.labels(self.samples)
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """One prompt of a sample, for people to look at.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.types import SampleScore, Score

@@ -5,16 +5,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from ais_prompt.models.likelihood import common_length
 
 Tokens: TypeAlias = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
+class Block(Struct, frozen=True, eq=False):
     """What a network has computed for the texts of one batch.
 
     Attributes:
@@ -35,8 +35,7 @@ class Block:
         return len(self.texts) * self.columns
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """Where the beginning of a text stands: its first ``length`` tokens in a row of a block."""
 
     block: Block

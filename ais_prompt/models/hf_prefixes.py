@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, field
 
 from ais_prompt.models.hf_log_probs import wanted_log_probs
 from ais_prompt.models.hf_scoring import Row
@@ -62,8 +63,7 @@ def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> I
                 yield number, [found[place] for place in places]
 
 
-@dataclass(slots=True)
-class _Pack:
+class _Pack(Struct):
     """A tree of tokens in depth-first order.
 
     Attributes:

@@ -11,8 +11,9 @@ most new tokens begins to be new::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from ais_prompt.models.hf_prefix_cache import Block, Found, PrefixCache, Tokens
 from ais_prompt.models.likelihood import common_length

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import fsum
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from ais_prompt.models.hf_tokenizer import encode
 from ais_prompt.models.likelihood import NO_TOKENS, common_length, scored
@@ -15,8 +16,7 @@ Encode: TypeAlias = Callable[[str], list[int]]
 """A prompt to token ids, special tokens as the network is given them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """What a network is given, and what is wanted of it.
 
     The last token of a text is not given to it, only predicted: texts that differ in their last token are one row of

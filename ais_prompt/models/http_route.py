@@ -7,10 +7,11 @@ import base64
 import socket
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
+
+from msgspec import Struct
 
 from ais_prompt.models.address import is_loopback
 from ais_prompt.models.http_connection import Connection
@@ -23,8 +24,7 @@ _EAGERNESS: Final = 0.25
 _PROXY_SECONDS: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """How requests reach an address.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
@@ -184,8 +184,7 @@ class OpenAIScorer:
         return found[0]
 
 
-@dataclass(slots=True)
-class _Asking:
+class _Asking(Struct):
     """A text that is being scored.
 
     Attributes:

@@ -13,8 +13,9 @@ There are two ways. Both give one log-probability in nats for each token of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, BadBody, Endpoint, read_json, refusal
@@ -35,8 +36,7 @@ class NoLogProbs(ValueError):
     """A reply is an answer, but has not the log-probabilities that were asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """One of the two ways.
 
     Attributes:

@@ -9,9 +9,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from msgspec import Struct
 from pydantic_core import from_json
 
 from ais_prompt.errors import PromptError
@@ -50,8 +50,7 @@ class BadBody(ValueError):
     """A reply that should be an answer does not have its form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """One of the two ways of asking.
 
     Attributes:

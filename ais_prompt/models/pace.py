@@ -6,14 +6,14 @@ Every class here is told the time and tells how long to wait; who waits is `ais_
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 RampUp: TypeAlias = Literal["linear", "exponential"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ramp:
+class Ramp(Struct, frozen=True):
     """The request rate in its first seconds.
 
     Attributes:

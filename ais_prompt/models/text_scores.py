@@ -5,9 +5,10 @@ What is scored and counted is the same as for local models (`ais_prompt.models.h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import fsum
 from typing import Any, Final, TypeGuard
+
+from msgspec import Struct
 
 from ais_prompt.models.likelihood import NO_TOKENS, common_length, scored
 from ais_prompt.types import Completion, Failure, Likelihood, Usage
@@ -20,8 +21,7 @@ _SAME_TOKEN: Final = 0.5
 """How far apart the log-probabilities of one token in one place may lie in two replies, in nats."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextScores:
+class TextScores(Struct, frozen=True):
     """A text in the tokens of the model, with those that it puts in front.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, get_args
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
@@ -19,8 +19,7 @@ from ais_prompt.types import Activity, Completion, Failure
 _CHOKED: Final = ("http_429", "http_503", "timeout")
 
 
-@dataclass(frozen=True, slots=True)
-class TrafficOptions:
+class TrafficOptions(Struct, frozen=True):
     """``traffic_cfg`` of a model; the names are those of AISBench and of vLLM's serving benchmark where they have them.
 
     Attributes:
@@ -63,8 +62,8 @@ def traffic_options(values: Mapping[str, Any]) -> TrafficOptions:
     try:
         return TrafficOptions(**values)
     except TypeError:
-        known = ", ".join(TrafficOptions.__dataclass_fields__)
-        strange = ", ".join(repr(name) for name in values if name not in TrafficOptions.__dataclass_fields__)
+        known = ", ".join(TrafficOptions.__struct_fields__)
+        strange = ", ".join(repr(name) for name in values if name not in TrafficOptions.__struct_fields__)
         raise ConfigError(f"traffic_cfg does not know {strange}", mend=f"it knows {known}") from None
 
 

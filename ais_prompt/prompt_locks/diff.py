@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ais_prompt.prompt_locks.drift import Drift, TaskDrift, compare_task
 from ais_prompt.prompt_locks.render import count_tokens

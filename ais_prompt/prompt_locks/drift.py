@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ais_prompt.prompt_locks.groups import ChangedPrompt, Group, group_prompts
 from ais_prompt.prompt_locks.rows import match_rows
@@ -15,8 +16,7 @@ PACKAGES: Final = "packages"
 """Kind of the parts that are versions of packages."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartChange:
+class PartChange(Struct, frozen=True):
     """A part that is not what it was; None where there is or was none."""
 
     kind: str
@@ -25,8 +25,7 @@ class PartChange:
     after: Any
 
 
-@dataclass(frozen=True, slots=True)
-class TaskDrift:
+class TaskDrift(Struct, frozen=True):
     """What became of the prompts of one model on one data set.
 
     Attributes:
@@ -60,8 +59,7 @@ class TaskDrift:
         return sum(len(group.prompts) for group in self.groups)
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(Struct, frozen=True):
     """What became of all prompts.
 
     Attributes:

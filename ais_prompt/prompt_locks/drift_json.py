@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from ais_prompt.prompt_locks.drift import Drift, TaskDrift
 from ais_prompt.prompt_locks.groups import ChangedPrompt, Group

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from ais_prompt.prompt_locks.hunks import END, LEAST_ALIKE, START, Hunk, common_length, hunks
 
@@ -28,8 +29,7 @@ mark. So all that can be meant is tried, the strictest first; the digest decides
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Changes that were made together.
 
     Attributes:

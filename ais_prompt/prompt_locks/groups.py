@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import compress, islice
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.prompt_locks.edit import REACHES, Edit, Reach, possible_edits
 from ais_prompt.prompt_locks.values import compact_digest
@@ -25,8 +27,7 @@ _PROBES: Final = 24
 """Prompts on which an edit is tried before it is tried on all."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedPrompt:
+class ChangedPrompt(Struct, frozen=True):
     """One prompt that is not what it was.
 
     Attributes:
@@ -48,8 +49,7 @@ class ChangedPrompt:
         return compact_digest(text) == self.digest
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Prompts that changed in the same way.
 
     Attributes:

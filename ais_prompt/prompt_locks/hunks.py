@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, takewhile
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from ais_prompt.prompt_locks.text import MARK, TURN
 
@@ -32,8 +33,7 @@ _AROUND: Final = 80
 """Characters left and right of a change that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """One changed place.
 
     Attributes:

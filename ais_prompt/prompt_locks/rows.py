@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class RowMatch:
+class RowMatch(Struct, frozen=True):
     """What became of the rows of a data set.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import cast
+
+from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.partitioners.by_task import partition

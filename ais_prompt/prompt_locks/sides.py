@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
+
+from msgspec import Struct
 
 from ais_prompt.config.locate import find_config
 from ais_prompt.errors import ConfigError
@@ -18,16 +19,14 @@ from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
 
 
-@dataclass(frozen=True, slots=True)
-class SideTask:
+class SideTask(Struct, frozen=True):
     """The prompts of a task, and the model that can count their tokens; None for those of a run."""
 
     prompts: TaskPrompts
     model: Model | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One of the two that are compared.
 
     Attributes:

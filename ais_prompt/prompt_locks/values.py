@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 Parts: TypeAlias = Mapping[str, Mapping[str, Any]]
 """What prompts are made of: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""
@@ -15,8 +16,7 @@ DIGEST_BYTES: Final = 6
 """A changed prompt keeps its digest of 48 bits once in 2.8e14 times, which is safe for any data set, and short."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskPrompts:
+class TaskPrompts(Struct, frozen=True):
     """The prompts of one model on one data set.
 
     Attributes:
@@ -42,8 +42,7 @@ class TaskPrompts:
         return f"{self.model}/{self.dataset}"
 
 
-@dataclass(frozen=True, slots=True)
-class PromptLock:
+class PromptLock(Struct, frozen=True):
     """The content of a lock file.
 
     Attributes:

@@ -12,7 +12,7 @@ from ais_prompt.prompts.prompt_list import PromptList
 Form: TypeAlias = Literal["string", "dialogue", "labels", "messages"]
 """``messages`` are in OpenAI form already: the model's meta template does not touch them."""
 
-Filled: TypeAlias = "str | PromptList"
+Filled: TypeAlias = str | PromptList
 """A template filled with data, before the model's own format."""
 
 

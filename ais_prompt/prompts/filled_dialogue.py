@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from ais_prompt.prompts.prompt_list import Item, PromptList, chain, text_of, with_text
 
 
-@dataclass(frozen=True, slots=True)
-class FilledDialogue:
+class FilledDialogue(Struct, frozen=True):
     """The dialogue of a row with its gold answers.
 
     Attributes:

@@ -11,7 +11,7 @@ from ais_prompt.prompts.fill import column_marks, compile_text
 Turn: TypeAlias = Mapping[str, Any]
 """``role``, ``prompt`` and whatever else the template gave the turn (``fallback_role``, ``begin``, ``end``, ...)."""
 
-Item: TypeAlias = "str | Turn"
+Item: TypeAlias = str | Turn
 
 
 class Section:
@@ -33,7 +33,7 @@ class Section:
         return self._body
 
 
-Piece: TypeAlias = "str | Turn | Section"
+Piece: TypeAlias = str | Turn | Section
 
 
 class PromptList(Sequence[Item]):

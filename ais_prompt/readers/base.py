@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.readers.ranges import select
@@ -36,8 +37,7 @@ class Reader(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(Struct, frozen=True):
     """A data set after ``reader_cfg`` was applied.
 
     Attributes:

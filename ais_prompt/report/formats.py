@@ -6,7 +6,8 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+
+from msgspec.structs import asdict
 
 from ais_prompt.report.notes import notes
 from ais_prompt.report.numbers import bare, span, value
@@ -15,7 +16,7 @@ from ais_prompt.report.pivot import cell, models_of, pivot
 from ais_prompt.types import STATUSES
 from ais_prompt.utils.text import printable
 
-COLUMNS = tuple(field.name for field in fields(Row))
+COLUMNS = Row.__struct_fields__
 LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
 """Titles of the table with one line for each metric of each task, as `long_cells` fills it."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ais_prompt.report.formats import escaped, to_markdown
 from ais_prompt.report.numbers import span, value
@@ -13,8 +14,7 @@ from ais_prompt.types import Gate
 from ais_prompt.utils.text import printable
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What became of one gate for one model and data set.
 
     Attributes:

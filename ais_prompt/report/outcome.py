@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.types import STATUSES, Score
 
 
-@dataclass(frozen=True, slots=True)
-class TaskOutcome:
+class TaskOutcome(Struct, frozen=True):
     """How one task ended: with scores, with an error, or on purpose with predictions only.
 
     Attributes:
@@ -39,8 +39,7 @@ class TaskOutcome:
         return f"{self.model}/{self.dataset}"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line of the summary: one metric of one task. The fields are the columns of the files, in this order.
 
     Attributes:

@@ -11,9 +11,10 @@ has two lists of ids for each data set, and the difference of two files shows wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading, replacing
@@ -23,8 +24,7 @@ FORMAT: Final = 1
 _AGAIN: Final = "write it again: aisprompt baseline RUN -o FILE"
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineTask:
+class BaselineTask(Struct, frozen=True):
     """One model on one data set.
 
     Attributes:
@@ -41,8 +41,7 @@ class BaselineTask:
     values: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """What later runs are held against.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.digest import digest
@@ -16,8 +17,7 @@ _LONGEST = 150
 """Most bytes of a file name without its ending; file systems take 255."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFolder:
+class RunFolder(Struct, frozen=True):
     """The paths of one run. Nothing is made here: whoever writes a file makes its folder."""
 
     root: Path

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat, make_chat_format
 from ais_prompt.chat.media import LocalFilesFormat

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, TaskSpec
 
@@ -15,8 +17,7 @@ DECODING: Final = ("generation_kwargs", "max_out_len", "stop_words", "seed")
 """Arguments of models that say how they generate."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTask:
+class StoredTask(Struct, frozen=True):
     """A task of a run that is there already.
 
     Attributes:
@@ -30,8 +31,7 @@ class StoredTask:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A part that differs.
 
     Attributes:
@@ -80,8 +80,7 @@ def _part(spec: PartSpec | None) -> dict[str, Any] | None:
 
 
 def _plain_reader(dataset: DatasetSpec) -> dict[str, Any]:
-    reader = replace(dataset.reader, where="")
-    return {name: getattr(reader, name) for name in reader.__slots__ if name != "where"}
+    return {name: value for name, value in asdict(dataset.reader).items() if name != "where"}
 
 
 def _extraction(dataset: DatasetSpec) -> dict[str, Any]:

@@ -6,10 +6,10 @@ Then one prompt is made for each model and data set, which also shows what a per
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
@@ -45,8 +45,7 @@ from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """What was found in a config.
 
     Attributes:
@@ -77,15 +76,13 @@ def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = Fa
     return Findings(faults, [replace(warning, where=place(warning.where)) for warning in dict.fromkeys(found)])
 
 
-@dataclass(frozen=True, slots=True)
-class _ModelSide:
+class _ModelSide(Struct, frozen=True):
     spec: ModelSpec
     model: Model
     chat: ChatFormat
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(Struct, frozen=True):
     """The first question of a data set, and what its prompt is made of."""
 
     spec: DatasetSpec
@@ -205,7 +202,7 @@ def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
     if judge is None:
         return []
     fields = judge_fields(question.sample.fields, "an answer", question.sample.gold)
-    data = Dataset(train=(), test=[structs.replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
+    data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
     side = _check_model(judge.model, faults)
     asked = _check_prompts(judge_dataset(judge, question.spec), data, faults)
     return _try_prompts(side, asked, faults) if side and asked else []

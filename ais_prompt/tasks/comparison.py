@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.paired import bootstrap_interval, mcnemar_exact
@@ -17,8 +19,7 @@ from ais_prompt.tasks.score import sample_scores
 from ais_prompt.types import Prediction, SampleScore, Score
 
 
-@dataclass(frozen=True)
-class ScoredTask:
+class ScoredTask(Struct, frozen=True, dict=True):
     """The answers and scores of a stored task.
 
     Attributes:
@@ -76,8 +77,7 @@ class ScoredTask:
         return {score.sample_id: float(score.values.get(metric, 0.0)) for score in scores if score.status != "failed"}
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(Struct, frozen=True):
     """A sample whose value changed.
 
     Attributes:
@@ -97,8 +97,7 @@ class Flip:
     extracted: tuple[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """A part of the difference, and how many samples it comes from."""
 
     cause: str
@@ -106,8 +105,7 @@ class Share:
     samples: int
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Two runs of one data set.
 
     Attributes:

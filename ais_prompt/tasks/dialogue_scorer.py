@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import GoldError
@@ -18,8 +18,7 @@ from ais_prompt.types import Prediction, SampleScore, Score, Status
 WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
 
 
-@dataclass(frozen=True, slots=True)
-class DialogueScorer:
+class DialogueScorer(Struct, frozen=True):
     """Gives each metric of the evaluator twice.
 
     ``accuracy`` is the mean over the turns of a dialogue, then over the dialogues, which weigh the same however long

@@ -6,8 +6,9 @@ The gold of a data set is put into a dozen ordinary phrasings, and must come bac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
@@ -37,8 +38,7 @@ LONGEST: Final = 80
 """Characters of a gold that can stand in a sentence; texts and programs cannot."""
 
 
-@dataclass(frozen=True, slots=True)
-class LostAnswer:
+class LostAnswer(Struct, frozen=True):
     """An answer that did not come back.
 
     Attributes:
@@ -52,8 +52,7 @@ class LostAnswer:
     extracted: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(Struct, frozen=True):
     """How well a postprocessor finds the golds of a data set.
 
     Attributes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading
@@ -18,8 +19,7 @@ _NAMED: Final = 5
 """Most answers that a remark names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One answer of the file.
 
     Attributes:
@@ -31,8 +31,7 @@ class Answer:
     values: Mapping[str, Any]
 
 
-@dataclass(slots=True)
-class Matched:
+class Matched(Struct):
     """Which answer belongs to which question.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError
@@ -32,8 +32,7 @@ ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
 
 
-@dataclass(frozen=True)
-class Inference:
+class Inference(Struct, frozen=True, dict=True):
     """A task made ready: its data, its shots, and the parts that turn samples into requests.
 
     Attributes:

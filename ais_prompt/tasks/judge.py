@@ -7,8 +7,9 @@ they, the prompt or the judge have changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.base import Dataset

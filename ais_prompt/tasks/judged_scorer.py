@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.tasks.scorer import Scorer, failure_kind
@@ -16,8 +16,7 @@ JudgementOf: TypeAlias = Callable[[SampleScore], Prediction]
 """What a judge said about an answer that was read; the sample's ``extracted`` and ``gold`` are what it is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedScorer:
+class JudgedScorer(Struct, frozen=True):
     """Scores an answer by a rule, if there is one and it is sure, and by the verdict of a judge otherwise.
 
     A sample without a verdict failed, which is not the model's fault; its reason begins with "judge".
@@ -47,7 +46,7 @@ class JudgedScorer:
         if not sample.is_read:
             return sample
         known = self.evaluator.without_judge(sample.extracted, sample.gold)
-        return self._judged(sample) if known is None else structs.replace(sample, values=dict(known))
+        return self._judged(sample) if known is None else replace(sample, values=dict(known))
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """A sample that has no part in the value."""
@@ -64,15 +63,14 @@ class JudgedScorer:
         verdict = self.evaluator.verdict(judgement.prediction)
         if verdict is None:
             return _unjudged(sample, "cut at max_out_len" if judgement.truncated else "without verdict")
-        return structs.replace(sample, values=dict(self.evaluator.score(verdict, sample.gold)))
+        return replace(sample, values=dict(self.evaluator.score(verdict, sample.gold)))
 
 
 def _unjudged(sample: SampleScore, reason: str) -> SampleScore:
-    return structs.replace(sample, status="failed", values={}, reason=f"judge {reason}")
+    return replace(sample, status="failed", values={}, reason=f"judge {reason}")
 
 
-@dataclass(slots=True)
-class _NoComparison:
+class _NoComparison(Struct):
     """In the place of an evaluator: the judge compares."""
 
     metrics: tuple[str, ...]

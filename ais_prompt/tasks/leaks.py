@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.chat import Mode
@@ -71,8 +71,7 @@ def _with_other_gold(sample: Sample, column: str) -> Sample:
     return replace(sample, fields={**sample.fields, column: other}, gold=other)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownQuestions:
+class ShownQuestions(Struct, frozen=True):
     """Questions that are shown, or may be, among their own examples.
 
     Attributes:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from ais_prompt.chat import ChatFormat, Mode
 from ais_prompt.chat.formats import MessagesFormat
@@ -38,8 +38,7 @@ LAST_MARK: Final = 0xFFFFD
 _TEXT_PART: Final = re.compile(f"({re.escape(STARTS['text'])})(.*?)(?={re.escape(END)}|$)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a piece of a prompt comes from.
 
     Attributes:
@@ -54,8 +53,7 @@ class Origin:
     shot: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A piece of a prompt that comes from one place."""
 
     text: str
@@ -169,7 +167,7 @@ def _marked_sample(sample: Sample, marks: _Marks, shot: int | None, *, in_turns:
         column: _marked_value(value, Origin("data", column, shot), marks, in_turns=in_turns)
         for column, value in sample.fields.items()
     }
-    return structs.replace(sample, id=f"{sample.id}, marked as example {shot} by {id(marks)}", fields=fields)
+    return replace(sample, id=f"{sample.id}, marked as example {shot} by {id(marks)}", fields=fields)
 
 
 def _marked_value(value: Any, origin: Origin, marks: _Marks, *, in_turns: bool = False) -> Any:

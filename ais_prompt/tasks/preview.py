@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers import Preview
@@ -19,8 +21,7 @@ from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
 from ais_prompt.types import Prompt, Sample, TaskSpec, prompt_to_json
 
 
-@dataclass(frozen=True, slots=True)
-class PromptView:
+class PromptView(Struct, frozen=True):
     """One prompt, for people to look at.
 
     Attributes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
@@ -19,8 +19,7 @@ from ais_prompt.utils.jsonl import encode
 WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatScorer:
+class RepeatScorer(Struct, frozen=True):
     """Gives each metric of the evaluator as its mean over the answers (avg@n), and two more of the main metric.
 
     ``pass@k`` is how likely one of ``k`` answers is right, and ``cons@n`` the value of the answer that most of the

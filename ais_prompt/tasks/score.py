@@ -6,8 +6,9 @@ import itertools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError, GoldError
 from ais_prompt.evaluators.base import Evaluator

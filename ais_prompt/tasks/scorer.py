@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, DataError, GoldError
 from ais_prompt.evaluators.base import Evaluator
@@ -21,8 +22,7 @@ SAME: Final = "give the same number of answers to each question, null where ther
 MEND: Final = "mend the postprocessor or evaluator, then `aisprompt score RUN`"
 
 
-@dataclass(frozen=True, slots=True)
-class Scorer:
+class Scorer(Struct, frozen=True):
     """The parts that score one data set."""
 
     evaluator: Evaluator

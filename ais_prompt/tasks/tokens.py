@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models.base import Model, TokenizingModel
 from ais_prompt.types import Prompt
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """One token.
 
     Attributes:

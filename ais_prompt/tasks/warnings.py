@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from ais_prompt.chat.chat_section import CHAT
 from ais_prompt.chat.meta_template import MetaTemplate, Slot
@@ -42,8 +43,7 @@ SHOWN: Final = 60
 """Characters of a text that a warning quotes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptWarning:
+class PromptWarning(Struct, frozen=True):
     """Something about a prompt that the user may not expect.
 
     Attributes:
@@ -60,8 +60,7 @@ class PromptWarning:
         return f"{self.what}\n  where: {self.where}\n  mend:  {self.mend}"
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """One prompt of a task, looked at before it is sent.
 
     Attributes:

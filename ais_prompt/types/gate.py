@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
 
@@ -12,8 +13,7 @@ COUNTS: Final = ("failed", "truncated", "unparsed")
 """States of answers that a gate can limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """One condition.
 
     Attributes:

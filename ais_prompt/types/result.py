@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from ais_prompt.types.completion import Completion
 from ais_prompt.types.prompt import Prompts, prompts_from_json, prompts_to_json
@@ -84,8 +84,7 @@ class Prediction(Struct, frozen=True):
         return "length" in map(_FINISH_REASON, self.completions)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFacts:
+class TaskFacts(Struct, frozen=True):
     """What is known of a task when its inference is over.
 
     Attributes:

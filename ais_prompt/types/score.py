@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
 STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
@@ -37,7 +36,7 @@ class SampleScore(Struct, frozen=True):
     status: Status
     extracted: Any = None
     gold: Any = None
-    values: Mapping[str, float] = msgspec.field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
     repeats: tuple[SampleScore, ...] = ()
 
@@ -64,8 +63,7 @@ class SampleScore(Struct, frozen=True):
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """One number, never without what stands behind it.
 
     Attributes:

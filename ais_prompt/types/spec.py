@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from ais_prompt.types.gate import Gate
 
 
-@dataclass(frozen=True, slots=True)
-class PartSpec:
+class PartSpec(Struct, frozen=True):
     """A part to be built: ``type`` and the arguments for it.
 
     Attributes:
@@ -25,8 +25,7 @@ class PartSpec:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderSpec:
+class ReaderSpec(Struct, frozen=True):
     """``reader_cfg`` of a data set.
 
     Attributes:
@@ -51,8 +50,7 @@ class ReaderSpec:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class InferSpec:
+class InferSpec(Struct, frozen=True):
     """``infer_cfg`` of a data set; an inferencer that can do without knows what to do if neither template is given."""
 
     ice_template: PartSpec | None
@@ -62,8 +60,7 @@ class InferSpec:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeSpec:
+class JudgeSpec(Struct, frozen=True):
     """A model that judges answers.
 
     Attributes:
@@ -77,8 +74,7 @@ class JudgeSpec:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class EvalSpec:
+class EvalSpec(Struct, frozen=True):
     """``eval_cfg`` of a data set; without an evaluator only predictions are made.
 
     Attributes:
@@ -99,8 +95,7 @@ class EvalSpec:
     allow_code_execution: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetSpec:
+class DatasetSpec(Struct, frozen=True):
     """One data set: how it is read, asked and scored."""
 
     abbr: str
@@ -111,8 +106,7 @@ class DatasetSpec:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSpec:
+class ModelSpec(Struct, frozen=True):
     """One model: the part that answers, and the template that shapes its prompts.
 
     Attributes:
@@ -131,16 +125,14 @@ class ModelSpec:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryEntry:
+class SummaryEntry(Struct, frozen=True):
     """A data set or group by its name, and one of its metrics; None stands for all, or for the main one."""
 
     name: str
     metric: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryGroup:
+class SummaryGroup(Struct, frozen=True):
     """Data sets that are averaged.
 
     Attributes:
@@ -156,8 +148,7 @@ class SummaryGroup:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SummarySpec:
+class SummarySpec(Struct, frozen=True):
     """``summarizer`` of a config.
 
     Attributes:
@@ -169,8 +160,7 @@ class SummarySpec:
     groups: tuple[SummaryGroup, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RunSpec:
+class RunSpec(Struct, frozen=True):
     """A whole config.
 
     Attributes:
@@ -195,8 +185,7 @@ class RunSpec:
     gates: tuple[Gate, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TaskSpec:
+class TaskSpec(Struct, frozen=True):
     """The smallest piece of work: one model on one data set."""
 
     model: ModelSpec

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
 
+from msgspec import Struct, to_builtins
 
-@dataclass(frozen=True, slots=True)
-class Times:
+
+class Times(Struct, frozen=True):
     """How times in seconds are spread: their mean, their median, and what 90 and 99 in 100 of them do not exceed."""
 
     mean: float
@@ -17,8 +17,7 @@ class Times:
     p99: float
 
 
-@dataclass(frozen=True, slots=True)
-class Speed:
+class Speed(Struct, frozen=True):
     """The requests of one task in one session; what was answered before has no part in it.
 
     Attributes:
@@ -62,10 +61,10 @@ class Speed:
             "requests_per_second": self.requests_per_second,
             "output_tokens_per_second": self.output_tokens_per_second,
         }
-        return {**asdict(self), **rates}
+        return {**to_builtins(self), **rates}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Speed:
         """The inverse of `to_json`."""
         times = {name: Times(**values[name]) for name in ("latency", "first_token", "token") if values[name]}
-        return cls(**{name: value for name, value in values.items() if name in cls.__dataclass_fields__} | times)
+        return cls(**{name: value for name, value in values.items() if name in cls.__struct_fields__} | times)

@@ -11,13 +11,13 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
 import filetype
+from msgspec import Struct
 
 from ais_prompt.errors import DataError
 from ais_prompt.utils.digest import file_digest
@@ -40,8 +40,7 @@ _HEAD: Final = 8192
 """Bytes at the start of a file that tell its kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class MediaFile:
+class MediaFile(Struct, frozen=True):
     """A file of this machine that a part names.
 
     Attributes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.overrides import apply_overrides

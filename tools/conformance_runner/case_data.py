@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ais_prompt.config.parse_dataset import parse_reader
 from ais_prompt.config.section import Faults, Section

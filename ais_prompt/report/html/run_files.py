@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading
@@ -16,8 +17,7 @@ MEND: Final = "make the summary again: give the run's command again with -m viz 
 _NEEDED: Final = ("model", "dataset", "metric", "note")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownTask:
+class ShownTask(Struct, frozen=True):
     """A task whose samples the report shows.
 
     Attributes:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.base import load_dataset

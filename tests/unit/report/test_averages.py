@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
 from ais_prompt.report.averages import PLAIN, WEIGHTED, select, with_averages

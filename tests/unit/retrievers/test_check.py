@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.tasks.check import check_run
 from ais_prompt.types import PartSpec, RunSpec

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, GoldError, StoreError
 from ais_prompt.evaluators import AccEvaluator
