@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
-from pydantic_core import from_json
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.media_parts import embed_files
@@ -200,8 +200,8 @@ def read_json(body: bytes) -> Any:
     Raises:
         BadBody: it is not JSON.
     """
-    with suppress(ValueError):
-        return from_json(body)  # in a third of the time, but without lone surrogates and UTF-16
+    with suppress(ValueError, RecursionError):
+        return msgspec.json.decode(body)  # in a quarter of the time, but without lone surrogates, NaN and UTF-16
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

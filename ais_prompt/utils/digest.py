@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from types import NoneType
 from typing import Any, Final
 
-from pydantic_core import to_json
+import msgspec
 
 _ALIKE: Final = {str, int, bool, NoneType}
-"""Types that pydantic-core writes exactly as `json` does, and much faster; floats are not among them."""
+"""Types that msgspec writes exactly as `json` does, and much faster; floats are not among them."""
 _TEXT: Final = {str}
-# One for all: making it takes as long as encoding a small value.
+# One of each for all: making them takes as long as encoding a small value.
+_FAST_ENCODER = msgspec.json.Encoder(order="sorted")
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
@@ -29,22 +31,20 @@ def canonical(value: Any) -> str:
 
     Values that JSON does not know are written as their `repr`-like `str`.
     """
-    try:
-        return to_json(_sorted(value)).decode()
-    except (TypeError, ValueError):  # another type, or a lone surrogate
-        return _ENCODER.encode(value)
+    if _is_written_alike(value):
+        with suppress(ValueError):  # a lone surrogate
+            return _FAST_ENCODER.encode(value).decode()
+    return _ENCODER.encode(value)
 
 
-def _sorted(value: Any) -> Any:
-    """The same with sorted keys; TypeError if something in it is not written alike."""
+def _is_written_alike(value: Any) -> bool:
+    """Whether msgspec writes a value exactly as `json` does."""
     kind = type(value)
     if kind in _ALIKE:
-        return value
-    if kind is dict and _TEXT.issuperset(map(type, value)):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    if kind is list or kind is tuple:
-        return [_sorted(item) for item in value]
-    raise TypeError(kind)
+        return True
+    if kind is dict:
+        return _TEXT.issuperset(map(type, value)) and all(map(_is_written_alike, value.values()))
+    return (kind is list or kind is tuple) and all(map(_is_written_alike, value))
 
 
 def text_digest(text: str, length: int = 32) -> str:

