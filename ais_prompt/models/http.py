@@ -130,7 +130,7 @@ def _content(body: Mapping[str, Any]) -> bytes:
     """A body as JSON."""
     try:
         return msgspec.json.encode(body)  # in a tenth of the time
-    except ValueError:  # a lone surrogate, which only ASCII escapes carry
+    except (TypeError, ValueError):  # a type of its own, such as NumPy's texts; a lone surrogate, which needs escapes
         return json.dumps(body).encode("ascii")
 
 

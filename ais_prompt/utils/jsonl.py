@@ -43,7 +43,7 @@ def encode_finite(value: Any) -> bytes:
     """`encode_plain`, but NaN and infinity become null."""
     try:
         return _FINITE.encode(value) + b"\n"
-    except ValueError:  # a lone surrogate
+    except (TypeError, ValueError):  # a number or text of a type of its own, such as NumPy's; a lone surrogate
         return encode(value)
 
 

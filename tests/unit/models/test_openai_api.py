@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError, PromptError
@@ -135,7 +136,9 @@ def test_a_text_is_continued(server: MockServer) -> None:
     }
 
 
-@pytest.mark.parametrize("text", ['你好，世界 — naïve 😀\u2028\x00\t"{}\\', "a lone \ud800 surrogate"])
+@pytest.mark.parametrize(
+    "text", ['你好，世界 — naïve 😀\u2028\x00\t"{}\\', "a lone \ud800 surrogate", np.str_("a text of NumPy")]
+)
 def test_every_character_makes_the_round_trip(server: MockServer, text: str) -> None:
     server.follow({"answer": text})
     assert ask(chat(server), text).text == text

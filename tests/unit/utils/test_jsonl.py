@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -76,6 +78,11 @@ def test_a_lone_surrogate_is_written_as_an_escape() -> None:
 
 def test_what_json_does_not_know_is_written_as_text() -> None:
     assert encode({"price": Decimal("1.50")}) == b'{"price":"1.50"}\n'
+
+
+@pytest.mark.parametrize("value", [np.float64("0.1"), np.float64("nan"), np.str_("問"), HTTPStatus.OK])
+def test_numbers_and_texts_may_have_types_of_their_own(value: Any) -> None:
+    assert encode_plain({"a": [value]}) == encode({"a": [value]})
 
 
 def test_nan_and_infinity_are_floats() -> None:
