@@ -96,6 +96,7 @@ class Traffic:
         self._looking = asyncio.Lock()
         self._freed = asyncio.Condition()
         self._in_flight = 0
+        self._refused = 0  # requests that wait because the server had too many
         self._waits: dict[object, tuple[float, str]] = {}  # until when, and why
 
     def activity(self) -> Activity:
@@ -136,9 +137,9 @@ class Traffic:
             wait = self._backoff.wait(attempt, counted)
             if wait is None:
                 return replace(attempt.completion, seconds=seconds, attempts=asked)
-            if not self._outage.lasts:
-                failure = attempt.completion.failure
-                await self._wait(wait, failure.kind if failure else "")
+            failure = attempt.completion.failure
+            if failure is not None and not self._outage.lasts:
+                await self._rest(wait, failure)
 
     async def _wait_for_turn(self, tokens: float) -> None:
         if self._rate is not None:
@@ -158,7 +159,7 @@ class Traffic:
     async def _send(self, once: Callable[[], Awaitable[Attempt]]) -> tuple[Attempt, float]:
         if (limit := self._limit) is not None:
             async with self._freed:
-                await self._freed.wait_for(lambda: self._in_flight < limit.limit)
+                await self._freed.wait_for(lambda: self._in_flight + self._refused < limit.limit)
         self._in_flight += 1
         started = self._clock()
         try:
@@ -166,9 +167,23 @@ class Traffic:
             return attempt, self._clock() - started
         finally:
             self._in_flight -= 1
-            if limit is not None:
-                async with self._freed:
-                    self._freed.notify_all()
+            await self._free()
+
+    async def _rest(self, seconds: float, failure: Failure) -> None:
+        """Wait before the next attempt. Who was refused keeps the place meanwhile: others would be refused as well."""
+        refused = failure.kind in _CHOKED
+        self._refused += refused
+        try:
+            await self._wait(seconds, failure.kind)
+        finally:
+            self._refused -= refused
+            await self._free()
+
+    async def _free(self) -> None:
+        """Let those look again who wait for a place."""
+        if self._limit is not None:
+            async with self._freed:
+                self._freed.notify_all()
 
     def _is_failure_of_server(self, attempt: Attempt) -> bool:
         """Whether it failed because the server is away, which is no fault of the request."""

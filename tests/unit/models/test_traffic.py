@@ -88,6 +88,7 @@ def test_concurrency_adapts_to_a_server_that_throttles(running: MockServer) -> N
     assert [answer.text for answer in answers] == [str(number + 1) for number in range(200)]
     stats = running.stats()
     assert 4 <= stats["most_in_flight"] < 64
+    assert stats["statuses"]["429"] < 150  # about 400 without
 
 
 def test_a_rate_limit_loses_nothing_and_is_told(running: MockServer) -> None:
