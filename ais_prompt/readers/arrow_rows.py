@@ -30,6 +30,9 @@ NumberedRow: TypeAlias = tuple[int, dict[str, Any]]
 _MEASURED: Final = 8
 """Of so many rows the size of one is measured."""
 
+_ONE_COLUMN: Final = "write the same kind of value in every row of the column: all text, or all numbers"
+_ANY_COLUMN: Final = "write whole characters, numbers of at most 64 bits, and in each list values of one kind"
+
 
 def store_rows(rows: Iterable[NumberedRow], place: Place, batch_bytes: int = BATCH_BYTES) -> StoredBatches:
     """Batches of numbered rows; without a row they have no columns.
@@ -104,11 +107,12 @@ def _record_batch(batch: Sequence[NumberedRow], columns: Mapping[str, Column], p
             misfits[name] = column.misfit(values)
     if misfits:
         name = min(misfits, key=lambda name: misfits[name])
-        row, why = misfits[name]
+        row, why, alone = misfits[name]
+        value = reprlib.repr(batch[row][1].get(name))
         raise DataError(
-            f"column {name!r} cannot hold {reprlib.repr(batch[row][1].get(name))} beside the rows before: {why}",
+            f"column {name!r} cannot hold {value}{'' if alone else ' beside the rows before'}: {why}",
             where=place(numbers[row]),
-            mend="write the same kind of value in every row of the column: all text, or all numbers",
+            mend=_ANY_COLUMN if alone else _ONE_COLUMN,
         )
     return pa.RecordBatch.from_pydict(arrays)
 

@@ -51,13 +51,16 @@ class Column:
             self.first_whole = next(whole, None)
         return found[-len(values) :]
 
-    def misfit(self, values: Sequence[Any]) -> tuple[int, str]:
-        """The place of the first of these values that does not go with those before, and why; `convert` gave None."""
+    def misfit(self, values: Sequence[Any]) -> tuple[int, str, bool]:
+        """The place of the first of these values that does not go with those before, and why; `convert` gave None.
+
+        The last value is True if it would not even go alone.
+        """
         place = bisect_left(
             range(len(values)), True, key=lambda last: isinstance(_array([*self._before, *values[: last + 1]]), str)
         )
         before = _array([*self._before, *values[:place]])
-        return place, str(_array([_pattern(before), values[place]]))
+        return place, str(_array([_pattern(before), values[place]])), isinstance(_array([values[place]]), str)
 
 
 def _array(values: Sequence[Any]) -> pa.Array | str:

@@ -124,6 +124,15 @@ def test_a_broken_line_is_named(write: Write, content: str | bytes, line: int, w
     assert what in fault.what
 
 
+@pytest.mark.parametrize(
+    ("value", "mend"), [('"\\ud800"', "whole characters"), ("1" * 30, "64 bits"), ("2", "all text")]
+)
+def test_the_value_or_its_neighbours_are_to_blame(write: Write, value: str, mend: str) -> None:
+    fault = fault_of(write("a.jsonl", f'{{"q": "a"}}\n{{"q": {value}}}\n'))
+    assert ("beside the rows before" in fault.what) == (value == "2")
+    assert mend in fault.mend
+
+
 def test_the_first_of_many_odd_rows_is_named(write: Write) -> None:
     lines = ['{"q": 1}'] * 700 + ['{"q": "x"}'] * 500
     path = write("a.jsonl", "\n".join(lines))
