@@ -16,7 +16,8 @@ from ais_prompt.models.pace import AdaptiveLimit, Ramp, RampUp, RequestRate, Tok
 from ais_prompt.models.retry import Attempt, Backoff, is_passing
 from ais_prompt.types import Activity, Completion, Failure
 
-_CHOKED: Final = ("http_429", "http_503", "timeout")
+_REFUSED: Final = ("http_429", "http_503")
+_CHOKED: Final = (*_REFUSED, "timeout")
 
 
 class TrafficOptions(Struct, frozen=True):
@@ -171,7 +172,7 @@ class Traffic:
 
     async def _rest(self, seconds: float, failure: Failure) -> None:
         """Wait before the next attempt. Who was refused keeps the place meanwhile: others would be refused as well."""
-        refused = failure.kind in _CHOKED
+        refused = failure.kind in _REFUSED
         self._refused += refused
         try:
             await self._wait(seconds, failure.kind)

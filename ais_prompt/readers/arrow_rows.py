@@ -106,13 +106,14 @@ def _record_batch(batch: Sequence[NumberedRow], columns: Mapping[str, Column], p
         if arrays[name] is None:
             misfits[name] = column.misfit(values)
     if misfits:
-        name = min(misfits, key=lambda name: misfits[name])
-        row, why, alone = misfits[name]
-        value = reprlib.repr(batch[row][1].get(name))
+        name = min(misfits, key=lambda name: misfits[name].place)
+        misfit = misfits[name]
+        number, row = batch[misfit.place]
+        beside = "" if misfit.alone else " beside the rows before"
         raise DataError(
-            f"column {name!r} cannot hold {value}{'' if alone else ' beside the rows before'}: {why}",
-            where=place(numbers[row]),
-            mend=_ANY_COLUMN if alone else _ONE_COLUMN,
+            f"column {name!r} cannot hold {reprlib.repr(row.get(name))}{beside}: {misfit.why}",
+            where=place(number),
+            mend=_ANY_COLUMN if misfit.alone else _ONE_COLUMN,
         )
     return pa.RecordBatch.from_pydict(arrays)
 

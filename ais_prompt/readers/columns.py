@@ -14,8 +14,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class Misfit(Struct, frozen=True):
+    """A value that a column cannot hold.
+
+    Attributes:
+        place: its place among the values that were to be converted.
+        why: in Arrow's words.
+        alone: whether no column could hold it, whatever else stands there.
+    """
+
+    place: int
+    why: str
+    alone: bool
 
 
 class Column:
@@ -51,16 +67,14 @@ class Column:
             self.first_whole = next(whole, None)
         return found[-len(values) :]
 
-    def misfit(self, values: Sequence[Any]) -> tuple[int, str, bool]:
-        """The place of the first of these values that does not go with those before, and why; `convert` gave None.
-
-        The last value is True if it would not even go alone.
-        """
+    def misfit(self, values: Sequence[Any]) -> Misfit:
+        """The first of these values that does not go with those before; `convert` gave None."""
         place = bisect_left(
             range(len(values)), True, key=lambda last: isinstance(_array([*self._before, *values[: last + 1]]), str)
         )
         before = _array([*self._before, *values[:place]])
-        return place, str(_array([_pattern(before), values[place]])), isinstance(_array([values[place]]), str)
+        why = str(_array([_pattern(before), values[place]]))
+        return Misfit(place, why, alone=isinstance(_array([values[place]]), str))
 
 
 def _array(values: Sequence[Any]) -> pa.Array | str:

@@ -13,9 +13,9 @@ import pytest
 from ais_prompt.errors import ConfigError
 from ais_prompt.models import outage
 from ais_prompt.models.openai_api import OpenAIChatModel
-from ais_prompt.models.retry import Backoff
-from ais_prompt.models.traffic import traffic_options
-from ais_prompt.types import Activity, Completion, Request
+from ais_prompt.models.retry import Attempt, Backoff
+from ais_prompt.models.traffic import Traffic, traffic_options
+from ais_prompt.types import Activity, Completion, Failure, Request
 from tests.servers import MockServer, mock_server
 
 
@@ -89,6 +89,26 @@ def test_concurrency_adapts_to_a_server_that_throttles(running: MockServer) -> N
     stats = running.stats()
     assert 4 <= stats["most_in_flight"] < 64
     assert stats["statuses"]["429"] < 150  # about 400 without
+
+
+@pytest.mark.parametrize(("kind", "keeps"), [("http_429", True), ("http_503", True), ("timeout", False)])
+def test_who_was_refused_keeps_the_place(kind: str, keeps: bool) -> None:
+    """There is one place. The first request fails once, and goes again after a second."""
+    log: list[tuple[str, float]] = []
+
+    async def once(name: str) -> Attempt:
+        log.append((name, time.monotonic()))
+        return Attempt(Completion(failure=Failure(kind, "later")), 1.0) if len(log) == 1 else Attempt(Completion("yes"))
+
+    async def ask_both() -> list[Completion]:
+        traffic = Traffic(Backoff(first=0.0), 1, None, None, traffic_options({"adaptive": True}))
+        return await asyncio.gather(traffic.ask(lambda: once("first")), traffic.ask(lambda: once("second")))
+
+    assert [answer.text for answer in asyncio.run(ask_both())] == ["yes", "yes"]
+    if keeps:
+        assert dict(log)["second"] - log[0][1] >= 1.0
+    else:
+        assert [name for name, _ in log] == ["first", "second", "first"]
 
 
 def test_a_rate_limit_loses_nothing_and_is_told(running: MockServer) -> None:
