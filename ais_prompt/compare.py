@@ -101,7 +101,7 @@ def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, Sc
     pairs = [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
     if not pairs:
         names = " and ".join(", ".join(task.task.spec.name for task in run.tasks) for run in (before, after))
-        raise ConfigError("the runs have no data set in common", where=names, mend="compare runs of the same data sets")
+        raise ConfigError("the runs have no data set in common", where=names, fix="compare runs of the same data sets")
     return pairs
 
 

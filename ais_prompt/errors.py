@@ -1,6 +1,6 @@
 """Every error that a user can meet, in one tree.
 
-AisPromptError                 what happened, where, how to mend it, exit code
+AisPromptError                 what happened, where, how to fix it, exit code
  ├── ConfigError        (2)    the config or the command line is wrong
  │    └── ConfigFaults  (2)    all faults of a config at once
  ├── DataError          (2)    a data file or its columns are not what the config says
@@ -23,37 +23,37 @@ class AisPromptError(Exception):
     Attributes:
         what: one sentence that says what happened.
         where: config path, ``file:line``, row or address; empty when unknown.
-        mend: what the user can do about it; empty when there is nothing to advise.
+        fix: what the user can do about it; empty when there is nothing to advise.
         exit_code: the exit code of the command line when this error ends it.
     """
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: str = "", mend: str = "") -> None:
+    def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
         super().__init__(what)
         self.what = what
         self.where = where
-        self.mend = mend
+        self.fix = fix
 
     def __str__(self) -> str:
-        return " · ".join(part for part in (self.what, self.where, self.mend) if part)
+        return " · ".join(part for part in (self.what, self.where, self.fix) if part)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors travel between processes; keyword-only arguments need their own way of pickling.
-        return _rebuild, (type(self), self.what, self.where, self.mend)
+        return _rebuild, (type(self), self.what, self.where, self.fix)
 
     def lines(self) -> list[str]:
-        """What, where and the mend as at most three lines for standard error."""
+        """What, where and the fix as at most three lines for standard error."""
         lines = [f"{type(self).__name__}: {self.what}"]
         if self.where:
             lines.append(f"  where: {self.where}")
-        if self.mend:
-            lines.append(f"  mend:  {self.mend}")
+        if self.fix:
+            lines.append(f"  fix:   {self.fix}")
         return lines
 
 
-def _rebuild(kind: type[AisPromptError], what: str, where: str, mend: str) -> AisPromptError:
-    return kind(what, where=where, mend=mend)
+def _rebuild(kind: type[AisPromptError], what: str, where: str, fix: str) -> AisPromptError:
+    return kind(what, where=where, fix=fix)
 
 
 class ConfigError(AisPromptError):
@@ -104,7 +104,7 @@ class ModelError(AisPromptError):
 
 
 class MissingExtra(ModelError):
-    """An optional package is not installed; the mend is the command that installs it."""
+    """An optional package is not installed; the fix is the command that installs it."""
 
 
 class Interrupted(AisPromptError):

@@ -102,7 +102,7 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     else:
         raise ConfigError(
             "there is nothing to run",
-            mend="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`",
+            fix="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`",
         )
     if source.answered_by is not None:
         models = [{"type": "elsewhere", "abbr": source.answered_by}]
@@ -175,7 +175,7 @@ def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> 
         ConfigError: there is no such run folder, or none can be made.
     """
     if mode in ("eval", "viz") and reuse is None:
-        raise ConfigError(f"-m {mode} works on a run that is there already", mend="add -r, or -r TIMESTAMP")
+        raise ConfigError(f"-m {mode} works on a run that is there already", fix="add -r, or -r TIMESTAMP")
     if mode in ("all", "infer"):
         for model in spec.models:
             _preflight(model)

@@ -40,7 +40,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         """The class or function that a registered name or a dotted path stands for.
 
         Raises:
-            ConfigError: no such name or path; the mend offers the nearest name.
+            ConfigError: no such name or path; the fix offers the nearest name.
             MissingExtra: the part's module needs a package that is not installed.
         """
         if key not in self.module_dict and key in self.shipped:
@@ -50,7 +50,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             return part
         if "." in key:
             return import_dotted(key)
-        raise ConfigError(f"there is no {self._singular} named {key!r}", mend=self._advice(key))
+        raise ConfigError(f"there is no {self._singular} named {key!r}", fix=self._advice(key))
 
     def is_shipped(self, key: str) -> bool:
         """Whether a name or dotted path stands for a part of ais_prompt itself.
@@ -68,7 +68,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             if owner not in (None, module.__module__) and not force:
                 raise ConfigError(
                     f"two {self.kind} want the name {name!r}: {owner} and {module.__module__}",
-                    mend="rename one of them, or pass force=True to replace the first",
+                    fix="rename one of them, or pass force=True to replace the first",
                 )
         # A module that is loaded a second time (reload, notebooks) replaces its own part.
         super()._register_module(module, module_name, force=True)
@@ -103,22 +103,22 @@ def import_dotted(path: str) -> Callable[..., Any]:
     except ModuleNotFoundError as error:
         missing = error.name or ""
         if missing and not (module_name == missing or module_name.startswith(missing + ".")):
-            raise MissingExtra(f"{path} needs the package {missing!r}", mend=f"pip install {missing}") from error
+            raise MissingExtra(f"{path} needs the package {missing!r}", fix=f"pip install {missing}") from error
         raise ConfigError(
-            f"no module {missing!r} for the type {path!r}", mend="check the spelling, or install it"
+            f"no module {missing!r} for the type {path!r}", fix="check the spelling, or install it"
         ) from error
     except ImportError as error:
         raise ConfigError(f"cannot import {path!r}: {error}") from error
     except Exception as error:  # a module of the user's own can raise whatever it likes
         raise ConfigError(
-            f"importing {module_name!r} failed: {type(error).__name__}: {error}", mend="mend that module"
+            f"importing {module_name!r} failed: {type(error).__name__}: {error}", fix="fix that module"
         ) from error
     try:
         part = getattr(owner, attribute)
     except AttributeError:
         near = difflib.get_close_matches(attribute, dir(owner), n=1)
-        mend = f"did you mean {module_name}.{near[0]}?" if near else "check the spelling"
-        raise ConfigError(f"module {module_name!r} has no {attribute!r}", mend=mend) from None
+        fix = f"did you mean {module_name}.{near[0]}?" if near else "check the spelling"
+        raise ConfigError(f"module {module_name!r} has no {attribute!r}", fix=fix) from None
     if not callable(part):
         raise ConfigError(f"{path!r} is a {type(part).__name__}, not a class or function")
     return part  # type: ignore[no-any-return]

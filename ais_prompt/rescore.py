@@ -91,7 +91,7 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     abbrs = [dataset.abbr for dataset in spec.datasets]
     if abbr not in abbrs and (abbr is not None or len(abbrs) > 1):
         what = f"the config has no data set {abbr!r}" if abbr else f"the config has {len(abbrs)} data sets"
-        raise ConfigError(what, where="--dataset", mend=f"give --dataset with one of: {', '.join(abbrs)}")
+        raise ConfigError(what, where="--dataset", fix=f"give --dataset with one of: {', '.join(abbrs)}")
     index = 0 if abbr is None else abbrs.index(abbr)
     resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
     resolved["datasets"] = [spec.resolved["datasets"][index]]

@@ -52,7 +52,7 @@ def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer
     if style == "messages":
         raise ConfigError(
             "prompt_template formats text for a local model, but this model is sent messages",
-            mend="remove it: the server applies the format of its model",
+            fix="remove it: the server applies the format of its model",
         )
     template = parse_role_template(config)
     if style == "chat_template":  # what such a model is given must bring its own BOS

@@ -60,7 +60,7 @@ class ApiFormat:
             return (*map(_sent, self.opening), *self._dialogue(prompt, mode).messages)
         said = self.turns(prompt, mode)
         if isinstance(said, tuple):
-            raise PromptError("without a meta template nobody says the media", mend="give the model a meta_template")
+            raise PromptError("without a meta template nobody says the media", fix="give the model a meta_template")
         return tuple(map(_sent, [ApiTurn("HUMAN", said)] if isinstance(said, str) else said))
 
     def turns(self, prompt: str | PromptList, mode: Mode) -> Content | list[ApiTurn | str]:
@@ -81,7 +81,7 @@ class ApiFormat:
         for part in self._sections.write(prompt, mode)[0]:
             said.add(part)
         if not said.roles:
-            raise PromptError("the prompt says nothing", mend="look at it with `aisprompt view-prompt`")
+            raise PromptError("the prompt says nothing", fix="look at it with `aisprompt view-prompt`")
         return said
 
     def _outside(self, body: PromptList) -> Said:
@@ -147,7 +147,7 @@ def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
     for turn in begin:
         if not isinstance(turn, str) and not (isinstance(turn, Mapping) and isinstance(turn.get("role"), str)):
             what = f"'begin' of an API model's meta_template must be a turn with a role, not {turn!r}"
-            raise ConfigError(what, mend=BEGIN)
+            raise ConfigError(what, fix=BEGIN)
     return [
         turn if isinstance(turn, str) else ApiTurn(turn.get("api_role", turn["role"]), turn.get("prompt", ""))
         for turn in begin
@@ -156,7 +156,7 @@ def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
 
 def _sent(turn: ApiTurn | str) -> Message:
     if isinstance(turn, str):
-        raise ConfigError(f"'begin' of an API model's meta_template must be a turn, not the text {turn!r}", mend=BEGIN)
+        raise ConfigError(f"'begin' of an API model's meta_template must be a turn, not the text {turn!r}", fix=BEGIN)
     return openai_message(turn.role, turn.prompt)
 
 
@@ -165,6 +165,6 @@ def _say(said: Said, turn: Turn, slot: Slot) -> None:
     if role is None:
         raise PromptError(
             f"the role {slot.role!r} of the meta template has no api_role",
-            mend=f"dict(role={slot.role!r}, api_role='HUMAN')",
+            fix=f"dict(role={slot.role!r}, api_role='HUMAN')",
         )
     said.say(role, slot.content(turn))

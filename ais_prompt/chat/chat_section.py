@@ -44,7 +44,7 @@ def framed_chat(turns: list[Turn], meta: MetaTemplate | None, mode: Mode) -> str
         if assistant is None:
             raise PromptError(
                 "the meta template has no role 'BOT', which the model has in a chat",
-                mend="add dict(role='BOT', begin='...', generate=True) to its round",
+                fix="add dict(role='BOT', begin='...', generate=True) to its round",
             )
         written.append(assistant.begin)
     return "".join(written)

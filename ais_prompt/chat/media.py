@@ -56,10 +56,10 @@ def refuse_media(pieces: Iterable[Piece]) -> None:
         if isinstance(item, (str, Section)):
             continue
         if MEDIA in item:
-            raise PromptError("this model is given text, and no images or other media", mend="use OpenAIChatModel")
+            raise PromptError("this model is given text, and no images or other media", fix="use OpenAIChatModel")
         if "content" in item:
             raise PromptError(
-                "messages in OpenAI form need a chat model", mend="use a chat model, or PromptTemplate with a dialogue"
+                "messages in OpenAI form need a chat model", fix="use a chat model, or PromptTemplate with a dialogue"
             )
 
 
@@ -90,7 +90,7 @@ def _noted(message: Message) -> Message:
     if not message.content:
         raise PromptError(
             f"the {message.role} message has no part at all",
-            mend="write markers into the row: <AIS_TEXT_START>What is this?<AIS_CONTENT_TAG>",
+            fix="write markers into the row: <AIS_TEXT_START>What is this?<AIS_CONTENT_TAG>",
         )
     return replace(message, content=tuple(map(_noted_part, message.content)))
 

@@ -104,7 +104,7 @@ def unknown_role(turn: Turn, known: Sequence[str]) -> PromptError:
     """The error for a turn whose role and fallback role the model does not have."""
     return PromptError(
         f"the meta template has no role {turn.get('role')!r} (it has {', '.join(known)})",
-        mend="give the turn a fallback_role that the model has, or add the role to the meta template",
+        fix="give the turn a fallback_role that the model has, or add the role to the meta template",
     )
 
 
@@ -120,7 +120,7 @@ def parse_meta_template(config: MetaTemplateConfig) -> MetaTemplate | None:
         raise ConfigError("meta_template must be a mapping with 'round'; only a chat model may have a list of messages")
     rounds, reserved = config.get("round"), config.get("reserved_roles", [])
     if not isinstance(rounds, list | tuple):
-        raise ConfigError("meta_template needs a list 'round'", mend="round=[dict(role='HUMAN', ...), ...]")
+        raise ConfigError("meta_template needs a list 'round'", fix="round=[dict(role='HUMAN', ...), ...]")
     if not isinstance(reserved, list | tuple):
         raise ConfigError("reserved_roles of meta_template must be a list of roles")
     slots = [item if isinstance(item, str) else _slot(item) for item in rounds]
@@ -128,7 +128,7 @@ def parse_meta_template(config: MetaTemplateConfig) -> MetaTemplate | None:
     roles = [slot.role for slot in [*slots, *reserved_slots] if isinstance(slot, Slot)]
     for role in roles:
         if roles.count(role) > 1:
-            raise ConfigError(f"the role {role!r} stands twice in meta_template", mend="each role only once")
+            raise ConfigError(f"the role {role!r} stands twice in meta_template", fix="each role only once")
     return MetaTemplate(
         round=tuple(slots),
         reserved={slot.role: slot for slot in reserved_slots},
@@ -160,6 +160,6 @@ def _joined(text: Any) -> str:
     if isinstance(text, list | tuple) and all(isinstance(piece, str | int) for piece in text):
         raise ConfigError(
             f"begin and end with token ids need a tokenizer, which cannot be used here: {text!r}",
-            mend="write the tokens as the text that stands for them",
+            fix="write the tokens as the text that stands for them",
         )
     raise ConfigError(f"begin and end of a role must be a text or a list of texts, not {text!r}")

@@ -33,7 +33,7 @@ class RawMessagesFormat:
             if not known:
                 raise ConfigError(
                     f"a meta_template that is a list must hold messages, not {item!r}",
-                    mend="dict(role='system', content='...'), or dict(round=[...]) for dialogues",
+                    fix="dict(role='system', content='...'), or dict(round=[...]) for dialogues",
                 )
         self.meta = tuple(Message(item["role"], item["content"]) for item in meta_template)
 
@@ -48,7 +48,7 @@ class RawMessagesFormat:
         if not is_raw(prompt):
             raise PromptError(
                 "a meta_template that is a list of messages fits RawPromptTemplate only",
-                mend="write it as dict(round=[...]), or use RawPromptTemplate",
+                fix="write it as dict(round=[...]), or use RawPromptTemplate",
             )
         return _merged(raw_messages(prompt), self.meta)
 

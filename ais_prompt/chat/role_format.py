@@ -102,6 +102,6 @@ def _text(content: Content) -> str:
     if not isinstance(content, str):
         raise PromptError(
             "a role template formats text, but the prompt has images, audio or video",
-            mend="use a model behind an API for it",
+            fix="use a model behind an API for it",
         )
     return content

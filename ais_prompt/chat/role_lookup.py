@@ -38,7 +38,7 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
     if isinstance(config, Mapping):
         for role in ROLE_NAMES.keys() & config.keys():
             raise ConfigError(
-                f"a role template calls the role {role!r} {ROLE_NAMES[role]!r}", mend=f"write {ROLE_NAMES[role]!r}"
+                f"a role template calls the role {role!r} {ROLE_NAMES[role]!r}", fix=f"write {ROLE_NAMES[role]!r}"
             )
         return RoleTemplate(config)
     part = _find(config)
@@ -51,7 +51,7 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
     if not callable(template):
         raise ConfigError(
             f"{config} gives a {type(template).__name__}, which is no role template",
-            mend="a role template is called with a list of messages and returns one",
+            fix="a role template is called with a list of messages and returns one",
         )
     return template  # type: ignore[no-any-return]
 
@@ -59,13 +59,13 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
 def _find(path: str) -> Callable[..., Any]:
     *packages, name = path.split(".")
     if not all([*packages, name]):
-        raise ConfigError(f"{path!r} is no dotted path: a part of it is empty", mend="package.module.MyTemplate")
+        raise ConfigError(f"{path!r} is no dotted path: a part of it is empty", fix="package.module.MyTemplate")
     if name in READY_MADE and (not packages or packages[0] == "torchtune"):
         return READY_MADE[name]
     if not packages:
         raise ConfigError(
             f"there is no role template named {path!r}",
-            mend=f"ready-made: {', '.join(READY_MADE)}; or give the dotted path of your own",
+            fix=f"ready-made: {', '.join(READY_MADE)}; or give the dotted path of your own",
         )
     return import_dotted(path)
 

@@ -165,7 +165,7 @@ def _require_role(message: Message, known: Collection[str], name: str) -> None:
     if message.role not in known:
         raise PromptError(
             f"{name} has no role {message.role!r} (it has {', '.join(known)})",
-            mend="give the turn a fallback_role that the model has, e.g. fallback_role='HUMAN'",
+            fix="give the turn a fallback_role that the model has, e.g. fallback_role='HUMAN'",
         )
 
 
@@ -184,5 +184,5 @@ def _check_table(template: Any) -> None:
         if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) != 2:
             raise PromptError(
                 f"the tags of role {role!r} must be a pair (before, after), not {tags!r:.80}",
-                mend=f"{role!r}: ('text before', 'text after'); '' where there is none",
+                fix=f"{role!r}: ('text before', 'text after'); '' where there is none",
             )

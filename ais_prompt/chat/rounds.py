@@ -26,7 +26,7 @@ def split_rounds(section: PromptList, meta: MetaTemplate) -> list[str | Round]:
     last = -1
     if any(isinstance(piece, Section) and piece.name == "ice" for piece in section.pieces):
         raise PromptError(
-            "in-context examples cannot stand inside the round of a dialogue", mend="move the ice_token into begin"
+            "in-context examples cannot stand inside the round of a dialogue", fix="move the ice_token into begin"
         )
     for item in section:
         if isinstance(item, str):
@@ -48,7 +48,7 @@ def _index(turn: Turn, meta: MetaTemplate) -> int:
     if role in meta.reserved:
         raise PromptError(
             f"the role {role!r} is reserved by the meta template for begin and end, but stands in a round",
-            mend="move the turn into begin, or give the role a place in the meta template's round",
+            fix="move the turn into begin, or give the role a place in the meta template's round",
         )
     if (fallback := str(turn.get("fallback_role"))) in slots:
         return slots[fallback]

@@ -34,7 +34,7 @@ class TokenizerChatFormat:
         if not getattr(tokenizer, "chat_template", None):
             raise PromptError(
                 "the tokenizer has no chat template",
-                mend="use HuggingFaceBaseModel for a model that is no chat model",
+                fix="use HuggingFaceBaseModel for a model that is no chat model",
             )
         try:
             text: str = tokenizer.apply_chat_template(
@@ -52,7 +52,7 @@ class TokenizerChatFormat:
         """
         messages = self.messages.render(prompt, mode)
         if not all(isinstance(message.content, str) for message in messages):
-            raise PromptError("this model is given text, and no images or other media", mend="use OpenAIChatModel")
+            raise PromptError("this model is given text, and no images or other media", fix="use OpenAIChatModel")
         return merge_neighbours(messages)
 
 
@@ -72,5 +72,5 @@ def merge_neighbours(messages: Sequence[Message]) -> tuple[Message, ...]:
         else:
             merged.append(message)
     if not merged:
-        raise PromptError("the prompt says nothing", mend="look at it with `aisprompt view-prompt`")
+        raise PromptError("the prompt says nothing", fix="look at it with `aisprompt view-prompt`")
     return tuple(merged)

@@ -38,7 +38,7 @@ def diff(
     from ais_prompt.prompt_locks.sides import open_side
 
     if len(models) > 2 or (second is None and len(models) < 2):
-        raise ConfigError("there is nothing to compare with", mend="aisprompt diff A B, or diff A --models ONE OTHER")
+        raise ConfigError("there is nothing to compare with", fix="aisprompt diff A B, or diff A --models ONE OTHER")
     runs = expand(work_dir or DEFAULT_WORK_DIR)
     wanted: list[str | None] = [*models] * (2 if len(models) == 1 else 1) or [None, None]
     before, after = (open_side(name, runs, model) for name, model in zip((first, second or first), wanted, strict=True))

@@ -73,9 +73,9 @@ class GateKeeper:
         from ais_prompt.errors import ConfigError
 
         if self.baseline is not None:
-            raise ConfigError("a drop against a baseline is known only at the end", mend="leave out --stop-early")
+            raise ConfigError("a drop against a baseline is known only at the end", fix="leave out --stop-early")
         if not self.gates:
-            raise ConfigError("--stop-early needs a gate to decide", mend="add --gate 'accuracy >= 80%'")
+            raise ConfigError("--stop-early needs a gate to decide", fix="add --gate 'accuracy >= 80%'")
         return self.gates
 
     def hold(self, result: RunResult, root: Path) -> bool:

@@ -52,7 +52,7 @@ class Verb(click.Command):
 
 
 def report(error: AisPromptError, *, debug: bool) -> None:
-    """Print an error to standard error: what, where, and how to mend it."""
+    """Print an error to standard error: what, where, and how to fix it."""
     if debug:
         click.echo("".join(traceback.format_exception(error)), err=True)
     for line in error.lines():
@@ -65,7 +65,7 @@ def _report_bug(error: Exception, *, debug: bool) -> None:
         click.echo("".join(traceback.format_exception(error)), err=True)
     click.echo(printable(f"Unexpected {type(error).__name__}: {error}"), err=True)
     click.echo(f"  where: {frame.filename}:{frame.lineno}", err=True)
-    click.echo("  mend:  this is a bug of aisprompt or of a part of yours; --debug shows the traceback", err=True)
+    click.echo("  fix:   this is a bug of aisprompt or of a part of yours; --debug shows the traceback", err=True)
 
 
 @contextmanager

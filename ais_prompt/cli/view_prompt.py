@@ -72,7 +72,7 @@ def _matching(tasks: Sequence[TaskSpec], pattern: str | None) -> list[TaskSpec]:
     found = [task for task in tasks if pattern is None or fnmatchcase(task.dataset.abbr, f"*{pattern}*")]
     if not found:
         known = ", ".join(dict.fromkeys(task.dataset.abbr for task in tasks))
-        raise ConfigError(f"no data set matches {pattern!r}", where="-p", mend=f"the config has: {known}")
+        raise ConfigError(f"no data set matches {pattern!r}", where="-p", fix=f"the config has: {known}")
     return found
 
 

@@ -1,7 +1,7 @@
 """The configs that a config builds on (``read_base()`` or ``_base_``), found and checked without running any.
 
 mmengine runs the files; it answers a wrong base with an assertion, a bare name or its own recursion limit. Here the
-whole family is walked first, so that each of these faults has a file, a line and a mend.
+whole family is walked first, so that each of these faults has a file, a line and a fix.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def check_bases(file: Path, trail: tuple[Path, ...] = ()) -> set[Path]:
     for base in bases_of(tree, file):
         where = place(file, base.line)
         if base.file.resolve() in (*trail, file):
-            raise ConfigError(f"the config {base.written!r} builds on itself", where=where, mend="break the circle")
+            raise ConfigError(f"the config {base.written!r} builds on itself", where=where, fix="break the circle")
         if not base.file.is_file():
             raise _missing_base(base, where)
         if bases_of(base_tree := read_syntax(base.file), base.file) and is_old_style(base_tree) != is_old_style(tree):
-            mend = "write both with `with read_base(): from .name import *`"
-            raise ConfigError("a config with _base_ and one with read_base() cannot be mixed", where=where, mend=mend)
+            fix = "write both with `with read_base(): from .name import *`"
+            raise ConfigError("a config with _base_ and one with read_base() cannot be mixed", where=where, fix=fix)
         family |= check_bases(base.file, (*trail, file))
     _check_relative_imports(tree, file)
     return family
@@ -99,15 +99,15 @@ def _old_style_bases(assignment: ast.Assign, file: Path) -> list[Base]:
     written = [value] if isinstance(value, str) else value
     if not isinstance(written, list | tuple) or not all(isinstance(item, str) for item in written):
         where = place(file, assignment.lineno)
-        raise ConfigError("_base_ is not a list of file names", where=where, mend="write _base_ = ['./base.py']")
+        raise ConfigError("_base_ is not a list of file names", where=where, fix="write _base_ = ['./base.py']")
     return [Base(item, file.parent / item, assignment.lineno, (("*", "*"),)) for item in written]
 
 
 def _base_of_import(node: ast.stmt, file: Path) -> Base:
     where = place(file, node.lineno)
     if not isinstance(node, ast.ImportFrom) or node.module is None:
-        mend = "write `from .name import *` or `from .name import variable`"
-        raise ConfigError("read_base() can only read `from FILE import NAMES`", where=where, mend=mend)
+        fix = "write `from .name import *` or `from .name import variable`"
+        raise ConfigError("read_base() can only read `from FILE import NAMES`", where=where, fix=fix)
     written = "." * node.level + node.module
     names = tuple((alias.name, alias.asname or alias.name) for alias in node.names)
     return Base(written, _file_of_module(node.module, node.level, file, where), node.lineno, names)
@@ -118,12 +118,12 @@ def _file_of_module(module: str, level: int, file: Path, where: str) -> Path:
     if level:
         return file.parent.joinpath(*[".."] * (level - 1), *parts).with_suffix(".py")
     if len(parts) == 1:
-        mend = f"a file beside this one is `from .{module} import ...`"
-        raise ConfigError(f"read_base() cannot read the package {module!r}", where=where, mend=mend)
+        fix = f"a file beside this one is `from .{module} import ...`"
+        raise ConfigError(f"read_base() cannot read the package {module!r}", where=where, fix=fix)
     try:
         root = installed_path(parts[0])
     except ConfigError as error:
-        raise ConfigError(error.what, where=where, mend=error.mend) from error
+        raise ConfigError(error.what, where=where, fix=error.fix) from error
     return Path(root, *parts[1:]).with_suffix(".py")
 
 
@@ -131,14 +131,14 @@ def _check_blocks(tree: ast.Module, blocks: list[ast.stmt], file: Path) -> None:
     first = next((node for node in tree.body if isinstance(node, ast.With)), None)
     if first and not is_read_base(first):
         where = place(file, first.lineno)
-        mend = "put it into a function, or read a file with pathlib.Path(name).read_text()"
-        raise ConfigError("the first `with` of a config can only be `with read_base():`", where=where, mend=mend)
+        fix = "put it into a function, or read a file with pathlib.Path(name).read_text()"
+        raise ConfigError("the first `with` of a config can only be `with read_base():`", where=where, fix=fix)
     # mmengine reads the first block only, and takes what the others import for parts: names instead of values.
     unread = [node for node in ast.walk(tree) if is_read_base(node) and node not in blocks[:1]]
     if unread:
         where = place(file, unread[0].lineno)  # type: ignore[attr-defined]
-        mend = "put all of its imports into one `with read_base():` at the top of the file"
-        raise ConfigError("only one read_base() block at the top level is read", where=where, mend=mend)
+        fix = "put all of its imports into one `with read_base():` at the top of the file"
+        raise ConfigError("only one read_base() block at the top level is read", where=where, fix=fix)
 
 
 def _check_relative_imports(tree: ast.Module, file: Path) -> None:
@@ -149,7 +149,7 @@ def _check_relative_imports(tree: ast.Module, file: Path) -> None:
             raise ConfigError(
                 f"the relative import of {name!r} stands outside of read_base()",
                 where=place(file, node.lineno),
-                mend=f"for a config: put it into `with read_base():`; for a part: `from {name} import ...`",
+                fix=f"for a config: put it into `with read_base():`; for a part: `from {name} import ...`",
             )
 
 
@@ -162,5 +162,5 @@ def _missing_base(base: Base, where: str) -> ConfigError:
     return ConfigError(
         f"the base config {base.written!r} does not exist: no file {place(base.file)}",
         where=where,
-        mend=advice(base.file.stem, names) or "check the number of leading dots and the folder",
+        fix=advice(base.file.stem, names) or "check the number of leading dots and the folder",
     )

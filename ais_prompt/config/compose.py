@@ -55,8 +55,8 @@ def _lists(kind: Kind, values: Mapping[str, Any], file: Path) -> dict[str, list[
     """The list called ``models`` or ``datasets``, or else all lists whose names end so, as ``gsm8k_datasets``."""
     lists = {name: value for name, value in values.items() if name.endswith(kind) and isinstance(value, list)}
     if not lists:
-        mend = f"write {kind} = [dict(...)], or my_{kind} = [...]"
-        raise ConfigError(f"this config has no list of {kind}", where=place(file), mend=mend)
+        fix = f"write {kind} = [dict(...)], or my_{kind} = [...]"
+        raise ConfigError(f"this config has no list of {kind}", where=place(file), fix=fix)
     return {kind: lists[kind]} if kind in lists else lists
 
 

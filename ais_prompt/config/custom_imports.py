@@ -34,8 +34,8 @@ def import_custom_modules(values: Mapping[str, Any], where: str) -> None:
     names = custom.get("imports") if isinstance(custom, Mapping) else None
     names = [names] if isinstance(names, str) else names
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
-        mend = "write custom_imports = dict(imports=['my_parts'])"
-        raise ConfigError(f"custom_imports has the wrong form: {custom!r:.60}", where=where, mend=mend)
+        fix = "write custom_imports = dict(imports=['my_parts'])"
+        raise ConfigError(f"custom_imports has the wrong form: {custom!r:.60}", where=where, fix=fix)
     for name in names:
         try:
             importlib.import_module(name)
@@ -46,13 +46,13 @@ def import_custom_modules(values: Mapping[str, Any], where: str) -> None:
 
 def _failed_import(name: str, error: BaseException, where: str) -> ConfigError:
     if isinstance(error, AisPromptError):
-        return ConfigError(f"custom import {name!r}: {error.what}", where=error.where or where, mend=error.mend)
+        return ConfigError(f"custom import {name!r}: {error.what}", where=error.where or where, fix=error.fix)
     if isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]:
-        mend = "put the file beside the config or into the working directory, or install it"
-        return ConfigError(f"custom_imports names the module {name!r}, which is not there", where=where, mend=mend)
+        fix = "put the file beside the config or into the working directory, or install it"
+        return ConfigError(f"custom_imports names the module {name!r}, which is not there", where=where, fix=fix)
     line = last_line_in(
         error, lambda file: name.rpartition(".")[2] in file.parts or file.stem == name.rpartition(".")[2]
     )
     return ConfigError(
-        f"custom import {name!r} failed: {type(error).__name__}: {error}", where=line or where, mend="mend that module"
+        f"custom import {name!r} failed: {type(error).__name__}: {error}", where=line or where, fix="fix that module"
     )

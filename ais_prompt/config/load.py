@@ -87,7 +87,7 @@ def _read(path: Path) -> dict[str, Any]:
     except ConfigError as error:
         found = locate(error.where, path)
         raise ConfigError(
-            error.what, where=f"{error.where} ({found})" if found else place(path), mend=error.mend
+            error.what, where=f"{error.where} ({found})" if found else place(path), fix=error.fix
         ) from error
     except (Exception, SystemExit) as error:
         raise _failure(error, path, family) from error
@@ -101,16 +101,16 @@ def _failure(error: BaseException, path: Path, family: set[Path]) -> ConfigError
     where = last_line_in(error, lambda file: file.resolve() in family) or place(path)
     if isinstance(error, RecursionError):
         return ConfigError(
-            "a value of the config contains itself, or is nested too deep", where=where, mend="flatten it"
+            "a value of the config contains itself, or is nested too deep", where=where, fix="flatten it"
         )
     if isinstance(error, RuntimeError) and not str(error):
         what = "the config calls or computes with something that it imports; imports only name the parts to use"
-        return ConfigError(what, where=where, mend="import from the standard library only, or write out the value")
+        return ConfigError(what, where=where, fix="import from the standard library only, or write out the value")
     if isinstance(error, SystemExit):
-        return ConfigError("the config ends the program", where=where, mend="take the exit() out of it")
-    mend = "define the name above this line, or import it" if isinstance(error, NameError) else "mend this line"
+        return ConfigError("the config ends the program", where=where, fix="take the exit() out of it")
+    fix = "define the name above this line, or import it" if isinstance(error, NameError) else "fix this line"
     message = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return ConfigError(f"the config fails: {type(error).__name__}: {message}", where=where, mend=mend)
+    return ConfigError(f"the config fails: {type(error).__name__}: {message}", where=where, fix=fix)
 
 
 def _refused_import(error: BaseException) -> ConfigError | None:
@@ -125,9 +125,9 @@ def _refused_import(error: BaseException) -> ConfigError | None:
     base = transformer.base_dict.get(frame.tb_frame.f_locals.get("module"))
     if isinstance(error, KeyError) and base is not None:
         what = f"the base config {_written(statement)!r} has no variable {error.args[0]!r}"
-        return ConfigError(what, where=where, mend=advice(str(error.args[0]), base))
-    mend = "write one `import name` a line, and `from ... import *` only inside `with read_base():`"
-    return ConfigError(f"the config cannot import this: {ast.unparse(statement)}", where=where, mend=mend)
+        return ConfigError(what, where=where, fix=advice(str(error.args[0]), base))
+    fix = "write one `import name` a line, and `from ... import *` only inside `with read_base():`"
+    return ConfigError(f"the config cannot import this: {ast.unparse(statement)}", where=where, fix=fix)
 
 
 def _written(statement: ast.ImportFrom) -> str:

@@ -59,7 +59,7 @@ def find_shipped(kind: Kind, name: str) -> Path:
     """The one config with this name; a path to a ``.py`` file is taken as it is.
 
     Raises:
-        ConfigError: there is none (the mend offers the nearest name) or there are several (it lists them).
+        ConfigError: there is none (the fix offers the nearest name) or there are several (it lists them).
     """
     if name.endswith(".py") and Path(name).is_file():
         return Path(name)
@@ -69,9 +69,9 @@ def find_shipped(kind: Kind, name: str) -> Path:
     kind_word = kind.removesuffix("s")
     if not found:
         names = [config.name for config in list_shipped(kind)]
-        raise ConfigError(f"there is no {kind_word} config named {name!r}", mend=advice(name, names))
+        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=advice(name, names))
     listed = ", ".join(_below_kind(file, kind) for file in found)
-    raise ConfigError(f"{len(found)} {kind_word} configs match {name!r}", mend=f"name one of: {listed}")
+    raise ConfigError(f"{len(found)} {kind_word} configs match {name!r}", fix=f"name one of: {listed}")
 
 
 def list_shipped(kind: Kind) -> list[NamedConfig]:
@@ -92,7 +92,7 @@ def find_config(name_or_path: str | Path) -> Path:
     The result differs from the path that was given when a shipped config stands in for it.
 
     Raises:
-        ConfigError: there is no such file; the mend offers near names in its folder and among the shipped configs.
+        ConfigError: there is no such file; the fix offers near names in its folder and among the shipped configs.
     """
     given = Path(name_or_path)
     with_ending = given if given.suffix == ".py" else Path(f"{given}.py")
@@ -108,11 +108,11 @@ def missing_config(path: Path) -> ConfigError:
     """The error for a config that is not there, or that is a folder."""
     if path.is_dir():
         inside = ", ".join(str(path / file.name) for file in sorted(path.glob("*.py"))[:5])
-        mend = f"name a file in it: {inside}" if inside else "give the path of a .py file"
-        return ConfigError(f"the config {str(path)!r} is a folder, not a file", where=place(path), mend=mend)
+        fix = f"name a file in it: {inside}" if inside else "give the path of a .py file"
+        return ConfigError(f"the config {str(path)!r} is a folder, not a file", where=place(path), fix=fix)
     names = [str(path.parent / file.name) for file in sorted(path.parent.glob("*.py"))]
     names += [f"configs/{file.name}" for file in _config_files(shipped_root(), deep=False)]
-    return ConfigError(f"there is no config {str(path)!r}", where=place(path), mend=advice(str(path), names))
+    return ConfigError(f"there is no config {str(path)!r}", where=place(path), fix=advice(str(path), names))
 
 
 def _folders(kind: Kind) -> list[Path]:

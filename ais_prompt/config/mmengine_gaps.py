@@ -44,7 +44,7 @@ def installed_path(package: str) -> str:
     if spec is None or not spec.submodule_search_locations:
         raise ConfigError(
             f"there is no package {package!r} to read a base config from",
-            mend="name the file relative to this one: `from .name import ...` or `from ..folder.name import ...`",
+            fix="name the file relative to this one: `from .name import ...` or `from ..folder.name import ...`",
         )
     return str(next(iter(spec.submodule_search_locations)))
 

@@ -28,8 +28,8 @@ def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[st
         path, equals, text = override.partition("=")
         where = f"--set {redacted_override(override)}"
         if not equals or not path.strip():
-            mend = "write --set models.0.max_out_len=64"
-            raise ConfigError("this is not an override", where=where, mend=mend)
+            fix = "write --set models.0.max_out_len=64"
+            raise ConfigError("this is not an override", where=where, fix=fix)
         _Override(where, parse_literal(text)).apply(changed, _brackets_as_dots(path.strip()))
     return changed
 
@@ -47,7 +47,7 @@ class _Override:
             known = ", ".join(TOP_KEYS)
             # The config has run already: a new value for one of its helper variables would change nothing.
             raise ConfigError(
-                f"{key!r} cannot be set", where=self.where, mend=f"{advice(key, TOP_KEYS)} (what can be set: {known})"
+                f"{key!r} cannot be set", where=self.where, fix=f"{advice(key, TOP_KEYS)} (what can be set: {known})"
             )
         self._descend(values, path, "")
 
@@ -60,14 +60,14 @@ class _Override:
             self._put(container, _key_in(container, key), rest, f"{done}.{key}".removeprefix("."))
         else:
             what = f"{done} is {container!r:.60}, which has no {path.partition('.')[0]!r}"
-            raise ConfigError(what, where=self.where, mend=f"set it as a whole: --set \"{done}={{'{path}': ...}}\"")
+            raise ConfigError(what, where=self.where, fix=f"set it as a whole: --set \"{done}={{'{path}': ...}}\"")
 
     def _put(self, container: Any, key: Any, rest: str, done: str) -> None:
         if not rest:
             container[key] = copy.deepcopy(self.value)
         elif isinstance(container, dict) and key not in container:
-            mend = advice(str(key), container)
-            raise ConfigError(f"there is no {done!r} in the config", where=self.where, mend=mend)
+            fix = advice(str(key), container)
+            raise ConfigError(f"there is no {done!r} in the config", where=self.where, fix=fix)
         else:
             # Tuples cannot be changed in place.
             if isinstance(container[key], tuple):
@@ -91,9 +91,9 @@ class _Override:
             abbr = max(fitting, key=len)
             return [(abbrs[abbr], path.removeprefix(abbr).removeprefix("."))]
         what = f"{done} has {len(items)} items and none is {part!r}"
-        mend = f"give a position from 0 to {len(items) - 1}, or *" if items else ""
-        mend = mend if is_position else advice(part, abbrs) or mend
-        raise ConfigError(what, where=self.where, mend=mend)
+        fix = f"give a position from 0 to {len(items) - 1}, or *" if items else ""
+        fix = fix if is_position else advice(part, abbrs) or fix
+        raise ConfigError(what, where=self.where, fix=fix)
 
 
 def _key_in(container: dict[Any, Any], key: str) -> Any:

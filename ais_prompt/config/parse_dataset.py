@@ -130,8 +130,8 @@ def _parse_columns(section: Section, key: str, default: Any = REQUIRED) -> tuple
         return tuple(columns.split())
     for column in columns or ():
         if not isinstance(column, str):
-            mend = "give a list of column names"
-            section.fault(key, f"{section.at(key)} contains {shown(column)}", mend)
+            fix = "give a list of column names"
+            section.fault(key, f"{section.at(key)} contains {shown(column)}", fix)
             return None
     return None if columns is None else tuple(columns)
 

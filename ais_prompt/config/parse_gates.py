@@ -30,7 +30,7 @@ def parse_gates(top: Section) -> tuple[Gate, ...]:
         try:
             gates.append(parse_gate(text, where))
         except ConfigError as error:
-            top.fault("gates", f"{where}: {error.what}", error.mend)
+            top.fault("gates", f"{where}: {error.what}", error.fix)
     return tuple(gates)
 
 
@@ -42,7 +42,7 @@ def parse_gate(text: Any, where: str) -> Gate:
     """
     found = _GATE.fullmatch(text.strip()) if isinstance(text, str) else None
     if found is None:
-        raise ConfigError(f"{text!r} is no condition", where=where, mend=_FORM)
+        raise ConfigError(f"{text!r} is no condition", where=where, fix=_FORM)
     return Gate(
         text=text.strip(),
         pattern=found["pattern"] or "*",

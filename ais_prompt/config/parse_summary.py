@@ -90,8 +90,8 @@ def _parse_weights(section: Section, names: Sequence[str]) -> Mapping[str, float
         isinstance(weight, int | float) and not isinstance(weight, bool) and weight > 0 for weight in weights.values()
     )
     if not numbers or set(weights) != set(names):
-        mend = f"give one number above 0 for each of {', '.join(names)}"
-        section.fault("weights", f"{section.at('weights')} is {shown(weights)}", mend)
+        fix = f"give one number above 0 for each of {', '.join(names)}"
+        section.fault("weights", f"{section.at('weights')} is {shown(weights)}", fix)
         return None
     return {name: float(weight) for name, weight in weights.items()}
 

@@ -42,16 +42,14 @@ def _plain(value: Any, where: str) -> Any:
     raise ConfigError(
         f"a {type(value).__name__} cannot stand in a config: {value!r:.60}",
         where=where,
-        mend="use plain values: dict, list, tuple, str, int, float, bool, None",
+        fix="use plain values: dict, list, tuple, str, int, float, bool, None",
     )
 
 
 def _plain_key(key: Any, where: str) -> Any:
     if key is None or type(key) in (str, int, float, bool):
         return key
-    raise ConfigError(
-        f"{key!r:.60} cannot be the key of a dict in a config", where=where, mend="use a text or a number"
-    )
+    raise ConfigError(f"{key!r:.60} cannot be the key of a dict in a config", where=where, fix="use a text or a number")
 
 
 def _below(where: str, key: Any) -> str:
@@ -68,6 +66,6 @@ def _dotted_name(part: Any, where: str) -> str:
         raise ConfigError(
             f"{name or part!r} is defined in the config itself and has no name elsewhere",
             where=where,
-            mend="move it into a Python file beside the config and import it from there",
+            fix="move it into a Python file beside the config and import it from there",
         )
     return f"{module}.{name}"

@@ -25,9 +25,9 @@ class Faults:
         self._place = place
         self._found: list[ConfigError] = []
 
-    def add(self, what: str, where: str, mend: str = "") -> None:
+    def add(self, what: str, where: str, fix: str = "") -> None:
         """Note a fault; ``where`` is a config path."""
-        self._found.append(ConfigError(what, where=self._place(where), mend=mend))
+        self._found.append(ConfigError(what, where=self._place(where), fix=fix))
 
     def raise_any(self) -> None:
         """Raise all faults at once, if there are any."""
@@ -62,9 +62,9 @@ class Section:
         """The config path of a key."""
         return f"{self.where}.{key}" if self.where else key
 
-    def fault(self, key: str, what: str, mend: str = "") -> None:
+    def fault(self, key: str, what: str, fix: str = "") -> None:
         """Note a fault at a key."""
-        self.faults.add(what, self.at(key), mend)
+        self.faults.add(what, self.at(key), fix)
 
     def get(self, key: str, kinds: tuple[type, ...], expected: str, default: Any = REQUIRED) -> Any:
         """The value of a key if it is of one of these types; its default if it is missing; None after a fault."""
@@ -127,9 +127,9 @@ class Section:
 
     def _missing(self, key: str, expected: str) -> None:
         near = near_miss(key, self.values)
-        mend = f"rename {near!r} to {key!r}" if near else f"add {key} = {expected}"
+        fix = f"rename {near!r} to {key!r}" if near else f"add {key} = {expected}"
         owner = self.where or "the config"
-        self.faults.add(f"{owner} has no {key!r}", self.at(near) if near else self.where, mend)
+        self.faults.add(f"{owner} has no {key!r}", self.at(near) if near else self.where, fix)
 
 
 def shown(value: Any) -> str:

@@ -17,20 +17,18 @@ def read_syntax(file: Path) -> ast.Module:
     try:
         text = file.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigError("the config is not UTF-8 text", where=place(file), mend="save it as UTF-8") from error
+        raise ConfigError("the config is not UTF-8 text", where=place(file), fix="save it as UTF-8") from error
     except OSError as error:
         raise ConfigError(f"the config cannot be read: {error.strerror}", where=place(file)) from error
     try:
         return ast.parse(text, filename=str(file))
     except SyntaxError as error:
         line = (error.text or "").strip()
-        mend = f"look at: {line}" if line else "mend the Python syntax"
-        raise ConfigError(
-            f"the config is not Python: {error.msg}", where=place(file, error.lineno), mend=mend
-        ) from error
+        fix = f"look at: {line}" if line else "fix the Python syntax"
+        raise ConfigError(f"the config is not Python: {error.msg}", where=place(file, error.lineno), fix=fix) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        mend = "a config is a small Python file"
-        raise ConfigError(f"the config is not Python: {error}", where=place(file), mend=mend) from error
+        fix = "a config is a small Python file"
+        raise ConfigError(f"the config is not Python: {error}", where=place(file), fix=fix) from error
 
 
 def place(file: Path, line: int | None = None) -> str:

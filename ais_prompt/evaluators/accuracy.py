@@ -34,7 +34,7 @@ class AccEvaluator:
             DataError: there is no gold.
         """
         if gold is None:
-            raise DataError("there is no gold answer", mend="name the column that holds it as output_column")
+            raise DataError("there is no gold answer", fix="name the column that holds it as output_column")
         correct = extracted is not None and self._text(extracted) == self._text(gold)
         return {"accuracy": float(correct)}
 

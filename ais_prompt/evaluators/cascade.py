@@ -38,7 +38,7 @@ class CascadeEvaluator:
         if judge.metrics[0] != "accuracy":
             raise ConfigError(
                 f"llm_evaluator gives {judge.metrics[0]}, which cannot be put together with the rule's accuracy",
-                mend="use GenericLLMEvaluator",
+                fix="use GenericLLMEvaluator",
             )
         self._judge = judge
 

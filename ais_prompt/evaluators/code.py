@@ -40,7 +40,7 @@ class CodeEvaluator(ABC):
         if not allow_code_execution:
             raise ConfigError(
                 f"{type(self).__name__} runs programs that a model wrote, which was not allowed",
-                mend="read what docs/evaluators.md says of it, then add --allow-code-execution",
+                fix="read what docs/evaluators.md says of it, then add --allow-code-execution",
             )
         check_sandbox()
         self.timeout = timeout
@@ -100,7 +100,7 @@ class MBPPEvaluator(CodeEvaluator):
         columns = gold if isinstance(gold, Mapping) else {"test_list": gold}
         tests = _lines(columns.get("test_list"))
         if not tests:
-            raise DataError("the gold has no tests", mend="reader_cfg=dict(gold_columns=['test_list'], ...)")
+            raise DataError("the gold has no tests", fix="reader_cfg=dict(gold_columns=['test_list'], ...)")
         setup = [*_lines(columns.get("test_imports")), *_lines(columns.get("test_setup_code"))]
         return "\n".join([*setup, answer, *tests, ""])
 
@@ -109,7 +109,7 @@ def _columns(gold: Any, names: Sequence[str]) -> dict[str, str]:
     if not isinstance(gold, Mapping) or any(not isinstance(gold.get(name), str) for name in names):
         raise DataError(
             f"the gold has not all of the columns {', '.join(names)}, as texts",
-            mend=f"reader_cfg=dict(gold_columns={list(names)}, ...)",
+            fix=f"reader_cfg=dict(gold_columns={list(names)}, ...)",
         )
     return {name: gold[name] for name in names}
 

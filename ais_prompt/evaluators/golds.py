@@ -22,5 +22,5 @@ def golds_of(gold: Any) -> list[str]:
     several = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else [gold]
     golds = [str(one) for one in several if one is not None]
     if not golds:
-        raise DataError("there is no gold answer", mend="name the column that holds it as output_column")
+        raise DataError("there is no gold answer", fix="name the column that holds it as output_column")
     return golds

@@ -32,7 +32,7 @@ class Gsm8kEvaluator:
         if number is None:
             raise DataError(
                 f"the gold answer {str(gold)[-40:]!r} is not a number",
-                mend="set dataset_postprocessor=dict(type='gsm8k_dataset_postprocess'), or use AccEvaluator",
+                fix="set dataset_postprocessor=dict(type='gsm8k_dataset_postprocess'), or use AccEvaluator",
             )
         return {"accuracy": float(to_decimal(extracted) == number)}
 

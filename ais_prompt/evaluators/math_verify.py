@@ -43,7 +43,7 @@ class MATHVerifyEvaluator:
             DataError: there is no gold.
         """
         if gold is None or not str(gold).strip():
-            raise DataError("there is no gold answer", mend="name the column that holds it as output_column")
+            raise DataError("there is no gold answer", fix="name the column that holds it as output_column")
         if extracted is None:
             return {"accuracy": 0.0, "timeout": 0.0}
         equal = self._process.equal(str(gold), str(extracted), self.timeout)

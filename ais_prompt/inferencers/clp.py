@@ -59,7 +59,7 @@ def _choices_of(sample: Sample) -> tuple[str, ...]:
     if not isinstance(choices, list | tuple) or not choices:
         raise DataError(
             f"the first question has no list of choices in a column {CHOICES_COLUMN!r}",
-            mend="add the column, or name them: choices=['A', 'B']",
+            fix="add the column, or name them: choices=['A', 'B']",
         )
     return tuple(map(str, choices))
 

@@ -74,7 +74,7 @@ class _Watch:
         self._failures.append(failure.kind)
         self._last = failure
         if failure.fatal:
-            raise ModelError(f"every request would fail: {failure.kind}: {failure.message}", mend=RETRY_HINT)
+            raise ModelError(f"every request would fail: {failure.kind}: {failure.message}", fix=RETRY_HINT)
         if len(self._failures) >= PATIENCE:
             self.conclude()
 
@@ -87,10 +87,10 @@ class _Watch:
         usable = self._answered or (self._has_answered and kinds != {"unreachable"})
         if self._last is not None and not usable and len(kinds) == 1:
             number = "the only request" if len(self._failures) == 1 else f"all {len(self._failures)} requests so far"
-            raise ModelError(f"{number} failed: {self._last.kind}: {self._last.message}", mend=RETRY_HINT)
+            raise ModelError(f"{number} failed: {self._last.kind}: {self._last.message}", fix=RETRY_HINT)
 
 
-RETRY_HINT = "mend the cause and go on with `-r`: what was answered is kept"
+RETRY_HINT = "fix the cause and go on with `-r`: what was answered is kept"
 
 
 def _drive_batches(
@@ -127,7 +127,7 @@ def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, 
     if not isinstance(model, ScoringModel):
         raise ModelError(
             f"{type(model).__name__} cannot tell how likely a text is",
-            mend="use a model that can, or an inferencer that generates",
+            fix="use a model that can, or an inferencer that generates",
         )
     return model.score(requests)
 

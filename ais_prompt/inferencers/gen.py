@@ -37,7 +37,7 @@ class GenInferencer:
         seed: int | None = None,
     ) -> None:
         if n < 1:
-            raise ConfigError(f"n must be at least 1, not {n}", mend="n is the number of answers to each prompt")
+            raise ConfigError(f"n must be at least 1, not {n}", fix="n is the number of answers to each prompt")
         self.max_out_len = max_out_len
         self.stopping_criteria = tuple(stopping_criteria)
         self.mask = gen_field_replace_token

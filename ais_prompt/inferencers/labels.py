@@ -121,7 +121,7 @@ def check_named(labels: Sequence[Any] | None) -> tuple[Any, ...] | None:
     if labels is None:
         return None
     if not labels or len(set(map(str, labels))) < len(labels):
-        raise ConfigError(f"labels must be different and at least one, not {list(labels)!r}", mend="labels=['A', 'B']")
+        raise ConfigError(f"labels must be different and at least one, not {list(labels)!r}", fix="labels=['A', 'B']")
     return tuple(labels)
 
 
@@ -136,6 +136,6 @@ def labels_of(named: Sequence[Any] | None, desk: Desk) -> Sequence[Any]:
         if label is None or not str(label).strip():
             raise PromptError(
                 f"there is an empty label among {', '.join(map(repr, labels))}",
-                mend="name the labels: labels=['A', 'B'], or complete the gold answers",
+                fix="name the labels: labels=['A', 'B'], or complete the gold answers",
             )
     return labels

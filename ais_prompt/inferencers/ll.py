@@ -50,6 +50,6 @@ class LLInferencer:
         if self.continuation_column not in sample.fields:
             raise DataError(
                 f"there is no column {self.continuation_column!r} with what follows the prompt",
-                mend="name the column: continuation_column='...'",
+                fix="name the column: continuation_column='...'",
             )
         return str(sample.fields[self.continuation_column])

@@ -45,10 +45,10 @@ class MultiTurnGenInferencer:
     ) -> None:
         if infer_mode not in get_args(InferMode):
             raise ConfigError(
-                f"there is no infer_mode {infer_mode!r}", mend=f"choose one of {', '.join(get_args(InferMode))}"
+                f"there is no infer_mode {infer_mode!r}", fix=f"choose one of {', '.join(get_args(InferMode))}"
             )
         if isinstance(max_out_len, Sequence) and not max_out_len:
-            raise ConfigError("the list max_out_len is empty", mend="write one number for each turn, or leave it out")
+            raise ConfigError("the list max_out_len is empty", fix="write one number for each turn, or leave it out")
         self.infer_mode = infer_mode
         self.max_out_len = max_out_len
         self.stopping_criteria = tuple(stopping_criteria)

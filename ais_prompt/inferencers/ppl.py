@@ -72,12 +72,12 @@ class PPLInferencer:
         filled = desk.builder.labelled(sample, shots, label, keep_sep=True)
         if not isinstance(filled, str):
             raise PromptError(
-                "normalizing_str needs a prompt that is a text, not a dialogue", mend="write the template as text"
+                "normalizing_str needs a prompt that is a text, not a dialogue", fix="write the template as text"
             )
         if sep_token is None or sep_token not in filled:
             raise PromptError(
                 "normalizing_str needs a sep_token that says where the answer begins",
-                mend="put '<S>' before the answer and give the template sep_token='<S>'",
+                fix="put '<S>' before the answer and give the template sep_token='<S>'",
             )
         context, _, answer = filled.partition(sep_token)
         scoring = Scoring(answer.replace(sep_token, ""))

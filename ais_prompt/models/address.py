@@ -23,7 +23,7 @@ def check_address(base_url: str) -> None:
         raise ModelError(
             "base_url is not the http(s) address of a server",
             where=public_address(base_url),
-            mend="write it as http://127.0.0.1:8000/v1",
+            fix="write it as http://127.0.0.1:8000/v1",
         )
 
 

@@ -32,7 +32,7 @@ def check_variable_name(api_key: str | None) -> str | None:
         return api_key
     raise ConfigError(
         "api_key is not the name of an environment variable; if it is a key, it must not stand in a config",
-        mend=f"export it as {DEFAULT_VARIABLE} or another variable, and write api_key='{DEFAULT_VARIABLE}'",
+        fix=f"export it as {DEFAULT_VARIABLE} or another variable, and write api_key='{DEFAULT_VARIABLE}'",
     )
 
 
@@ -57,19 +57,19 @@ def read_key(variable: str | None, base_url: str) -> str | None:
         raise ModelError(
             f"the environment variable {variable} is not set, so there is no key",
             where=public_address(base_url),
-            mend=f"export {variable}=..., or set api_key=None if the server wants no key",
+            fix=f"export {variable}=..., or set api_key=None if the server wants no key",
         )
     if not (key.isascii() and key.isprintable()):
         raise ModelError(
             f"the environment variable {variable} holds signs that no key can have",
             where=public_address(base_url),
-            mend="export it again, on one line",
+            fix="export it again, on one line",
         )
     if urlsplit(base_url).username is not None:
         raise ModelError(
             f"two ways to log in: base_url has a user, and {variable} holds a key",
             where=public_address(base_url),
-            mend="take the user out of base_url, or set api_key=None",
+            fix="take the user out of base_url, or set api_key=None",
         )
     return key
 

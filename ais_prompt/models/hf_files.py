@@ -25,10 +25,10 @@ def local_folder(path: str) -> Path | None:
     if folder.is_dir():
         return folder
     if folder.exists():
-        raise ModelError("the model path is a file, not a folder", where=path, mend="give the folder that holds it")
+        raise ModelError("the model path is a file, not a folder", where=path, fix="give the folder that holds it")
     if path.startswith((".", "/", "~")) or path.count("/") > 1:
         raise ModelError(
-            "the model folder does not exist", where=path, mend="check the path, or give a hub id such as owner/name"
+            "the model folder does not exist", where=path, fix="check the path, or give a hub id such as owner/name"
         )
     return None
 

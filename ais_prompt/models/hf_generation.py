@@ -29,7 +29,7 @@ def refuse_taken_options(options: Mapping[str, Any], *, where: str) -> None:
     """
     for name in options:
         if name in _TAKEN_OPTIONS:
-            raise ConfigError(f"generation_kwargs must not hold {name!r}", where=where, mend=_TAKEN_OPTIONS[name])
+            raise ConfigError(f"generation_kwargs must not hold {name!r}", where=where, fix=_TAKEN_OPTIONS[name])
 
 
 def is_sampling(options: Mapping[str, Any]) -> bool:

@@ -38,10 +38,10 @@ def loading(what: str, path: str, *, local: bool) -> Iterator[None]:
         raise
     except Exception as error:
         if local:
-            mend = "check that the folder is a complete model saved with save_pretrained()"
+            fix = "check that the folder is a complete model saved with save_pretrained()"
         else:
-            mend = "check the hub id and the connection, or give the path of a folder"
-        raise ModelError(f"cannot load the {what}: {first_line(error)}", where=path, mend=mend) from error
+            fix = "check the hub id and the connection, or give the path of a folder"
+        raise ModelError(f"cannot load the {what}: {first_line(error)}", where=path, fix=fix) from error
 
 
 def first_line(error: Exception) -> str:

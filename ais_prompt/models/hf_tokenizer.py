@@ -37,7 +37,7 @@ def load_tokenizer(path: str, options: Mapping[str, Any], *, trust_remote_code: 
         raise ModelError(
             "the tokenizer has no pad, eos or unk token, so prompts cannot be batched",
             where=path,
-            mend="name one: tokenizer_kwargs=dict(pad_token='...')",
+            fix="name one: tokenizer_kwargs=dict(pad_token='...')",
         )
     return tokenizer
 

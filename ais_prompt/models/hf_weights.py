@@ -56,13 +56,13 @@ def check_generation_options(path: str, options: Mapping[str, Any]) -> None:
         unknown = GenerationConfig().update(**options)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"generation_kwargs are refused: {first_line(error)}", where=path, mend="correct generation_kwargs"
+            f"generation_kwargs are refused: {first_line(error)}", where=path, fix="correct generation_kwargs"
         ) from error
     if unknown:
         raise ModelError(
             f"transformers knows no generation option {', '.join(map(repr, sorted(unknown)))}",
             where=path,
-            mend="correct generation_kwargs; the names are those of transformers.GenerationConfig",
+            fix="correct generation_kwargs; the names are those of transformers.GenerationConfig",
         )
 
 
@@ -93,5 +93,5 @@ def _refuse_missing_weights(path: str, missing: set[str]) -> None:
         raise ModelError(
             f"the files hold no weights for {len(missing)} tensors, the first is {min(missing)!r}",
             where=path,
-            mend="check that path names a causal language model, and that all its files are there",
+            fix="check that path names a causal language model, and that all its files are there",
         )

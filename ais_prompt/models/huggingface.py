@@ -158,7 +158,7 @@ class HuggingFaceBaseModel:
             raise PromptError(
                 f"{type(self).__name__} is given text, not messages",
                 where=self.path,
-                mend="render the messages to a text first",
+                fix="render the messages to a text first",
             )
         return encode(self.tokenizer(), prompt, add_special_tokens=self.adds_special_tokens)
 

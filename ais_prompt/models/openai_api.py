@@ -280,18 +280,18 @@ class OpenAICompletionModel(OpenAIModel):
 
 def _opened(part: T | None) -> T:
     if part is None:
-        raise ModelError("the model was asked before it was opened", mend="call open() first")
+        raise ModelError("the model was asked before it was opened", fix="call open() first")
     return part
 
 
 def _checked_options(options: Mapping[str, Any], model: str) -> dict[str, Any]:
     for name in options:
         if name in _TAKEN_OPTIONS:
-            raise ConfigError(f"generation_kwargs must not hold {name!r}", where=model, mend=_TAKEN_OPTIONS[name])
+            raise ConfigError(f"generation_kwargs must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
     try:
         json.dumps(options, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ConfigError(
-            f"generation_kwargs cannot be sent as JSON: {error}", where=model, mend="use plain values only"
+            f"generation_kwargs cannot be sent as JSON: {error}", where=model, fix="use plain values only"
         ) from None
     return dict(options)

@@ -80,7 +80,7 @@ class OpenAIScorer:
         if self._endpoint is CHAT and (scoring.choices or scoring.continuation is not None):
             raise ModelError(
                 "a chat server can score a whole prompt, but nothing that comes after it",
-                mend="use OpenAICompletionModel, or PPLInferencer without normalizing_str",
+                fix="use OpenAICompletionModel, or PPLInferencer without normalizing_str",
             )
         async with self._finding:
             if self._way is None:
@@ -97,12 +97,12 @@ class OpenAIScorer:
             if failure.fatal or failure.kind in _UNREACHED:
                 raise ModelError(
                     f"the server cannot be asked to score a text: {failure.kind}: {failure.message}",
-                    mend="check base_url, model and key, and that the server has this kind of endpoint",
+                    fix="check base_url, model and key, and that the server has this kind of endpoint",
                 )
             refusals.append(f"{way.name}: {failure.kind}: {failure.message}")
         raise ModelError(
             f"the server does not tell how likely a prompt is ({'; '.join(refusals)})",
-            mend="use a server that does, such as vLLM, a local model (HuggingFaceBaseModel), or GenInferencer",
+            fix="use a server that does, such as vLLM, a local model (HuggingFaceBaseModel), or GenInferencer",
         )
 
     async def _by(self, way: Way, prompt: Prompt, scoring: Scoring) -> Completion:

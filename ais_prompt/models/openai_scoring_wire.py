@@ -124,8 +124,8 @@ def ways_of(endpoint: Endpoint, via: LogprobsVia | None) -> tuple[Way, ...]:
     known = _WAYS.get(endpoint.path, ())
     ways = tuple(way for way in known if via in (None, way.name))
     if via and not ways:
-        mend = f"leave it out, or choose from {', '.join(way.name for way in known)}"
-        raise ConfigError(f"logprobs_via cannot be {via!r} for {endpoint.path}", mend=mend)
+        fix = f"leave it out, or choose from {', '.join(way.name for way in known)}"
+        raise ConfigError(f"logprobs_via cannot be {via!r} for {endpoint.path}", fix=fix)
     return ways
 
 

@@ -122,7 +122,7 @@ def _chat_text(choice: Mapping[str, Any]) -> str:
 
 def _only_text(prompt: Prompt) -> str:
     if not isinstance(prompt, str):
-        raise PromptError("OpenAICompletionModel is given text, not messages", mend="use OpenAIChatModel for messages")
+        raise PromptError("OpenAICompletionModel is given text, not messages", fix="use OpenAIChatModel for messages")
     return prompt
 
 

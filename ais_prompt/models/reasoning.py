@@ -28,7 +28,7 @@ def check_think_tags(tags: ThinkTags) -> tuple[str, str] | None:
     if isinstance(tags, str) or len(tags) != 2 or tags[0] == tags[1] or not all(tags):
         raise ConfigError(
             f"think_tags must be two different texts, not {tags!r}",
-            mend="think_tags=('<think>', '</think>'), or None if the model does not think",
+            fix="think_tags=('<think>', '</think>'), or None if the model does not think",
         )
     return tags[0], tags[1]
 

@@ -103,7 +103,7 @@ class ScriptedModel:
         elif answers and max_concurrency > 1:
             raise ConfigError(
                 "a list of answers is given in order of asking, but requests run side by side",
-                mend="set max_concurrency=1, or give a dict of regular expression → answer",
+                fix="set max_concurrency=1, or give a dict of regular expression → answer",
             )
         else:
             self._sequence = [_completion(answer) for answer in answers or ()]
@@ -180,7 +180,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     except re.error as error:
         raise ConfigError(
             f"answers has {pattern!r}, which is no regular expression: {error}",
-            mend="put a backslash before signs such as ( [ + * ? that are meant literally",
+            fix="put a backslash before signs such as ( [ + * ? that are meant literally",
         ) from None
 
 
@@ -195,7 +195,7 @@ def _completion(answer: Answer) -> Completion:
         return Completion(fields["text"], reason)
     raise ConfigError(
         f"the script has an answer that cannot be understood: {answer!r}",
-        mend="write a text, dict(text=..., finish_reason='stop' or 'length'), or dict(failure='http_500', message=...)",
+        fix="write a text, dict(text=..., finish_reason='stop' or 'length'), or dict(failure='http_500', message=...)",
     )
 
 

@@ -48,7 +48,7 @@ class TrafficOptions(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.ramp_up_strategy not in (None, *get_args(RampUp)):
             raise ConfigError(
-                f"there is no ramp_up_strategy {self.ramp_up_strategy!r}", mend="write 'linear' or 'exponential'"
+                f"there is no ramp_up_strategy {self.ramp_up_strategy!r}", fix="write 'linear' or 'exponential'"
             )
         check_more_than_0(burstiness=self.burstiness, tokens_per_minute=self.tokens_per_minute)
         check_more_than_0(ramp_up_start_rps=self.ramp_up_start_rps, ramp_up_seconds=self.ramp_up_seconds)
@@ -65,7 +65,7 @@ def traffic_options(values: Mapping[str, Any]) -> TrafficOptions:
     except TypeError:
         known = ", ".join(TrafficOptions.__struct_fields__)
         strange = ", ".join(repr(name) for name in values if name not in TrafficOptions.__struct_fields__)
-        raise ConfigError(f"traffic_cfg does not know {strange}", mend=f"it knows {known}") from None
+        raise ConfigError(f"traffic_cfg does not know {strange}", fix=f"it knows {known}") from None
 
 
 class Traffic:

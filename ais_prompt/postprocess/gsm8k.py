@@ -33,6 +33,6 @@ def gsm8k_dataset_postprocess(text: str) -> str:
     if not (mark and gold):
         raise DataError(
             f"the gold answer {str(text)[-40:]!r} has no '#### <number>'",
-            mend="leave out dataset_postprocessor if the output column holds the plain answer",
+            fix="leave out dataset_postprocessor if the output column holds the plain answer",
         )
     return gold

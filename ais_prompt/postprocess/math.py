@@ -58,7 +58,7 @@ def math_dataset_postprocess(text: str) -> str:
     if not gold:
         raise DataError(
             f"the gold answer {str(text)[-40:]!r} has no \\boxed{{...}}",
-            mend="leave out dataset_postprocessor if the output column holds the plain answer",
+            fix="leave out dataset_postprocessor if the output column holds the plain answer",
         )
     return gold
 

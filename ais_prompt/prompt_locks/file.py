@@ -34,7 +34,7 @@ def write_prompt_lock(path: Path, lock: PromptLock) -> None:
         with replacing(path) as stream:
             stream.write(encode(content.model_dump(exclude_none=True), indent=2))
     except StoreError as error:
-        error.mend = "name another place with --lock-file"
+        error.fix = "name another place with --lock-file"
         raise
 
 
@@ -46,14 +46,14 @@ def read_prompt_lock(path: Path) -> PromptLock:
         StoreError: it cannot be read.
     """
     if not path.is_file():
-        raise ConfigError("there is no lock", where=str(path), mend="write one: aisprompt lock")
-    with reading(path, mend="check its permissions"):
+        raise ConfigError("there is no lock", where=str(path), fix="write one: aisprompt lock")
+    with reading(path, fix="check its permissions"):
         content = path.read_bytes()
     try:
         values = decode(content.decode("utf-8"))
     except ValueError as error:
-        mend = f"take it from version control, or {_WRITE_AGAIN}"
-        raise ConfigError(f"the lock is not JSON: {error}", where=str(path), mend=mend) from None
+        fix = f"take it from version control, or {_WRITE_AGAIN}"
+        raise ConfigError(f"the lock is not JSON: {error}", where=str(path), fix=fix) from None
     _check_format(values, path)
     try:
         file = _File.model_validate(values)
@@ -64,15 +64,15 @@ def read_prompt_lock(path: Path) -> PromptLock:
 
 def _check_format(values: Any, path: Path) -> None:
     if not isinstance(values, dict) or "format" not in values:
-        raise ConfigError("this is no lock of prompts", where=str(path), mend="name another file with --lock-file")
+        raise ConfigError("this is no lock of prompts", where=str(path), fix="name another file with --lock-file")
     if values["format"] != FORMAT:
         what = f"the lock has the format {values['format']!r}, this version of ais-prompt reads {FORMAT}"
-        raise ConfigError(what, where=str(path), mend=f"{_WRITE_AGAIN}, or use the version that wrote it")
+        raise ConfigError(what, where=str(path), fix=f"{_WRITE_AGAIN}, or use the version that wrote it")
 
 
 def _edited(what: str, path: Path) -> ConfigError:
-    mend = f"locks are not edited by hand: take it from version control, or {_WRITE_AGAIN}"
-    return ConfigError(f"the lock is broken: {what}", where=str(path), mend=mend)
+    fix = f"locks are not edited by hand: take it from version control, or {_WRITE_AGAIN}"
+    return ConfigError(f"the lock is broken: {what}", where=str(path), fix=fix)
 
 
 def _first_fault(error: ValidationError) -> str:

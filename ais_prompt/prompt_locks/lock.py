@@ -65,8 +65,8 @@ def find_drift(spec: RunSpec, path: Path) -> Drift:
     """
     lock = read_prompt_lock(path)
     if lock.config != spec.name:
-        mend = "name the right one with --lock-file, or write one: aisprompt lock"
-        raise ConfigError(f"this is the lock of {lock.config!r}, not of {spec.name!r}", where=str(path), mend=mend)
+        fix = "name the right one with --lock-file, or write one: aisprompt lock"
+        raise ConfigError(f"this is the lock of {lock.config!r}, not of {spec.name!r}", where=str(path), fix=fix)
     locked = {task.name: task for task in lock.tasks}
     tasks, names = [], []
     for prompts, model in render_run(_without_limit(spec)):

@@ -33,8 +33,8 @@ def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompt
     _, spec = read_spec(Source(str(folder.config_file)))
     found = list(_tasks(with_model(spec, model), folder))
     if not found:
-        mend = "wait until it has ended, or go on with it: aisprompt run … -r"
-        raise ConfigError("the run has no predictions yet", where=str(folder.root), mend=mend)
+        fix = "wait until it has ended, or go on with it: aisprompt run … -r"
+        raise ConfigError("the run has no predictions yet", where=str(folder.root), fix=fix)
     return found
 
 
@@ -47,7 +47,7 @@ def with_model(spec: RunSpec, abbr: str | None) -> RunSpec:
     models = tuple(model for model in spec.models if abbr in (None, model.abbr))
     if not models:
         known = ", ".join(model.abbr for model in spec.models)
-        raise ConfigError(f"there is no model {abbr!r} in {spec.name}", where="--models", mend=f"it has: {known}")
+        raise ConfigError(f"there is no model {abbr!r} in {spec.name}", where="--models", fix=f"it has: {known}")
     return replace(spec, models=models)
 
 

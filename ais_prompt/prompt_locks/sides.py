@@ -70,5 +70,5 @@ def _run(name: str, work_dir: Path) -> RunFolder:
     try:
         return locate_run(work_dir, name)
     except ConfigError as error:
-        mend = f"name a .py file, a shipped config, or a run; {error.mend}"
-        raise ConfigError(f"{name!r} is neither a config nor a run", where=error.where, mend=mend) from None
+        fix = f"name a .py file, a shipped config, or a run; {error.fix}"
+        raise ConfigError(f"{name!r} is neither a config nor a run", where=error.where, fix=fix) from None

@@ -75,7 +75,7 @@ class Template(Protocol):
             PromptError: the template makes no examples, or not of this row.
         """
         raise PromptError(
-            f"{type(self).__name__} makes no in-context examples", mend="use PromptTemplate as ice_template"
+            f"{type(self).__name__} makes no in-context examples", fix="use PromptTemplate as ice_template"
         )
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002

@@ -52,7 +52,7 @@ class TextBlank:
         if not isinstance(examples, str):
             raise PromptError(
                 "examples made of turns cannot stand in a string template",
-                mend="write both templates as strings, or both as dialogues",
+                fix="write both templates as strings, or both as dialogues",
             )
         return examples.join(texts)
 

@@ -59,7 +59,7 @@ class PromptBuilder:
         template = self.prompt_template
         if not isinstance(template, DialogueTemplate):
             raise PromptError(
-                f"{type(template).__name__} makes no dialogues of many turns", mend="use MultiTurnPromptTemplate"
+                f"{type(template).__name__} makes no dialogues of many turns", fix="use MultiTurnPromptTemplate"
             )
         return template.dialogue(sample.fields, self.output_column)
 
@@ -101,11 +101,11 @@ class PromptBuilder:
         except TypeError:
             raise PromptError(
                 f"the values of the column {self.output_column!r} are lists or mappings, which are no labels",
-                mend="write the prompt_template as a table by label, or name the labels",
+                fix="write the prompt_template as a table by label, or name the labels",
             ) from None
         if self.output_column is None or not golds:
             raise PromptError(
-                "nothing says which labels there are", mend="write the prompt_template as a table by label"
+                "nothing says which labels there are", fix="write the prompt_template as a table by label"
             )
         return golds
 
@@ -127,15 +127,15 @@ def _check_pair(ice: Template | None, prompt: Template | None, shots_expected: b
     if prompt is None and ice is None:
         raise PromptError(
             "there is neither a prompt_template nor an ice_template",
-            mend="add prompt_template=dict(type='PromptTemplate', template=...)",
+            fix="add prompt_template=dict(type='PromptTemplate', template=...)",
         )
     if prompt is None and ice is not None and ice.ice_token is None and shots_expected:
         raise PromptError(
             "ice_template serves as the prompt too, but has no ice_token: the examples would be lost",
-            mend="put ice_token='</E>' into the template, or use ZeroRetriever",
+            fix="put ice_token='</E>' into the template, or use ZeroRetriever",
         )
     if prompt is not None and ice is not None and prompt.ice_token is None:
         raise PromptError(
             "there is an ice_template, but prompt_template has no ice_token: the examples would be lost",
-            mend="put '</E>' into prompt_template and give it ice_token='</E>', or remove ice_template",
+            fix="put '</E>' into prompt_template and give it ice_token='</E>', or remove ice_template",
         )

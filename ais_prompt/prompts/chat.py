@@ -43,7 +43,7 @@ class ChatTemplate(Template):
         if template is None and len(input_columns) > 1 and DIALOGUE not in input_columns:
             raise PromptError(
                 f"nothing says how {', '.join(input_columns)} make a chat",
-                mend="add a prompt_template, or name one input column",
+                fix="add a prompt_template, or name one input column",
             )
         self.template = template
         self.input_columns = tuple(input_columns)
@@ -111,13 +111,13 @@ def _turn(item: Item) -> Turn:
             return {**item, "role": role}
     raise PromptError(
         f"the role {item.get('role')!r} has no counterpart in a chat",
-        mend=f"use one of {', '.join(ROLES.values())} in the template, or give the turn such a fallback_role",
+        fix=f"use one of {', '.join(ROLES.values())} in the template, or give the turn such a fallback_role",
     )
 
 
 def _message_turn(message: Mapping[str, Any]) -> Turn:
     role, content = message.get("role"), message.get("content")
     if not isinstance(role, str):
-        raise PromptError(f"a message of the chat has no role: {message!r}", mend="dict(role='user', content='...')")
+        raise PromptError(f"a message of the chat has no role: {message!r}", fix="dict(role='user', content='...')")
     key = "prompt_mm" if isinstance(content, list | tuple) else "prompt"
     return {"role": ROLES.get(role, role), key: "" if content is None else content}

@@ -31,14 +31,14 @@ class ColumnTokens:
         selected_column_map: Mapping[Any, Any] | None = None,
     ) -> None:
         if not isinstance(column_token_map, Mapping):
-            raise PromptError("column_token_map must be a mapping", mend="e.g. column_token_map={'question': '</Q>'}")
+            raise PromptError("column_token_map must be a mapping", fix="e.g. column_token_map={'question': '</Q>'}")
         for column, token in column_token_map.items():
             if not isinstance(token, str) or not token:
                 raise PromptError(f"the token of column {column!r} must be a text that is not empty, not {token!r}")
         if len(set(column_token_map.values())) < len(column_token_map):
-            raise PromptError("two columns of column_token_map share a token", mend="give each a token of its own")
+            raise PromptError("two columns of column_token_map share a token", fix="give each a token of its own")
         if (selected_column_name is None) != (selected_column_map is None):
-            raise PromptError("selected_column_name and selected_column_map need each other", mend="give both or none")
+            raise PromptError("selected_column_name and selected_column_map need each other", fix="give both or none")
         self.token_of = dict(column_token_map)
         self.selected = selected_column_name
         self.shown = {str(value): str(text) for value, text in (selected_column_map or {}).items()}
@@ -55,13 +55,13 @@ class ColumnTokens:
         if column not in fields:
             raise PromptError(
                 f"column_token_map names the column {column!r}, which the data does not have",
-                mend=f"the data has {', '.join(map(repr, fields))}",
+                fix=f"the data has {', '.join(map(repr, fields))}",
             )
         if column != self.selected or label is None:
             return str(fields[column])
         if str(label) not in self.shown:
             raise PromptError(
                 f"selected_column_map has no text for the label {label!r} (it has {', '.join(map(repr, self.shown))})",
-                mend="add it to the map",
+                fix="add it to the map",
             )
         return self.shown[str(label)]

@@ -18,7 +18,7 @@ def check_round(template: Mapping[str, Any]) -> None:
         PromptError: it has none.
     """
     if "round" not in template:
-        raise PromptError("a dialogue template needs the key 'round'", mend="round=[dict(role='HUMAN', prompt='...')]")
+        raise PromptError("a dialogue template needs the key 'round'", fix="round=[dict(role='HUMAN', prompt='...')]")
 
 
 def section_items(section: Any) -> list[Item]:

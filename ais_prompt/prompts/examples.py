@@ -57,7 +57,7 @@ class Examples:
         if self._template is None:
             raise PromptError(
                 "the retriever gives examples, but there is no ice_template to show them with",
-                mend="add an ice_template, or use ZeroRetriever",
+                fix="add an ice_template, or use ZeroRetriever",
             )
         return self._template.render_example(shot.fields, label=shot.gold, drop=self._drop)
 

@@ -1,6 +1,6 @@
 """`MultiTurnPromptTemplate`: a dialogue whose round is said once for each question of a row.
 
-The rules are those of AISBench, with its faults mended: a question that is one text is one turn, ``begin`` and ``end``
+The rules are those of AISBench, with its faults fixed: a question that is one text is one turn, ``begin`` and ``end``
 may hold texts, and they and the other columns are filled too.
 """
 
@@ -55,11 +55,11 @@ class MultiTurnPromptTemplate(Template):
         self.answer_role = answer_role
         self._warn = WarnOnce(logging.getLogger(__name__))
         if not self.turn_columns:
-            raise PromptError("turn_columns names no column", mend="turn_columns=['question', 'answer']")
+            raise PromptError("turn_columns names no column", fix="turn_columns=['question', 'answer']")
         if not any(self._is_answer(item) for item in section_items(template["round"])):
             raise PromptError(
                 f"no turn of the round has the role {answer_role!r}, so nothing would be asked",
-                mend=f"add dict(role={answer_role!r}, prompt='{{answer}}') to round, or set answer_role",
+                fix=f"add dict(role={answer_role!r}, prompt='{{answer}}') to round, or set answer_role",
             )
 
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """`MMPromptTemplate`: dialogues with images, sound and film, from a column with AISBench's markers.
 
-The rules are those of AISBench, with its faults mended: the markers may stand in any input column, the other columns
+The rules are those of AISBench, with its faults fixed: the markers may stand in any input column, the other columns
 are filled too, and a value that is a URL of its own is not put behind the template's prefix.
 """
 
@@ -114,7 +114,7 @@ def _content_column(fields: Mapping[str, Any]) -> str:
     raise PromptError(
         f"{found} such as {STARTS['image']}, but exactly one must say what the parts are (the row has "
         f"{', '.join(fields)})",
-        mend=f"name the column {CONTENT!r}, and write e.g. <AIS_IMAGE_START>cat.png<AIS_CONTENT_TAG> in it",
+        fix=f"name the column {CONTENT!r}, and write e.g. <AIS_IMAGE_START>cat.png<AIS_CONTENT_TAG> in it",
     )
 
 
@@ -129,7 +129,7 @@ def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, object]) 
     if modality not in entries:
         raise PromptError(
             f"the row has a piece of {modality}, but prompt_mm has only {', '.join(entries)}",
-            mend=f"add {modality!r} to prompt_mm",
+            fix=f"add {modality!r} to prompt_mm",
         )
     part: dict[str, Any] = _with_value(entries[modality], PLACEHOLDERS[modality], value, columns)
     return part
@@ -152,11 +152,11 @@ def _check_media_turns(items: Sequence[Item]) -> None:
     turns = [item for item in items if isinstance(item, Mapping) and "prompt_mm" in item]
     if not turns:
         raise PromptError(
-            "no turn has prompt_mm, so the parts would be lost", mend="use PromptTemplate for prompts without media"
+            "no turn has prompt_mm, so the parts would be lost", fix="use PromptTemplate for prompts without media"
         )
     for turn in turns:
         if "prompt" in turn:
-            raise PromptError(f"a {turn.get('role')} turn has both prompt and prompt_mm", mend="keep one of them")
+            raise PromptError(f"a {turn.get('role')} turn has both prompt and prompt_mm", fix="keep one of them")
         _check_entries(turn["prompt_mm"])
 
 
@@ -166,10 +166,10 @@ def _check_entries(entries: Any) -> None:
     for modality, part in entries.items():
         if modality not in PLACEHOLDERS:
             raise PromptError(
-                f"prompt_mm has {modality!r}, which is no modality", mend=f"known: {', '.join(PLACEHOLDERS)}"
+                f"prompt_mm has {modality!r}, which is no modality", fix=f"known: {', '.join(PLACEHOLDERS)}"
             )
         if not isinstance(part, Mapping) or not isinstance(part.get(str(part.get("type"))), str | Mapping):
             raise PromptError(
                 f"the part {modality!r} of prompt_mm has no 'type' with a value of that name: {part!r}",
-                mend="{'type': 'image_url', 'image_url': {'url': '{image}'}}",
+                fix="{'type': 'image_url', 'image_url': {'url': '{image}'}}",
             )

@@ -205,7 +205,7 @@ def no_turns_inside(turn: Turn, token: str) -> PromptError:
     """The error for examples made of turns whose place is inside a turn's prompt."""
     return PromptError(
         f"examples made of turns cannot stand inside the prompt of a {turn.get('role')} turn",
-        mend=f"put {token!r} as an item of its own into begin, or make the examples plain text",
+        fix=f"put {token!r} as an item of its own into begin, or make the examples plain text",
     )
 
 

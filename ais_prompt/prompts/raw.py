@@ -40,7 +40,7 @@ class RawPromptTemplate(Template):
     def __init__(self, messages: Sequence[Any], format_variables: bool = True, ice_token: str = "</E>") -> None:
         if not isinstance(messages, list | tuple) or not messages:
             raise PromptError(
-                "RawPromptTemplate needs a list of messages", mend="messages=[dict(role='user', content='{question}')]"
+                "RawPromptTemplate needs a list of messages", fix="messages=[dict(role='user', content='{question}')]"
             )
         for position, message in enumerate(messages):
             if not isinstance(message, str) and not _is_expansion(message):
@@ -99,7 +99,7 @@ class RawPromptTemplate(Template):
         if column not in fields:
             raise PromptError(
                 f"expand_column names {column!r}, which the row does not have (it has {', '.join(fields)})",
-                mend="name a column with a list of messages",
+                fix="name a column with a list of messages",
             )
         if not isinstance(fields[column], list | tuple):
             self._warn("the column %r of expand_column holds no list in some rows; nothing is put in there", column)
@@ -116,7 +116,7 @@ class RawPromptTemplate(Template):
         for message in examples:
             if isinstance(message, str) or "content" not in message:
                 raise PromptError(
-                    "examples made of turns cannot stand among messages", mend="use RawPromptTemplate as ice_template"
+                    "examples made of turns cannot stand among messages", fix="use RawPromptTemplate as ice_template"
                 )
         return examples
 
@@ -132,7 +132,7 @@ def _check_message(message: Any, name: str) -> None:
 
 def _check_role(role: Any, name: str) -> None:
     if role not in ROLES:
-        raise PromptError(f"{name} has the role {role!r}", mend=f"known roles: {', '.join(ROLES)}")
+        raise PromptError(f"{name} has the role {role!r}", fix=f"known roles: {', '.join(ROLES)}")
 
 
 def _parts(message: Item) -> Iterator[Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 """`PromptTemplate`: a string, a dialogue (``begin``, ``round``, ``end``), or a table of these by label.
 
-The rules are those that OpenCompass and AISBench agree on, with their faults mended: values are filled in one pass,
+The rules are those that OpenCompass and AISBench agree on, with their faults fixed: values are filled in one pass,
 examples are never scanned again, and a template that would lose its examples is refused when it is made.
 """
 
@@ -52,7 +52,7 @@ class PromptTemplate(Template):
             ColumnTokens(column_token_map, selected_column_name, selected_column_map) if column_token_map else None
         )
         if self.column_tokens and ice_token in self.column_tokens.token_of.values():
-            raise PromptError(f"{ice_token!r} is both ice_token and the token of a column", mend="rename one of them")
+            raise PromptError(f"{ice_token!r} is both ice_token and the token of a column", fix="rename one of them")
         if self.ice_token is not None:
             _check_has_token(template, self.form, self.ice_token)
         # Rows of one data set have the same columns, so there are no more of these than there are labels.
@@ -81,7 +81,7 @@ class PromptTemplate(Template):
         if label is not None and self.column_tokens and self.ice_token is None:
             raise PromptError(
                 "a template with column_token_map needs an ice_token for label prompts",
-                mend="put '</E>' into the template and give it ice_token='</E>'",
+                fix="put '</E>' into the template and give it ice_token='</E>'",
             )
         entry = self.labels[0] if label is None and self.form == "labels" else label
         blank = self._prompt_blank(self._key(entry), tuple(fields), keep_sep)
@@ -139,7 +139,7 @@ class PromptTemplate(Template):
         if not known:
             raise PromptError(
                 f"the label table has no entry for {label!r} (it has {', '.join(map(repr, self.labels))})",
-                mend="add the label to the template; an integer 1 does not find the key '1'",
+                fix="add the label to the template; an integer 1 does not find the key '1'",
             )
         return label
 
@@ -152,7 +152,7 @@ class PromptTemplate(Template):
             return entry
         raise PromptError(
             f"the template of label {key!r} is neither a string nor a dialogue of only begin, round and end",
-            mend="template={'A': 'text'} or {'A': dict(round=[...])}",
+            fix="template={'A': 'text'} or {'A': dict(round=[...])}",
         )
 
 
@@ -169,7 +169,7 @@ def _form(template: Any) -> Form:
 
 def _token(name: str, token: Any) -> str | None:
     if token is not None and (not isinstance(token, str) or not token):
-        raise PromptError(f"{name} must be a text that is not empty, not {token!r}", mend=f"e.g. {name}='</E>'")
+        raise PromptError(f"{name} must be a text that is not empty, not {token!r}", fix=f"e.g. {name}='</E>'")
     return token
 
 
@@ -179,7 +179,7 @@ def _check_has_token(template: Any, form: Form, token: str) -> None:
         if not _contains(entry, token):
             raise PromptError(
                 f"ice_token {token!r} does not stand in {name!r}: the examples would be lost",
-                mend=f"put {token!r} where the examples go, or remove ice_token",
+                fix=f"put {token!r} where the examples go, or remove ice_token",
             )
 
 

@@ -17,7 +17,7 @@ def column_entries(fields: Mapping[str, Any], column: str) -> list[Any]:
     if column not in fields:
         raise PromptError(
             f"the row has no {column!r} for its turns (it has {', '.join(fields)})",
-            mend="name the columns that hold one entry for each turn: turn_columns=['...']",
+            fix="name the columns that hold one entry for each turn: turn_columns=['...']",
         )
     value = fields[column]
     if value is None:  # so readers give an empty cell

@@ -91,7 +91,7 @@ def _size(value: Any) -> int:
 def _first_columns(first: NumberedRow, place: Place) -> dict[str, Column]:
     number, row = first
     if not row:
-        raise DataError("the first row has no columns", where=place(number), mend="the first row names the columns")
+        raise DataError("the first row has no columns", where=place(number), fix="the first row names the columns")
     return {name: Column() for name in row}
 
 
@@ -113,7 +113,7 @@ def _record_batch(batch: Sequence[NumberedRow], columns: Mapping[str, Column], p
         raise DataError(
             f"column {name!r} cannot hold {reprlib.repr(row.get(name))}{beside}: {misfit.why}",
             where=place(number),
-            mend=_ANY_COLUMN if misfit.alone else _ONE_COLUMN,
+            fix=_ANY_COLUMN if misfit.alone else _ONE_COLUMN,
         )
     return pa.RecordBatch.from_pydict(arrays)
 

@@ -94,7 +94,7 @@ def _find(wanted: str, splits: tuple[str, ...], where: str) -> str:
     raise DataError(
         f"no split {wanted!r} (there {'is' if len(splits) == 1 else 'are'} {', '.join(map(repr, splits))})",
         where=where,
-        mend=f"did you mean {near[0]!r}?" if near else f"set {where.rpartition('.')[2]} of reader_cfg to one of them",
+        fix=f"did you mean {near[0]!r}?" if near else f"set {where.rpartition('.')[2]} of reader_cfg to one of them",
     )
 
 

@@ -20,18 +20,18 @@ def reading(path: Path) -> Iterator[None]:
         raise missing_file(path) from None
     except (OSError, EOFError, zlib.error) as error:
         cause = (isinstance(error, OSError) and error.strerror) or error
-        mend = "check that it is a whole file and that you may read it"
-        raise DataError(f"cannot read the file: {cause}", where=str(path), mend=mend) from error
+        fix = "check that it is a whole file and that you may read it"
+        raise DataError(f"cannot read the file: {cause}", where=str(path), fix=fix) from error
     except UnicodeDecodeError as error:
         raise DataError(
-            f"the file is not UTF-8 text: {error.reason}", where=str(path), mend="save it as UTF-8"
+            f"the file is not UTF-8 text: {error.reason}", where=str(path), fix="save it as UTF-8"
         ) from None
 
 
 def missing_file(path: Path) -> DataError:
     """The error for a path where nothing is; it offers the nearest name beside it."""
-    mend = "check the path: a relative one starts at the working directory, or beside the config"
+    fix = "check the path: a relative one starts at the working directory, or beside the config"
     if path.parent.is_dir():
         near = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1)
-        mend = f"did you mean {near[0]!r}?" if near else mend
-    return DataError("there is no such file or folder", where=str(path), mend=mend)
+        fix = f"did you mean {near[0]!r}?" if near else fix
+    return DataError("there is no such file or folder", where=str(path), fix=fix)

@@ -51,7 +51,7 @@ def read_file(path: Path, format: Format | None = None) -> Table:
     kind = format or split_name(path)[1]
     if kind is None:
         raise DataError(
-            "the file's ending names no format", where=str(path), mend=f"set format to one of {', '.join(FORMATS)}"
+            "the file's ending names no format", where=str(path), fix=f"set format to one of {', '.join(FORMATS)}"
         )
     with reading(path):
         status = path.stat()
@@ -63,7 +63,7 @@ def _read(path: Path, kind: Format, _changed: int, _size: int) -> Table:
     """A file as it is now; kept for a while, since a run reads right after its check what that has read."""
     table = Table(_READ[kind](path), [str(path)])
     if not len(table):
-        raise DataError("the file has no rows", where=str(path), mend="fill it, or take it out of the config")
+        raise DataError("the file has no rows", where=str(path), fix="fill it, or take it out of the config")
     return table
 
 
@@ -80,14 +80,14 @@ def _read_json(path: Path) -> StoredBatches:
     with _open(path) as stream:
         text = stream.read().decode("utf-8-sig")
     if not text.strip():
-        raise DataError("the file is empty", where=str(path), mend="fill it, or take it out of the config")
+        raise DataError("the file is empty", where=str(path), fix="fill it, or take it out of the config")
     try:
         value = decode(text)
     except json.JSONDecodeError as error:
-        mend = "repair it; if the file has one object a line, name it .jsonl or set format='jsonl'"
-        raise DataError(f"the file is not JSON: {error.msg}", where=f"{path}:{error.lineno}", mend=mend) from None
+        fix = "repair it; if the file has one object a line, name it .jsonl or set format='jsonl'"
+        raise DataError(f"the file is not JSON: {error.msg}", where=f"{path}:{error.lineno}", fix=fix) from None
     except ValueError as error:
-        raise DataError(f"the file cannot be used: {error}", where=str(path), mend="repair it") from None
+        raise DataError(f"the file cannot be used: {error}", where=str(path), fix="repair it") from None
     return store_rows(enumerate(_json_rows(value, path)), lambda row: f"{path}, row {row}")
 
 
@@ -101,11 +101,11 @@ def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
         lengths = {name: len(column) for name, column in value.items()}
         if len(set(lengths.values())) == 1:
             return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
-        raise DataError(f"the columns differ in length: {lengths}", where=str(path), mend="make them equally long")
+        raise DataError(f"the columns differ in length: {lengths}", where=str(path), fix="make them equally long")
     raise DataError(
         f"the JSON text is no table but {_kind(value)}",
         where=str(path),
-        mend='write a list of objects, {"data": [objects]}, or {"column": [values]}',
+        fix='write a list of objects, {"data": [objects]}, or {"column": [values]}',
     )
 
 
@@ -134,7 +134,7 @@ def _csv_rows(text: io.TextIOWrapper, path: Path, delimiter: str) -> Iterator[tu
     try:
         header = next(filter(None, records), [])
         if len(set(header)) < len(header):
-            raise DataError(f"two columns have one name: {header}", where=f"{path}:1", mend="rename one of them")
+            raise DataError(f"two columns have one name: {header}", where=f"{path}:1", fix="rename one of them")
         line = records.line_num + 1
         for record in records:
             if record:
@@ -142,7 +142,7 @@ def _csv_rows(text: io.TextIOWrapper, path: Path, delimiter: str) -> Iterator[tu
                 yield line, dict(zip(header, record, strict=True))
             line = records.line_num + 1
     except csv.Error as error:
-        raise DataError(f"the record is broken: {error}", where=f"{path}:{line}", mend="check its quotes") from None
+        raise DataError(f"the record is broken: {error}", where=f"{path}:{line}", fix="check its quotes") from None
 
 
 def _check_width(record: list[str], header: list[str], where: str) -> None:
@@ -150,7 +150,7 @@ def _check_width(record: list[str], header: list[str], where: str) -> None:
         raise DataError(
             f"the record has {len(record)} fields, but there are {len(header)} columns",
             where=where,
-            mend="put fields that contain the separator, quotes or line breaks in quotes",
+            fix="put fields that contain the separator, quotes or line breaks in quotes",
         )
 
 
@@ -171,8 +171,8 @@ def _read_parquet(path: Path) -> StoredBatches:
                 stored.append(batch)
     except pa.ArrowException as error:
         cause = str(error).partition("\n")[0]
-        mend = "check how it was made, or copy it again"
-        raise DataError(f"the file is not Parquet: {cause}", where=str(path), mend=mend) from None
+        fix = "check how it was made, or copy it again"
+        raise DataError(f"the file is not Parquet: {cause}", where=str(path), fix=fix) from None
     return stored
 
 

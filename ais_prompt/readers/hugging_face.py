@@ -67,7 +67,7 @@ class HuggingFaceDataset:
             raise DataError(
                 f"datasets cannot load it: {_cause(error)}",
                 where=" ".join(part for part in (self._path, self._name) if part),
-                mend="check path, name and revision; what is not on this machine needs a connection to the hub",
+                fix="check path, name and revision; what is not on this machine needs a connection to the hub",
             ) from error
         return data if isinstance(data, Mapping) else {_ONLY_SPLIT: data}
 

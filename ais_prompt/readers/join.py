@@ -42,7 +42,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
         raise DataError(
             f"the files of one split do not go together: {str(error).partition(chr(10))[0]}",
             where=", ".join(origins),
-            mend="write the same kind of value in every row of a column, in all files",
+            fix="write the same kind of value in every row of a column, in all files",
         ) from None
     return Table(stored, origins)
 

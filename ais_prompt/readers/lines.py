@@ -37,7 +37,7 @@ def _check(table: Table, column: str) -> None:
         raise DataError(
             f"join_lines names {column!r}, " + ("which is no column" if kind is None else f"which holds {kind}"),
             where=", ".join(table.origins),
-            mend="name columns of lists of texts",
+            fix="name columns of lists of texts",
         )
 
 

@@ -40,7 +40,7 @@ class LocalDataset:
         join_lines: Sequence[str] = (),
     ) -> None:
         if path is None and not data_files:
-            raise ConfigError("LocalDataset needs path or data_files", mend="set path to a file or folder")
+            raise ConfigError("LocalDataset needs path or data_files", fix="set path to a file or folder")
         self._path = None if path is None else Path(path)
         self._data_files = data_files
         self._format = format
@@ -78,7 +78,7 @@ def _named_files(
     for split, files in splits.items():
         found[split] = [folder / file for file in ([files] if isinstance(files, str) else files)]
         if not found[split]:
-            raise DataError(f"data_files names no file for the split {split!r}", mend="name one, or take the split out")
+            raise DataError(f"data_files names no file for the split {split!r}", fix="name one, or take the split out")
     return found
 
 
@@ -100,13 +100,13 @@ def _files_of_folder(folder: Path, wanted: Format | None) -> dict[str, list[Path
     for name, paths in splits.items():
         if len(paths) > 1:
             files = ", ".join(path.name for path in paths)
-            mend = "remove one, set format, or name the files with data_files"
-            raise DataError(f"several files for the split {name!r}: {files}", where=str(folder), mend=mend)
+            fix = "remove one, set format, or name the files with data_files"
+            raise DataError(f"several files for the split {name!r}: {files}", where=str(folder), fix=fix)
     if not splits:
         others = ", ".join(path.name for paths in found.values() for path in paths)
         raise DataError(
             f"no file for {', '.join(SPLIT_NAMES)} in the folder" + (f" (it has {others})" if others else ""),
             where=str(folder),
-            mend="name the files with data_files={'train': ..., 'test': ...}",
+            fix="name the files with data_files={'train': ..., 'test': ...}",
         )
     return splits

@@ -50,7 +50,7 @@ def select(wanted: int | float | str | None, size: int) -> Sequence[int]:
     if wanted <= 0 or wanted >= size:
         return range(size)
     if not float(wanted).is_integer():
-        raise ConfigError(f"the range {wanted} is not a whole number of rows", mend=f"write {_EXAMPLES}")
+        raise ConfigError(f"the range {wanted} is not a whole number of rows", fix=f"write {_EXAMPLES}")
     return _drawn(int(wanted), size)
 
 
@@ -81,7 +81,7 @@ def _pick(bracket: str, rows: Sequence[int], text: str) -> Sequence[int]:
     if match := _SLICE.fullmatch(bracket):
         start, stop, step = (int(part) if part and part.strip() else None for part in match.groups())
         if step == 0:
-            raise ConfigError(f"the range {text!r} has a step of 0", mend="take a step of 1 or more")
+            raise ConfigError(f"the range {text!r} has a step of 0", fix="take a step of 1 or more")
         return rows[start:stop:step]
     if not _ROWS.fullmatch(bracket):
         raise _not_a_range(text)
@@ -92,9 +92,9 @@ def _pick(bracket: str, rows: Sequence[int], text: str) -> Sequence[int]:
             f"the range {text!r} names a row that is not there: the rows are 0 to {len(rows) - 1}"
             if rows
             else f"the range {text!r} names a row, but there are no rows",
-            mend="name rows that the split has",
+            fix="name rows that the split has",
         ) from None
 
 
 def _not_a_range(text: str) -> ConfigError:
-    return ConfigError(f"{text!r} is not a range of rows", mend=f"write {_EXAMPLES}")
+    return ConfigError(f"{text!r} is not a range of rows", fix=f"write {_EXAMPLES}")

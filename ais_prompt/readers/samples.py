@@ -86,5 +86,5 @@ class Samples(Sequence[Sample]):
         return DataError(
             f"no column {column!r} (it has {has})",
             where=", ".join(self._table.origins),
-            mend=(f"did you mean {near[0]!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
+            fix=(f"did you mean {near[0]!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
         )

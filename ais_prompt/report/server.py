@@ -65,7 +65,7 @@ class ReportServer(ThreadingHTTPServer):
             super().__init__((LOOPBACK, port), _Handler)
         except OSError as error:
             what = f"cannot listen on port {port}: {error.strerror}"
-            raise ConfigError(what, where="--port", mend="leave it out: any free port will do") from None
+            raise ConfigError(what, where="--port", fix="leave it out: any free port will do") from None
 
     @property
     def url(self) -> str:
@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no run {unquote(path)}"), with_body)
             else:
                 report = report_of(folder)
-                with reading(report, mend="give the command again"), report.open("rb") as stream:
+                with reading(report, fix="give the command again"), report.open("rb") as stream:
                     self._send(HTTPStatus.OK, stream, with_body, kind="text/html")
         except AisPromptError as error:
             self._send(HTTPStatus.SERVICE_UNAVAILABLE, _plain("\n".join(error.lines())), with_body)

@@ -100,7 +100,7 @@ class Bm25Index:
         if not any(documents):
             raise ConfigError(
                 "BM25Retriever finds not one word in the train split",
-                mend="check train_split, train_range and input_columns of reader_cfg",
+                fix="check train_split, train_range and input_columns of reader_cfg",
             )
         fitted: Any = require("rank_bm25", extra="retrievers", why="BM25Retriever").BM25Okapi(documents)
         self._rows = len(documents)

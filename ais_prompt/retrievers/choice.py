@@ -40,7 +40,7 @@ def check_count(count: int, argument: str) -> int:
         ConfigError: it is negative.
     """
     if count < 0:
-        raise ConfigError(f"{argument} cannot be {count}", mend=f"{argument}=0 shows no examples")
+        raise ConfigError(f"{argument} cannot be {count}", fix=f"{argument}=0 shows no examples")
     return count
 
 
@@ -55,5 +55,5 @@ def check_enough(count: int, rows: int, argument: str, own: Iterable[OwnRows] = 
         less = f", {left_out} of which are a test row itself" if left_out else ""
         raise ConfigError(
             f"{argument} asks for {count} examples, but the train split has {rows} rows{less}",
-            mend=f"lower {argument}; check train_split and train_range of reader_cfg",
+            fix=f"lower {argument}; check train_split and train_range of reader_cfg",
         )

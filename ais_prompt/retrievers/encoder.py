@@ -37,7 +37,7 @@ def make_encoder(encoder: Encoder | Mapping[str, Any]) -> Encoder:
     if isinstance(encoder, Encoder) and not isinstance(encoder, str):
         return encoder
     if not isinstance(encoder, Mapping) or not isinstance(encoder.get("type"), str):
-        raise ConfigError(f"{encoder!r} is no encoder", mend="encoder=dict(type='HuggingFaceEncoder', path=...)")
+        raise ConfigError(f"{encoder!r} is no encoder", fix="encoder=dict(type='HuggingFaceEncoder', path=...)")
     name, arguments = encoder["type"], {key: value for key, value in encoder.items() if key != "type"}
     try:
         made: Encoder = ENCODERS.get(name)(**arguments)

@@ -50,7 +50,7 @@ class FixKRetriever:
                 rows = f"0 to {len(train) - 1}" if train else "no rows"
                 raise ConfigError(
                     f"fix_id_list asks for row {shot}, but the train split has {rows}",
-                    mend="choose ids within the train split; check train_split and train_range of reader_cfg",
+                    fix="choose ids within the train split; check train_split and train_range of reader_cfg",
                 )
         own = own_rows(train, test, exclude_self=self.exclude_self)
         return RowLists(take(self.fix_id_list, len(self.fix_id_list), rows) for rows in own)

@@ -44,7 +44,7 @@ class HuggingFaceEncoder:
     ) -> None:
         require_installed("torch", extra="local", why="HuggingFaceEncoder")
         if path.startswith((".", "/", "~")) and not Path(path).expanduser().is_dir():
-            raise ModelError(f"the encoder's folder does not exist: {path}", mend="check the path, or give a hub id")
+            raise ModelError(f"the encoder's folder does not exist: {path}", fix="check the path, or give a hub id")
         if batch_size < 1 or max_length < 1:
             raise ConfigError("batch_size and max_length of HuggingFaceEncoder must be at least 1")
         self.path = path
@@ -95,7 +95,7 @@ class HuggingFaceEncoder:
                 cause = (str(error).strip() or type(error).__name__).splitlines()[0]
                 raise ModelError(
                     f"cannot load the encoder {self.path}: {cause}",
-                    mend="give a folder with a model and its tokenizer, or a hub id and a connection",
+                    fix="give a folder with a model and its tokenizer, or a hub id and a connection",
                 ) from error
             tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
             tokenizer.padding_side = "right"

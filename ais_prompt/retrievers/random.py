@@ -42,7 +42,7 @@ class RandomRetriever:
         exclude_self: bool = False,
     ) -> None:
         if not 0 <= seed < 2**32:
-            raise ConfigError(f"seed cannot be {seed}", mend="choose one from 0 to 4294967295")
+            raise ConfigError(f"seed cannot be {seed}", fix="choose one from 0 to 4294967295")
         self.ice_num = check_count(ice_num, "ice_num")
         self.seed = seed
         self.ice_separator = ice_separator

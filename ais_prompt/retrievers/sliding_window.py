@@ -54,7 +54,7 @@ class SlidingWindowRetriever:
             raise ConfigError(
                 f"the train split has {len(train)} rows, but the window of the last of {len(test)} test rows ends at "
                 f"train row {len(test) - 2}",
-                mend="use another retriever, or cut the test split with test_range of reader_cfg",
+                fix="use another retriever, or cut the test split with test_range of reader_cfg",
             )
         return RowLists(self._window(row, len(train), rows) for row, rows in enumerate(own))
 

@@ -34,7 +34,7 @@ class RetrievalText:
         if self.input_template is None and not self.input_columns:
             raise ConfigError(
                 "the retriever compares texts, but was not told of which columns",
-                mend="give it input_columns=['question'], or an input_template",
+                fix="give it input_columns=['question'], or an input_template",
             )
         return [self._text(sample) for sample in samples]
 
@@ -47,5 +47,5 @@ class RetrievalText:
         except KeyError as error:
             raise ConfigError(
                 f"the retriever compares the column {error.args[0]!r}, which the data does not have",
-                mend=f"input_columns can name {', '.join(map(repr, fields))}",
+                fix=f"input_columns can name {', '.join(map(repr, fields))}",
             ) from None

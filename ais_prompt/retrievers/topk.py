@@ -84,7 +84,7 @@ class TopkRetriever:
             raise ConfigError(
                 f"{type(self.encoder).__name__} must give one vector of finite numbers for each of {len(samples)} "
                 f"texts, not an array of shape {vectors.shape}",
-                mend="use another encoder, or keep the model in float32",
+                fix="use another encoder, or keep the model in float32",
             )
         return vectors
 

@@ -80,7 +80,7 @@ def read_baseline(path: Path) -> Baseline:
         StoreError: it cannot be read.
         ConfigError: it is none, or one of another format.
     """
-    with reading(path, mend=_AGAIN):
+    with reading(path, fix=_AGAIN):
         content = path.read_bytes()
     try:
         values = decode(content.decode())
@@ -88,11 +88,11 @@ def read_baseline(path: Path) -> Baseline:
             raise ConfigError(
                 f"the baseline has format {values['format']!r}, this version reads {FORMAT}",
                 where=str(path),
-                mend=_AGAIN,
+                fix=_AGAIN,
             )
         return Baseline(values["run"], tuple(_task(task) for task in values["tasks"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"this is no baseline: {error!r}", where=str(path), mend=_AGAIN) from None
+        raise ConfigError(f"this is no baseline: {error!r}", where=str(path), fix=_AGAIN) from None
 
 
 def _by_value(values: Mapping[str, float]) -> dict[str, str]:

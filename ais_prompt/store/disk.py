@@ -28,17 +28,17 @@ def unwritable(path: Path, error: OSError) -> StoreError:
     if error.errno in _FULL:
         what, cure = "no space left on the disk", "free some"
     else:
-        what, cure = f"cannot write: {error.strerror or error}", "mend that"
-    return StoreError(what, where=str(path), mend=f"everything so far is kept; {cure} and go on with -r")
+        what, cure = f"cannot write: {error.strerror or error}", "fix that"
+    return StoreError(what, where=str(path), fix=f"everything so far is kept; {cure} and go on with -r")
 
 
 @contextmanager
-def reading(path: Path, mend: str) -> Iterator[None]:
-    """Turn an operating system's error while ``path`` is read into a StoreError with this ``mend``."""
+def reading(path: Path, fix: str) -> Iterator[None]:
+    """Turn an operating system's error while ``path`` is read into a StoreError with this ``fix``."""
     try:
         yield
     except OSError as error:
-        raise StoreError(f"cannot read: {error.strerror or error}", where=str(path), mend=mend) from error
+        raise StoreError(f"cannot read: {error.strerror or error}", where=str(path), fix=fix) from error
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
         return _run_folder_at(found[0])
     names = [str(folder.relative_to(work_dir)) for folder in found or every]
     what = f"several runs are called {run!r}" if found else f"there is no run {run!r}"
-    raise ConfigError(what, where=str(work_dir), mend=f"runs here: {_listed(names)}" if names else "use -w DIR")
+    raise ConfigError(what, where=str(work_dir), fix=f"runs here: {_listed(names)}" if names else "use -w DIR")
 
 
 def all_runs(work_dir: Path) -> Iterator[Path]:
@@ -87,23 +87,23 @@ def _runs(parent: Path) -> list[str]:
 
 def _folders(parent: Path) -> list[Path]:
     """The folders in a folder; none if it is not there."""
-    with reading(parent, mend="check its permissions, or choose another place with -w DIR"):
+    with reading(parent, fix="check its permissions, or choose another place with -w DIR"):
         return [folder for folder in parent.iterdir() if folder.is_dir()] if parent.is_dir() else []
 
 
 def _run_folder_at(root: Path) -> RunFolder:
     folder = RunFolder(root)
     if not root.is_dir():
-        raise ConfigError("there is no such run folder", where=str(root), mend="check the path, or use -r latest")
+        raise ConfigError("there is no such run folder", where=str(root), fix="check the path, or use -r latest")
     if not folder.config_file.is_file():
-        raise ConfigError("this is not a run folder: it has no config.py", where=str(root), mend="use -r latest")
+        raise ConfigError("this is not a run folder: it has no config.py", where=str(root), fix="use -r latest")
     return folder
 
 
 def _no_such_run(work_dir: Path, parent: Path, runs: list[str], which: str) -> ConfigError:
     if runs:
-        mend = f"runs, the newest first: {_listed(runs[::-1])}"
-        return ConfigError(f"there is no run {which!r}", where=str(parent), mend=mend)
+        fix = f"runs, the newest first: {_listed(runs[::-1])}"
+        return ConfigError(f"there is no run {which!r}", where=str(parent), fix=fix)
     others = sorted(folder.name for folder in _folders(work_dir))
     known = f"; there are runs of: {', '.join(others[:_SHOWN])}" if others else ""
-    return ConfigError("there is no earlier run", where=str(parent), mend=f"start one without -r{known}")
+    return ConfigError("there is no earlier run", where=str(parent), fix=f"start one without -r{known}")

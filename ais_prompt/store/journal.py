@@ -45,7 +45,7 @@ class Journal:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a journal, or begin it; a torn last line is mended, lines that cannot be read are counted and kept.
+        """Open a journal, or begin it; a torn last line is fixed, lines that cannot be read are counted and kept.
 
         Raises:
             StoreError: the file cannot be read or written.
@@ -73,7 +73,7 @@ class Journal:
         """
         if key not in self._answers:
             return None
-        with reading(self.path, mend="repair the disk, or start a new run without -r"):
+        with reading(self.path, fix="repair the disk, or start a new run without -r"):
             self._lines.seek(self._answers[key])
             line = self._lines.readline()
         return _parse(line)[1]
@@ -126,12 +126,12 @@ class Journal:
         self.close()
 
     def _load(self) -> None:
-        with reading(self.path, mend="repair the disk, or start a new run without -r"):
+        with reading(self.path, fix="repair the disk, or start a new run without -r"):
             line = b""
             for line in self._lines:
                 self._index(line)
         if line and not line.endswith(b"\n"):
-            self._mend(line)
+            self._repair_last_line(line)
         if self.skipped:
             logger.warning("%s: %d unreadable line(s) skipped; they will be asked again", self.path, self.skipped)
 
@@ -146,7 +146,7 @@ class Journal:
                 self._answers[key] = self._end
         self._end += len(line)
 
-    def _mend(self, line: bytes) -> None:
+    def _repair_last_line(self, line: bytes) -> None:
         """End the last line if only its newline is missing; otherwise cut it off."""
         try:
             _parse(line)

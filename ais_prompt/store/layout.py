@@ -116,7 +116,7 @@ def create_run_folder(work_dir: Path, name: str, now: datetime | None = None) ->
                 break
     except OSError as error:
         raise ConfigError(
-            f"cannot make a run folder: {error.strerror}", where=str(work_dir), mend="choose another place with -w DIR"
+            f"cannot make a run folder: {error.strerror}", where=str(work_dir), fix="choose another place with -w DIR"
         ) from error
     return RunFolder(root)
 

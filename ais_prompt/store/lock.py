@@ -26,7 +26,7 @@ def lock_run(folder: RunFolder) -> Iterator[None]:
         raise ConfigError(
             f"the run folder cannot be written: {error.strerror}",
             where=str(folder.root),
-            mend="choose another place with -w DIR",
+            fix="choose another place with -w DIR",
         ) from error
     try:
         _take(descriptor, folder)
@@ -45,7 +45,7 @@ def _take(descriptor: int, folder: RunFolder) -> None:
             raise StoreError(
                 f"another process writes this run folder: PID {holder}",
                 where=str(folder.root),
-                mend="wait until it has ended or stop it; or start a new run without -r",
+                fix="wait until it has ended or stop it; or start a new run without -r",
             ) from None
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

@@ -101,7 +101,7 @@ def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Predi
         StoreError: there is no such file, or it cannot be read.
         DataError: a line is not a prediction; it names the line.
     """
-    with reading(path, mend="ask the model first: -m infer, or -m all"), path.open("rb") as lines:
+    with reading(path, fix="ask the model first: -m infer, or -m all"), path.open("rb") as lines:
         for number, values in read_objects(lines, str(path), own=True):
             try:
                 prediction = Prediction.from_json(values, with_prompt=with_prompts)
@@ -109,6 +109,6 @@ def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Predi
                 raise DataError(
                     f"the line is not a prediction: {error!r}",
                     where=f"{path}:{number}",
-                    mend="remove the file and go on with -r: answers are in the journal, nothing is asked again",
+                    fix="remove the file and go on with -r: answers are in the journal, nothing is asked again",
                 ) from None
             yield prediction

@@ -86,7 +86,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _reading(path: Path) -> AbstractContextManager[None]:
-    return reading(path, mend="score first: -m eval, or -m all")
+    return reading(path, fix="score first: -m eval, or -m all")
 
 
 def _is_head(line: bytes) -> bool:
@@ -97,13 +97,11 @@ def _object(content: bytes, path: Path) -> dict[str, Any]:
     try:
         value = decode_own(content)
     except ValueError as error:
-        raise StoreError(
-            f"the file is not JSON: {error}", where=str(path), mend="remove it and go on with -r"
-        ) from None
+        raise StoreError(f"the file is not JSON: {error}", where=str(path), fix="remove it and go on with -r") from None
     if not isinstance(value, dict):
-        raise StoreError("the file is not a JSON object", where=str(path), mend="remove it and go on with -r")
+        raise StoreError("the file is not a JSON object", where=str(path), fix="remove it and go on with -r")
     return value
 
 
 def _no_results(path: Path, why: str) -> StoreError:
-    return StoreError(f"the file has no results: {why}", where=str(path), mend="score again: aisprompt score RUN")
+    return StoreError(f"the file has no results: {why}", where=str(path), fix="score again: aisprompt score RUN")

@@ -92,7 +92,7 @@ def _now() -> str:
 def _changes(folder: RunFolder, config: str) -> list[str]:
     if not folder.config_file.exists():
         return []
-    with reading(folder.config_file, mend="start a new run without -r"):
+    with reading(folder.config_file, fix="start a new run without -r"):
         before = folder.config_file.read_text("utf-8", "replace")
     lines = difflib.unified_diff(before.splitlines(), config.splitlines(), n=0, lineterm="")
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]

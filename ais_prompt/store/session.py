@@ -27,7 +27,7 @@ def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
         raise Interrupted(
             "stopped; every answer so far is kept",
             where=str(folder.root),
-            mend=f"give the same command again with -r {folder.root.name}",
+            fix=f"give the same command again with -r {folder.root.name}",
         ) from None
     except BaseException:
         logger.info("session broken off", exc_info=True)

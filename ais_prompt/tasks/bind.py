@@ -32,10 +32,10 @@ def argument_faults(
     name = getattr(part, "__name__", str(part))
     for key in args:
         if key not in names and not takes_any:
-            yield ConfigError(f"{name} has no argument {key!r}", where=f"{where}.{key}", mend=_nearest(key, names))
+            yield ConfigError(f"{name} has no argument {key!r}", where=f"{where}.{key}", fix=_nearest(key, names))
     for parameter in parameters:
         if parameter.name in names and parameter.default is parameter.empty and parameter.name not in args:
-            yield ConfigError(f"{name} needs {parameter.name!r}", where=where, mend=f"add {parameter.name}=...")
+            yield ConfigError(f"{name} needs {parameter.name!r}", where=where, fix=f"add {parameter.name}=...")
     hints = _hints(part)
     for key, value in args.items():
         if key in names and key in hints and (fault := _fault(hints[key], value, f"{key!r} of {name}")):

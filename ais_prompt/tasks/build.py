@@ -146,7 +146,7 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
         raise ConfigError(
             f"{spec.evaluator.type} needs a judge" if needs_judge else f"{spec.evaluator.type} asks no judge",
             where=spec.evaluator.where,
-            mend="judge_cfg=dict(<a model>), prompt_template=dict(...)" if needs_judge else "take judge_cfg out",
+            fix="judge_cfg=dict(<a model>), prompt_template=dict(...)" if needs_judge else "take judge_cfg out",
         )
     return evaluator
 

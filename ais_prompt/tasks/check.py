@@ -212,6 +212,6 @@ def _first_question(data: Dataset) -> Sample:
     if not len(data.test):
         raise DataError(
             "there is not one question in the test split",
-            mend="check test_split and test_range of reader_cfg, and that the file has rows",
+            fix="check test_split and test_range of reader_cfg, and that the file has rows",
         )
     return data.test[0]

@@ -173,7 +173,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         raise DataError(
             f"the runs have different metrics: {before.metric.metric} and {metric.metric}",
             where=after.task.spec.name,
-            mend="score one of them again with the other's config: aisprompt score RUN --config CONFIG",
+            fix="score one of them again with the other's config: aisprompt score RUN --config CONFIG",
         )
     old, new = before.values, after.values
     ids = [name for name in before.predictions if name in old and name in new]
@@ -181,7 +181,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         raise DataError(
             "the runs have no answered sample in common",
             where=after.task.spec.name,
-            mend="were they made with the same data? Samples are known by a digest of their row",
+            fix="were they made with the same data? Samples are known by a digest of their row",
         )
     differences = tuple(new[name] - old[name] for name in ids)
     both = before.predictions.keys() & after.predictions.keys()

@@ -74,7 +74,7 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
         raise GoldError(
             f"there is not one gold for each answer of the dialogue: {_shortened(golds)} for {_shortened(answers)}",
             where=f"sample {prediction.sample_id}, row {prediction.index}",
-            mend="name the column with one gold for each turn as output_column, or use infer_mode='last'",
+            fix="name the column with one gold for each turn as output_column, or use infer_mode='last'",
         )
     for answer, gold, completion in zip(answers, golds, prediction.completions, strict=True):
         yield replace(prediction, prediction=answer, gold=gold, completions=(completion,))

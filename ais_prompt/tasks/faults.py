@@ -59,8 +59,8 @@ class FaultList(list[AisPromptError]):
 
     def _check_nested(self, registry: PartRegistry, config: Mapping[str, Any], where: str) -> None:
         if not isinstance(kind := config.get("type"), str):
-            mend = f"type='...', one of {', '.join(registry.names())}"
-            self.note(ConfigError(f"{where.rpartition('.')[2]!r} needs a 'type'", mend=mend), where)
+            fix = f"type='...', one of {', '.join(registry.names())}"
+            self.note(ConfigError(f"{where.rpartition('.')[2]!r} needs a 'type'", fix=fix), where)
         else:
             self.check_part(registry, PartSpec(kind, {k: v for k, v in config.items() if k != "type"}, where))
 

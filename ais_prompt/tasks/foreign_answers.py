@@ -64,7 +64,7 @@ def read_answers(path: Path) -> Iterator[Answer]:
     Raises:
         DataError: it cannot be read; the error names the line.
     """
-    with reading(path, mend="check the path"), path.open("rb") as lines:
+    with reading(path, fix="check the path"), path.open("rb") as lines:
         if path.suffix != ".json":
             yield from (Answer(f"{path}:{number}", values) for number, values in read_objects(lines, str(path)))
             return
@@ -72,11 +72,11 @@ def read_answers(path: Path) -> Iterator[Answer]:
     try:
         table = decode(content.decode())
     except ValueError as error:
-        raise DataError(f"the file is not JSON: {error}", where=str(path), mend="if it is JSONL, call it so") from None
+        raise DataError(f"the file is not JSON: {error}", where=str(path), fix="if it is JSONL, call it so") from None
     items = table.items() if isinstance(table, dict) else enumerate(table) if isinstance(table, list) else ()
     for key, values in items:
         if not isinstance(values, dict) or not str(key).isdecimal():
-            raise DataError("it is no answer", where=f"{path}, {key!r}", mend='write {"0": {"prediction": "29"}, ...}')
+            raise DataError("it is no answer", where=f"{path}, {key!r}", fix='write {"0": {"prediction": "29"}, ...}')
         yield Answer(f"{path}, {key}", {"index": int(key), **values})
 
 
@@ -87,7 +87,7 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
         DataError: an answer has neither, or not one belongs to a question, or there are no answers or questions.
     """
     if not samples:
-        raise DataError("the data set has not one question", mend="check test_split and test_range of reader_cfg")
+        raise DataError("the data set has not one question", fix="check test_split and test_range of reader_cfg")
     by_id = {sample.id: sample for sample in samples}
     matched = Matched()
     for answer in answers:
@@ -103,11 +103,11 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
                 matched.other_gold.append(sample.id)
     matched.doubled = list(dict.fromkeys(matched.doubled))
     if not (matched.answers or matched.foreign):
-        raise DataError("there is not one answer in the file", mend=f"write {_FORM}")
+        raise DataError("there is not one answer in the file", fix=f"write {_FORM}")
     if not matched.answers:
         what = f"none of {len(matched.foreign)} answers belongs to a question of the data set"
-        mend = f"ids look like {samples[0].id}, and index counts from 0; or it is another data set, or test_range"
-        raise DataError(what, where=", ".join(matched.foreign[:1]), mend=mend)
+        fix = f"ids look like {samples[0].id}, and index counts from 0; or it is another data set, or test_range"
+        raise DataError(what, where=", ".join(matched.foreign[:1]), fix=fix)
     return matched
 
 
@@ -135,13 +135,13 @@ def _sample_of(answer: Answer, by_id: Mapping[str, Sample], samples: Sequence[Sa
         return by_id.get(str(answer.values["id"]))
     index = answer.values.get("index")
     if not isinstance(index, int):
-        raise DataError("the answer has neither 'id' nor 'index'", where=answer.where, mend=f"write {_FORM}")
+        raise DataError("the answer has neither 'id' nor 'index'", where=answer.where, fix=f"write {_FORM}")
     return samples[index] if 0 <= index < len(samples) else None
 
 
 def _prediction(sample: Sample, answer: Answer) -> Prediction:
     if "prediction" not in answer.values:
-        raise DataError("the answer has no 'prediction'", where=answer.where, mend=f"write {_FORM}")
+        raise DataError("the answer has no 'prediction'", where=answer.where, fix=f"write {_FORM}")
     given = answer.values["prediction"]
     several = isinstance(given, list)
     texts = [_text(one, answer.where) for one in (given if several else [given])]
@@ -167,7 +167,7 @@ def _text(value: Any, where: str) -> str | None:
         return value
     if isinstance(value, int | float):
         return str(value)
-    raise DataError(f"the prediction is {type(value).__name__}, not text", where=where, mend=f"write {_FORM}")
+    raise DataError(f"the prediction is {type(value).__name__}, not text", where=where, fix=f"write {_FORM}")
 
 
 def _completions(answer: Answer, texts: Sequence[str | None]) -> tuple[Completion, ...]:
@@ -179,7 +179,7 @@ def _completions(answer: Answer, texts: Sequence[str | None]) -> tuple[Completio
     try:
         return tuple(Completion.from_json(one) for one in told)
     except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"completions cannot be read: {error!r}", where=answer.where, mend="leave them out") from None
+        raise DataError(f"completions cannot be read: {error!r}", where=answer.where, fix="leave them out") from None
 
 
 def _prompt(value: Any) -> Prompts:

@@ -110,7 +110,7 @@ class Judge:
             raise DataError(
                 f"the row of sample {noted.sample_id} is no longer in the data, and the judge's prompt needs it",
                 where=self._task.dataset.where,
-                mend="score with the data that was asked about, and the same test_range",
+                fix="score with the data that was asked about, and the same test_range",
             )
         return Sample(key, index, judge_fields(rows[noted.sample_id], noted.extracted, noted.gold), noted.gold)
 

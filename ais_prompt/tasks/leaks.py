@@ -53,7 +53,7 @@ def check_gold_is_hidden(
         raise DataError(
             f"the prompt tells the answer: it changes with the gold in column {column!r}",
             where=f"sample {first.id}, row {first.index}; {count} of {len(samples)} samples",
-            mend=f"take {{{column}}} out of the template, or set output_column to the column with the gold",
+            fix=f"take {{{column}}} out of the template, or set output_column to the column with the gold",
         )
 
 

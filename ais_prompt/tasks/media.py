@@ -36,4 +36,4 @@ def check_media(prompts: PromptBuilder, samples: Iterable[Sample]) -> None:
 
 def _counted(first: AisPromptError, broken: int) -> AisPromptError:
     what = f"{broken} samples have media that cannot be sent; the first: {first.what}"
-    return DataError(what, where=first.where, mend=first.mend)
+    return DataError(what, where=first.where, fix=first.fix)

@@ -107,7 +107,7 @@ class RepeatScorer(Struct, frozen=True):
             raise DataError(
                 f"there are {count} answers to this question, and {self.n} to the first one",
                 where=f"sample {prediction.sample_id}, row {prediction.index}",
-                mend=SAME,
+                fix=SAME,
             )
         for text, completion in zip(answers, prediction.completions, strict=True):
             yield replace(prediction, prediction=text, completions=(completion,))
@@ -124,7 +124,7 @@ def check_k(spec: EvalSpec, n: int) -> None:
         raise ConfigError(
             f"pass@{most} needs {most} answers to each question, and there {'is 1' if n == 1 else f'are {n}'}",
             where=f"{spec.where}.k",
-            mend=f"ask for more: inferencer=dict(type='GenInferencer', n={most}); or lower k",
+            fix=f"ask for more: inferencer=dict(type='GenInferencer', n={most}); or lower k",
         )
 
 

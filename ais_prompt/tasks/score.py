@@ -56,7 +56,7 @@ def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked:
     path = folder.predictions(model, dataset)
     predictions = read_predictions(path, with_prompts=False)
     if (first := next(predictions, None)) is None:
-        raise DataError("there is not one prediction in it", where=str(path), mend=_AGAIN)
+        raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
     reader = _reader(task, evaluator)
     if isinstance(evaluator, JudgeEvaluator):
         scorer = _judged(reader, evaluator, task, folder, first, open_progress)
@@ -173,7 +173,7 @@ def _refuse_doubled(names: list[str], origin: str) -> None:
     """
     if names:
         what = f"{len(names)} ids stand there more than once: {', '.join(_shortened(names))}"
-        raise DataError(what, where=origin, mend=_AGAIN)
+        raise DataError(what, where=origin, fix=_AGAIN)
 
 
 def _shortened(names: list[str]) -> list[str]:

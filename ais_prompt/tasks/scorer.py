@@ -19,7 +19,7 @@ UNCLOSED: Final = "unclosed thought"
 UNUSABLE_GOLD: Final = "unusable gold"
 
 SAME: Final = "give the same number of answers to each question, null where there is none"
-MEND: Final = "mend the postprocessor or evaluator, then `aisprompt score RUN`"
+FIX: Final = "fix the postprocessor or evaluator, then `aisprompt score RUN`"
 
 
 class Scorer(Struct, frozen=True):
@@ -41,19 +41,19 @@ class Scorer(Struct, frozen=True):
         if prediction.failed:
             return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
         if isinstance(prediction.prediction, list):
-            raise DataError("there are several answers to this question, and one to the first", where=where, mend=SAME)
+            raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
         try:
             answer = self.answer_of(prediction.prediction)
             if _is_nothing(answer):
                 return self._unread(prediction, gold)
             values = dict(self.evaluator.score(answer, gold))
         except DataError as error:
-            raise GoldError(error.what, where=error.where or where, mend=error.mend) from error
+            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
         except AisPromptError as error:
             error.where = error.where or where
             raise
         except Exception as error:  # a postprocessor of the user's own can raise whatever it likes
-            raise DataError(f"scoring raised {_shown(error)}", where=where, mend=MEND) from error
+            raise DataError(f"scoring raised {_shown(error)}", where=where, fix=FIX) from error
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT)
         return SampleScore(prediction.sample_id, "scored", answer, gold, values)
@@ -70,10 +70,10 @@ class Scorer(Struct, frozen=True):
         try:
             return self.gold_of(prediction.gold)
         except AisPromptError as error:
-            raise GoldError(error.what, where=error.where or where, mend=error.mend) from error
+            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
         except Exception as error:  # a postprocessor of the user's own can raise whatever it likes
             what = f"dataset_postprocessor raised {_shown(error)}"
-            raise GoldError(what, where=where, mend=MEND) from error
+            raise GoldError(what, where=where, fix=FIX) from error
 
     def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
         """An answer in which nothing was found; a truncated one is counted as such."""

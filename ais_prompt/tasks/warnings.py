@@ -49,15 +49,15 @@ class PromptWarning(Struct, frozen=True):
     Attributes:
         what: one sentence that says what was seen.
         where: config path of what causes it.
-        mend: what the user can do about it.
+        fix: what the user can do about it.
     """
 
     what: str
     where: str
-    mend: str
+    fix: str
 
     def __str__(self) -> str:
-        return f"{self.what}\n  where: {self.where}\n  mend:  {self.mend}"
+        return f"{self.what}\n  where: {self.where}\n  fix:   {self.fix}"
 
 
 class Trial(Struct, frozen=True):
@@ -108,11 +108,11 @@ def _lost_texts(trial: Trial) -> Iterator[PromptWarning]:
     more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
     if trial.gives_messages:
         what = "messages have no place for a text that nobody says, so it is not sent"
-        mend = "write it as a turn, dict(role='SYSTEM', fallback_role='HUMAN', prompt='...'); examples as a dialogue"
+        fix = "write it as a turn, dict(role='SYSTEM', fallback_role='HUMAN', prompt='...'); examples as a dialogue"
     else:
         what = "the prompt ends where the model starts to write, so a text behind that is not sent"
-        mend = "put it into begin or round"
-    yield PromptWarning(f"{what}: {_quoted(lost[0])}{more}", trial.template, mend)
+        fix = "put it into begin or round"
+    yield PromptWarning(f"{what}: {_quoted(lost[0])}{more}", trial.template, fix)
 
 
 def _unfilled(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:

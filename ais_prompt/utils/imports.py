@@ -41,5 +41,5 @@ def require_installed(package: str, *, extra: str, why: str) -> None:
 def _missing(package: str, extra: str, why: str) -> MissingExtra:
     return MissingExtra(
         f"{why} needs the package {package!r}, which is not installed",
-        mend=f"pip install 'ais-prompt[{extra}]'",
+        fix=f"pip install 'ais-prompt[{extra}]'",
     )

@@ -96,18 +96,18 @@ def _object_of_line(content: bytes, where: str, own: bool) -> dict[str, Any]:
     try:
         value = decode_own(content) if own else decode(content.decode())
     except UnicodeDecodeError as error:
-        raise DataError(f"the line is not UTF-8 text ({error.reason})", where=where, mend="save it as UTF-8") from None
+        raise DataError(f"the line is not UTF-8 text ({error.reason})", where=where, fix="save it as UTF-8") from None
     except ValueError as error:
         raise DataError(
             f"the line is not JSON: {_cause(error)}: {_head(content)}",
             where=where,
-            mend="JSONL has one object a line: repair the line, or set format='json' if the file is one JSON text",
+            fix="JSONL has one object a line: repair the line, or set format='json' if the file is one JSON text",
         ) from None
     if not isinstance(value, dict):
         raise DataError(
             f"the line is not an object with columns but {type(value).__name__}: {_head(content)}",
             where=where,
-            mend='write it as {"column": value, ...}',
+            fix='write it as {"column": value, ...}',
         )
     return value
 

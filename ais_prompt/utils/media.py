@@ -120,7 +120,7 @@ def check_part(part: Mapping[str, Any]) -> None:
         except binascii.Error as error:
             raise DataError(
                 f"what should be base64 is not: {_shortened(source)!r} ({error})",
-                mend="give base64, or write '{image}' instead of 'data:...;base64,{image}' for paths and URLs",
+                fix="give base64, or write '{image}' instead of 'data:...;base64,{image}' for paths and URLs",
             ) from None
 
 
@@ -156,7 +156,7 @@ def _probe(path: Path) -> MediaFile:
     if kind is None:
         raise DataError(
             f"the content of {str(path)!r} does not say what kind of file it is",
-            mend="convert it to a common format such as PNG, JPEG, WAV, MP3 or MP4",
+            fix="convert it to a common format such as PNG, JPEG, WAV, MP3 or MP4",
         )
     return MediaFile(path, kind.mime, kind.extension, status.st_size, status.st_mtime_ns)
 
@@ -167,7 +167,7 @@ def _check_kind(mime: str, part_type: str, name: str) -> None:
     if family != expected and {family, expected} != {"audio", "video"}:
         raise DataError(
             f"{name!r} is given as {expected}, but it is {mime}",
-            mend="check the file, and the marker in front of it",
+            fix="check the file, and the marker in front of it",
         )
 
 
@@ -183,7 +183,7 @@ def _unreadable(path: Path, error: Exception) -> DataError:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return DataError(
         f"the media file {_shortened(str(path))!r} cannot be read: {reason}",
-        mend="relative paths are looked up in the working directory; full paths are the safe way",
+        fix="relative paths are looked up in the working directory; full paths are the safe way",
     )
 
 

@@ -61,5 +61,5 @@ def _temporary_file(done: str, cure: str) -> Iterator[None]:
         raise StoreError(
             f"a temporary file cannot be {done}: {error.strerror or error}",
             where=tempfile.gettempdir(),
-            mend=f"{cure}, or set TMPDIR to a folder on another disk",
+            fix=f"{cure}, or set TMPDIR to a folder on another disk",
         ) from error

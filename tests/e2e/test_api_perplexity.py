@@ -152,7 +152,7 @@ def test_a_server_that_cannot_score_ends_the_run_before_the_first_sample(
     done = project.run("run", "eval.py")
     assert done.returncode == 3
     assert "the server does not tell how likely a prompt is" in done.stderr
-    assert "mend:" in done.stderr
+    assert "fix:" in done.stderr
     assert "Traceback" not in done.stderr
     assert project.journal() == []
 

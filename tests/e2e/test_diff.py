@@ -127,7 +127,7 @@ def test_what_cannot_be_compared(other: Callable[..., str], args: list[str], wha
     done = ask("diff", *args)
     assert done.exit_code == 2
     assert what in done.stderr
-    assert "mend:" in done.stderr
+    assert "fix:" in done.stderr
 
 
 def test_a_run_without_predictions(other: Callable[..., str]) -> None:

@@ -51,7 +51,7 @@ def test_labels_are_scored_and_a_run_is_taken_up_again(project: Project) -> None
 
 
 @pytest.mark.parametrize(
-    ("template", "options", "what", "mend"),
+    ("template", "options", "what", "fix"),
     [
         (TABLE, ", labels=['5']", "no entry for '5'", "add the label"),
         (TABLE, ", labels=[]", "labels must be different and at least one", "labels=['A', 'B']"),
@@ -60,13 +60,13 @@ def test_labels_are_scored_and_a_run_is_taken_up_again(project: Project) -> None
     ],
 )
 def test_what_cannot_work_is_said_in_three_lines(
-    project: Project, template: str, options: str, what: str, mend: str
+    project: Project, template: str, options: str, what: str, fix: str
 ) -> None:
     project.write_config(models=scripted(), datasets=CHOICE % (template, options))
     done = project.run("run", "eval.py")
     assert done.returncode == 2
     assert what in done.stderr
-    assert mend in done.stderr
+    assert fix in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -39,7 +39,7 @@ def test_every_registered_part_is_in_the_catalog() -> None:
 def test_an_unknown_name_offers_the_nearest() -> None:
     with pytest.raises(ConfigError) as caught:
         registry.INFERENCERS.get("GenInferencr")
-    assert caught.value.mend == "did you mean 'GenInferencer'?"
+    assert caught.value.fix == "did you mean 'GenInferencer'?"
 
 
 def test_a_name_has_one_owner() -> None:
@@ -56,16 +56,16 @@ def test_a_dotted_path_is_a_part_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "mend"),
+    ("path", "fix"),
     [
         ("ais_prompt.inferencers.GenInferencr", "did you mean ais_prompt.inferencers.GenInferencer?"),
         ("ais_promt.inferencers.GenInferencer", "check the spelling, or install it"),
     ],
 )
-def test_a_wrong_dotted_path_says_what_is_wrong(path: str, mend: str) -> None:
+def test_a_wrong_dotted_path_says_what_is_wrong(path: str, fix: str) -> None:
     with pytest.raises(ConfigError) as caught:
         registry.INFERENCERS.get(path)
-    assert caught.value.mend == mend
+    assert caught.value.fix == fix
 
 
 def test_a_broken_module_of_the_users_own_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

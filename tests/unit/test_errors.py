@@ -13,8 +13,8 @@ SINGLE = [kind for kind in KINDS if kind is not ConfigFaults]
 
 @pytest.mark.parametrize("kind", SINGLE)
 def test_an_error_has_three_lines_and_survives_pickling(kind: type[AisPromptError]) -> None:
-    error = kind("what", where="where", mend="mend")
-    assert error.lines() == [f"{kind.__name__}: what", "  where: where", "  mend:  mend"]
+    error = kind("what", where="where", fix="fix")
+    assert error.lines() == [f"{kind.__name__}: what", "  where: where", "  fix:   fix"]
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), again.lines()) == (kind, error.lines())
 

@@ -48,7 +48,7 @@ def make_chat(config: Mapping[str, Any]) -> ChatFormat:
     """
     kind, meta = config["kind"], config.get("meta_template")
     if kind not in STYLES:
-        raise ConfigError(f"no kind of model is called {kind!r}", mend=", ".join(STYLES))
+        raise ConfigError(f"no kind of model is called {kind!r}", fix=", ".join(STYLES))
     if kind == "api" and not meta:
         # `make_chat_format` has a default for a chat model without meta template; the cases mean none at all.
         return ApiFormat(None)

@@ -58,7 +58,7 @@ def load_cases(path: Path) -> list[Case]:
     except (OSError, ValueError) as error:
         raise DataError(f"the case file cannot be read: {error}", where=str(path)) from None
     if not isinstance(values, list):
-        raise DataError("a case file is a list of cases", where=str(path), mend="write [{...}, {...}]")
+        raise DataError("a case file is a list of cases", where=str(path), fix="write [{...}, {...}]")
     return [_case(value, f"{path}[{number}]") for number, value in enumerate(values)]
 
 
@@ -67,7 +67,7 @@ def _case(value: Any, where: str) -> Case:
         raise DataError("a case is an object", where=where)
     for key in REQUIRED_KEYS:
         if key not in value:
-            raise DataError(f"the case has no {key!r}", where=where, mend=f"a case needs {', '.join(REQUIRED_KEYS)}")
+            raise DataError(f"the case has no {key!r}", where=where, fix=f"a case needs {', '.join(REQUIRED_KEYS)}")
     source = value.get("source", "")
     return Case(
         name=value["id"],

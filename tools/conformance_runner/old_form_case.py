@@ -37,4 +37,4 @@ def _item(config: Mapping[str, Any], template: PromptTemplate, row: Mapping[str,
         return template.render_example(row, label)
     if config["call"] == "generate_label_prompt_item":
         return template.render(row, examples=examples, label=label)
-    raise ConfigError(f"OpenICL has no {config['call']!r}", mend="generate_item, generate_ice_item, ...")
+    raise ConfigError(f"OpenICL has no {config['call']!r}", fix="generate_item, generate_ice_item, ...")

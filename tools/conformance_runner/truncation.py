@@ -34,7 +34,7 @@ class CountingModel(ScriptedModel):
 
     def __init__(self, max_seq_len: int, tokenizer: str) -> None:
         if tokenizer not in TOKENIZERS:
-            raise ConfigError(f"no tokenizer is called {tokenizer!r}", mend=", ".join(TOKENIZERS))
+            raise ConfigError(f"no tokenizer is called {tokenizer!r}", fix=", ".join(TOKENIZERS))
         super().__init__(max_seq_len=max_seq_len)
         self._count = TOKENIZERS[tokenizer]
 

@@ -43,7 +43,7 @@ def check_sandbox() -> None:
     if system != "Linux" or not is_supported(machine):
         raise ModelError(
             f"programs can be confined on Linux with x86-64 or ARM64 only, not on {system} with {machine}",
-            mend="score there, for example in a container: `aisprompt score RUN --allow-code-execution`",
+            fix="score there, for example in a container: `aisprompt score RUN --allow-code-execution`",
         )
 
 
@@ -113,7 +113,7 @@ def _outcome(process: subprocess.Popen[bytes], seconds: float) -> Outcome:
     if reply.startswith("unconfined"):
         raise ModelError(
             f"the kernel does not let programs be confined: {reply.partition(' ')[2]}",
-            mend="score where seccomp filters are allowed; nothing was run",
+            fix="score where seccomp filters are allowed; nothing was run",
         )
     if ending == 0 and reply in get_args(Outcome):
         return cast(Outcome, reply)

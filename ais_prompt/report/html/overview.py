@@ -25,7 +25,7 @@ def overview(folder: RunFolder, rows: Sequence[Mapping[str, Any]], tasks: Sequen
         StoreError: the record of the run cannot be read.
     """
     record = read_json(folder.run_file)
-    with reading(folder.config_file, mend="give the run's command again with -m viz -r"):
+    with reading(folder.config_file, fix="give the run's command again with -m viz -r"):
         config = folder.config_file.read_text("utf-8", "replace")
     noted = {name: facts.get("speed") for name, facts in record.get("tasks", {}).items()}
     values = {

@@ -13,7 +13,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import read_details, read_scores
 from ais_prompt.utils.jsonl import decode
 
-MEND: Final = "make the summary again: give the run's command again with -m viz -r"
+FIX: Final = "make the summary again: give the run's command again with -m viz -r"
 _NEEDED: Final = ("model", "dataset", "metric", "note")
 
 
@@ -37,14 +37,14 @@ def summary_of(folder: RunFolder) -> list[dict[str, Any]]:
         StoreError: the run has no summary yet, or it is broken.
     """
     path = folder.summary_dir / "summary.json"
-    with reading(path, MEND):
+    with reading(path, FIX):
         content = path.read_bytes()
     try:
         rows = decode(content.decode())
     except ValueError as error:
-        raise StoreError(f"the file is not JSON: {error}", where=str(path), mend=MEND) from None
+        raise StoreError(f"the file is not JSON: {error}", where=str(path), fix=FIX) from None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and row.keys() >= {*_NEEDED} for row in rows):
-        raise StoreError("the file is not a summary", where=str(path), mend=MEND)
+        raise StoreError("the file is not a summary", where=str(path), fix=FIX)
     return rows
 
 

@@ -141,7 +141,7 @@ def test_tags_that_are_no_pair_are_refused(tags: Any) -> None:
 def test_a_table_in_the_roles_of_a_data_set_is_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         parse_role_template({"HUMAN": ("Q: ", "")})
-    assert caught.value.mend == "write 'user'"
+    assert caught.value.fix == "write 'user'"
 
 
 # -- ready-made -------------------------------------------------------------------------------------------------------

@@ -221,7 +221,7 @@ def test_custom_imports_that_fail(write: Write, text: str) -> None:
     error = failure(write("eval.py", text))
     assert words in error.what
     assert where in error.where
-    assert error.mend
+    assert error.fix
 
 
 # ---------------------------------------------------------------------------------------------- what cannot be read
@@ -273,19 +273,19 @@ def test_a_config_that_cannot_be_read(write: Write, fault: str) -> None:
     error = failure(write("eval.py", text))
     assert words in error.what
     assert where in re.split(r"[ ()]", error.where)
-    assert error.mend
+    assert error.fix
 
 
 def test_a_missing_name_in_a_base_offers_the_nearest(write: Write) -> None:
     write("b.py", "gsm8k_datasets = []")
     text = "from mmengine.config import read_base\nwith read_base():\n    from .b import gsm8k_dataset"
-    assert "'gsm8k_datasets'" in failure(write("eval.py", text)).mend
+    assert "'gsm8k_datasets'" in failure(write("eval.py", text)).fix
 
 
 def test_a_missing_base_offers_the_nearest(write: Write) -> None:
     write("datasets/gsm8k.py", "")
     text = "from mmengine.config import read_base\nwith read_base():\n    from .datasets.gsm8 import x"
-    assert "'gsm8k'" in failure(write("eval.py", text)).mend
+    assert "'gsm8k'" in failure(write("eval.py", text)).fix
 
 
 def test_a_circle_of_two(write: Write) -> None:
@@ -300,14 +300,14 @@ def test_a_missing_file_offers_its_neighbour(write: Write) -> None:
     write("configs/evaluate.py", "")
     error = failure(Path("configs/evalate.py"))
     assert error.what == "there is no config 'configs/evalate.py'"
-    assert "configs/evaluate.py" in error.mend
+    assert "configs/evaluate.py" in error.fix
 
 
 def test_a_folder_is_no_config(write: Write) -> None:
     write("configs/eval.py", "")
     error = failure(Path("configs"))
     assert "is a folder" in error.what
-    assert "configs/eval.py" in error.mend
+    assert "configs/eval.py" in error.fix
 
 
 def test_bytes_are_no_config(folder: Path) -> None:

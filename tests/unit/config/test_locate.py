@@ -58,14 +58,14 @@ def test_an_ambiguous_name_lists_what_it_could_mean(write: Write) -> None:
     write("configs/models/b/big.py", "")
     with pytest.raises(ConfigError, match="2 model configs match 'big'") as caught:
         find_shipped("models", "big")
-    assert "a/big, b/big" in caught.value.mend
+    assert "a/big, b/big" in caught.value.fix
 
 
 def test_an_unknown_name_offers_the_nearest(write: Write) -> None:
     write("configs/models/my_large_model.py", "")
     with pytest.raises(ConfigError, match="no model config named 'my_lrge_model'") as caught:
         find_shipped("models", "my_lrge_model")
-    assert "'my_large_model'" in caught.value.mend
+    assert "'my_large_model'" in caught.value.fix
 
 
 def test_a_path_is_a_name_too(write: Write) -> None:
@@ -92,7 +92,7 @@ def test_an_absolute_path(write: Write) -> None:
 def test_an_unknown_config_offers_shipped_ones(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"no config 'configs/evall\.py'") as caught:
         find_config("configs/evall.py")
-    assert "configs/eval.py" in caught.value.mend
+    assert "configs/eval.py" in caught.value.fix
     with pytest.raises(ConfigError, match="there is no config"):
         find_config(str(folder / "none.py"))
 

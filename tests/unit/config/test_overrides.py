@@ -104,7 +104,7 @@ def test_the_given_config_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("override", "what", "mend"),
+    ("override", "what", "fix"),
     [
         ("models.0.n", "is not an override", "models.0.max_out_len=64"),
         ("=3", "is not an override", ""),
@@ -119,10 +119,10 @@ def test_the_given_config_stays_as_it_is() -> None:
         ("work_dir.x=1", "work_dir is 'outputs'", ""),
     ],
 )
-def test_a_path_that_leads_nowhere(override: str, what: str, mend: str) -> None:
+def test_a_path_that_leads_nowhere(override: str, what: str, fix: str) -> None:
     error = failure(override)
     assert what in error.what
-    assert mend in error.mend
+    assert fix in error.fix
     assert error.where == f"--set {override}"
 
 

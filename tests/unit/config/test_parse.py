@@ -50,10 +50,10 @@ def parsed(**changes: Any) -> RunSpec:
 
 
 def faults(values: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Every fault as what, where and mend."""
+    """Every fault as what, where and fix."""
     with pytest.raises(ConfigFaults) as caught:
         parse_run(LoadedConfig(values, "eval"))
-    return [(fault.what, fault.where, fault.mend) for fault in caught.value.faults]
+    return [(fault.what, fault.where, fault.fix) for fault in caught.value.faults]
 
 
 def test_a_config_without_faults(folder: Path) -> None:
@@ -181,9 +181,9 @@ def test_numbers_of_answers_stand_where_opencompass_has_them_or_where_they_are_u
 
 @pytest.mark.parametrize("k", ["5", 0, [1, 0], [1, "x"], True, [True]])
 def test_numbers_of_tries_are_whole_and_positive(k: Any) -> None:
-    [(_, where, mend)] = faults(config(datasets__0__eval_cfg__k=k))
+    [(_, where, fix)] = faults(config(datasets__0__eval_cfg__k=k))
     assert where == "datasets[0].eval_cfg.k"
-    assert "number" in mend
+    assert "number" in fix
 
 
 def test_helper_variables_are_not_kept() -> None:
@@ -195,7 +195,7 @@ def test_helper_variables_are_not_kept() -> None:
 
 TEMPLATE = "datasets[0].infer_cfg.prompt_template"
 FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
-    # changed value → what, where, mend
+    # changed value → what, where, fix
     "no models": ({"models": ...}, "the config has no 'models'", "", "add models = a list of models"),
     "no datasets": ({"datasets": ...}, "the config has no 'datasets'", "", "add datasets ="),
     "model": ({"models": ..., "model": []}, "the config has no 'models'", "model", "rename 'model' to 'models'"),
@@ -342,12 +342,12 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault(fault: str) -> None:
-    changes, what, where, mend = FAULTS[fault]
+    changes, what, where, fix = FAULTS[fault]
     found = faults(config(**changes))
     assert len(found) == 1
     assert what in found[0][0]
     assert found[0][1] == where or (where and found[0][1].endswith(f".{where}"))
-    assert mend in found[0][2]
+    assert fix in found[0][2]
 
 
 def test_all_faults_at_once_each_with_its_line(write: Write) -> None:

@@ -77,7 +77,7 @@ def test_what_a_program_was_stopped_for_is_counted(answer: str, incident: str) -
 def test_a_gold_without_its_columns_is_an_error(humaneval: HumanEvalEvaluator, gold: Any) -> None:
     with pytest.raises(DataError, match="entry_point") as caught:
         humaneval.score("    return 1", gold)
-    assert "gold_columns" in caught.value.mend
+    assert "gold_columns" in caught.value.fix
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_mbpp_without_tests_is_an_error() -> None:
 def test_nothing_is_run_that_was_not_allowed(name: str) -> None:
     with pytest.raises(ConfigError, match="not allowed") as caught:
         EVALUATORS.get(name)()
-    assert "--allow-code-execution" in caught.value.mend
+    assert "--allow-code-execution" in caught.value.fix
     assert isinstance(EVALUATORS.get(name)(allow_code_execution=True), Evaluator)
 
 

@@ -41,7 +41,7 @@ def test_numbers_are_compared_by_value(extracted: Any, gold: Any, accuracy: floa
 def test_a_gold_that_is_not_a_number_is_an_error(gold: Any) -> None:
     with pytest.raises(DataError, match="not a number") as caught:
         Gsm8kEvaluator().score("18", gold)
-    assert "gsm8k_dataset_postprocess" in caught.value.mend
+    assert "gsm8k_dataset_postprocess" in caught.value.fix
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3), st.integers(min_value=0, max_value=5))

@@ -141,7 +141,7 @@ def test_stopping_criteria_end_an_answer() -> None:
 def test_options_that_cannot_be_meant_are_refused() -> None:
     with pytest.raises(ConfigError, match="no infer_mode 'first'") as caught:
         MultiTurnGenInferencer("first")  # type: ignore[arg-type]
-    assert "every, every_with_gt, last" in caught.value.mend
+    assert "every, every_with_gt, last" in caught.value.fix
     with pytest.raises(ConfigError, match="max_out_len is empty"):
         MultiTurnGenInferencer(max_out_len=[])
 

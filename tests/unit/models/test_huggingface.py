@@ -392,14 +392,14 @@ def test_a_missing_folder_is_said_at_once(path: str) -> None:
         with pytest.raises(ModelError, match="does not exist") as caught:
             action()
         assert caught.value.where == path
-        assert caught.value.mend
+        assert caught.value.fix
 
 
 def test_a_hub_id_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match="cannot load the tokenizer") as caught:
         HuggingFaceBaseModel("nobody/no-such-model").load()
-    assert "hub id" in caught.value.mend
+    assert "hub id" in caught.value.fix
 
 
 def damage_weights(folder: Path) -> None:
@@ -434,7 +434,7 @@ def test_a_damaged_folder_is_a_model_error(
     with pytest.raises(ModelError) as caught:
         HuggingFaceBaseModel(str(copy)).load()
     assert caught.value.where == str(copy)
-    assert caught.value.mend
+    assert caught.value.fix
     assert len(caught.value.lines()) == 3
     assert capfd.readouterr() == ("", "")
 
@@ -522,7 +522,7 @@ print(model.count_tokens("one plus two"))
 try:
     model.load()
 except MissingExtra as error:
-    print(error.mend)
+    print(error.fix)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     tokens = HuggingFaceBaseModel(str(folder)).count_tokens("one plus two")

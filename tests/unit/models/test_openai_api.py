@@ -284,7 +284,7 @@ def test_a_missing_key_is_known_before_any_work(
         with pytest.raises(ModelError, match=arguments.get("api_key", "OPENAI_API_KEY")) as caught:
             usable()
         assert KEY not in "".join(traceback.format_exception(caught.value)) + "".join(caught.value.lines())
-        assert caught.value.mend
+        assert caught.value.fix
 
 
 @pytest.mark.parametrize("key", [KEY, "sk-x", "0123456789abcdef", "a1b2c3d4e5f60718", "gsk_abcdEFGH1234", "two words"])

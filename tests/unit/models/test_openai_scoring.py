@@ -188,7 +188,7 @@ def test_a_server_that_cannot_score_says_so_before_the_first_text(server: MockSe
         score(completions(server), "Is it so?")
     assert "prompt_logprobs: http_400: Bearer ***?" in str(raised.value)
     assert "echo: no_logprobs: the answer does not begin with the prompt" in str(raised.value)
-    assert "a local model" in raised.value.mend
+    assert "a local model" in raised.value.fix
     assert KEY not in str(raised.value)
     assert sent(server) == []
 

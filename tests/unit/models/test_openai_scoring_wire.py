@@ -138,4 +138,4 @@ def test_what_a_server_may_be_asked() -> None:
     assert [way.name for way in ways_of(COMPLETIONS, "echo")] == ["echo"]
     with pytest.raises(ConfigError, match="cannot be 'echo' for chat/completions") as raised:
         ways_of(CHAT, "echo")
-    assert "prompt_logprobs" in raised.value.mend
+    assert "prompt_logprobs" in raised.value.fix

@@ -46,7 +46,7 @@ def test_the_gold_stands_after_the_mark(text: str, gold: str) -> None:
 def test_a_gold_without_mark_or_number_is_an_error(text: str) -> None:
     with pytest.raises(DataError, match="####") as caught:
         gsm8k_dataset_postprocess(text)
-    assert "dataset_postprocessor" in caught.value.mend
+    assert "dataset_postprocessor" in caught.value.fix
 
 
 def test_both_are_found_by_name() -> None:

@@ -62,7 +62,7 @@ def test_the_result_of_a_solution(text: str, result: str | None) -> None:
 def test_a_gold_without_a_box_is_an_error() -> None:
     with pytest.raises(DataError, match="boxed") as caught:
         math_dataset_postprocess("x = 3")
-    assert "dataset_postprocessor" in caught.value.mend
+    assert "dataset_postprocessor" in caught.value.fix
 
 
 def test_they_are_found_by_name() -> None:

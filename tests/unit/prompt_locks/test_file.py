@@ -78,13 +78,13 @@ def test_a_lock_that_was_edited_is_refused(path: Path) -> None:
     assert f"{task}.digests.0a1b2c3d4e5f: not digests of 8 characters" in error.what
     error = edited(path, lambda lock: lock["tasks"][0]["kept"][0].update(prompts=[["Q: 1+2", "A:"]]))
     assert "another one than its digest says" in error.what
-    assert "edited by hand" in error.mend
+    assert "edited by hand" in error.fix
 
 
 def test_a_lock_of_another_version_is_refused(path: Path) -> None:
     error = edited(path, lambda lock: lock.update(format=2))
     assert "format 2, this version of ais-prompt reads 1" in error.what
-    assert "aisprompt lock" in error.mend
+    assert "aisprompt lock" in error.fix
 
 
 @pytest.mark.parametrize("content", ["", "<<<<<<< HEAD\n{}", "[]", "{}", '"text"', "\xff"])
@@ -92,17 +92,17 @@ def test_what_is_no_lock_is_refused(path: Path, content: str) -> None:
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(ConfigError, match="lock") as caught:
         read_prompt_lock(path)
-    assert caught.value.mend
+    assert caught.value.fix
 
 
 def test_a_lock_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot write") as caught:
         write_prompt_lock(tmp_path / "file" / "eval.lock", lock_of("text"))
-    assert "--lock-file" in caught.value.mend
+    assert "--lock-file" in caught.value.fix
 
 
 def test_a_lock_that_is_not_there(path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no lock") as caught:
         read_prompt_lock(path)
-    assert "aisprompt lock" in caught.value.mend
+    assert "aisprompt lock" in caught.value.fix

@@ -33,7 +33,7 @@ def rows_of(path: Path | str, *args: Any) -> list[dict[str, Any]]:
 def fault_of(path: Path | str, *args: Any) -> DataError:
     with pytest.raises(DataError) as caught:
         rows_of(path, *args)
-    assert caught.value.mend
+    assert caught.value.fix
     assert str(path) in caught.value.where
     return caught.value
 
@@ -125,12 +125,12 @@ def test_a_broken_line_is_named(write: Write, content: str | bytes, line: int, w
 
 
 @pytest.mark.parametrize(
-    ("value", "mend"), [('"\\ud800"', "whole characters"), ("1" * 30, "64 bits"), ("2", "all text")]
+    ("value", "fix"), [('"\\ud800"', "whole characters"), ("1" * 30, "64 bits"), ("2", "all text")]
 )
-def test_the_value_or_its_neighbours_are_to_blame(write: Write, value: str, mend: str) -> None:
+def test_the_value_or_its_neighbours_are_to_blame(write: Write, value: str, fix: str) -> None:
     fault = fault_of(write("a.jsonl", f'{{"q": "a"}}\n{{"q": {value}}}\n'))
     assert ("beside the rows before" in fault.what) == (value == "2")
-    assert mend in fault.mend
+    assert fix in fault.fix
 
 
 def test_the_first_of_many_odd_rows_is_named(write: Write) -> None:
@@ -250,8 +250,8 @@ def test_a_file_that_may_not_be_read(write: Write) -> None:
 
 def test_a_missing_file_offers_the_nearest_name(write: Write) -> None:
     path = write("test.jsonl", '{"q": 1}')
-    assert fault_of(path.with_name("tets.jsonl")).mend == "did you mean 'test.jsonl'?"
-    assert "check the path" in fault_of(path.parent / "nowhere" / "test.jsonl").mend
+    assert fault_of(path.with_name("tets.jsonl")).fix == "did you mean 'test.jsonl'?"
+    assert "check the path" in fault_of(path.parent / "nowhere" / "test.jsonl").fix
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), min_size=1, max_size=5))

@@ -59,7 +59,7 @@ def test_several_columns_can_be_the_gold_together(write_jsonl: WriteJsonl) -> No
     assert data.test[0].gold == {"q": "r0", "test": "t"}
     with pytest.raises(DataError, match="no column 'tests'") as caught:
         load_dataset(LocalDataset(path), replace(SPEC, gold_columns=("tests",)))
-    assert "gold_columns" in caught.value.mend
+    assert "gold_columns" in caught.value.fix
 
 
 def test_a_slice_is_a_lazy_sequence_of_its_own(write_jsonl: WriteJsonl) -> None:
@@ -111,7 +111,7 @@ def test_a_split_that_is_not_there(write_jsonl: WriteJsonl) -> None:
     folder = str(Path(write_jsonl("d/test.jsonl", ROWS)).parent)
     with pytest.raises(DataError, match=r"no split 'tset' \(there are 'train', 'test'\)") as caught:
         load_dataset(LocalDataset(folder), replace(SPEC, test_split="tset"))
-    assert (caught.value.where, caught.value.mend) == ("datasets[0].reader_cfg.test_split", "did you mean 'test'?")
+    assert (caught.value.where, caught.value.fix) == ("datasets[0].reader_cfg.test_split", "did you mean 'test'?")
     with pytest.raises(DataError, match="no split 'dev'"):
         load_dataset(LocalDataset(folder), replace(SPEC, train_split="dev"))
 
@@ -133,11 +133,11 @@ def test_a_column_that_is_not_there(write_jsonl: WriteJsonl) -> None:
     with pytest.raises(DataError, match=r"no column 'q' \(it has 'qn', 'answer'\)") as caught:
         load_dataset(LocalDataset(path), SPEC)
     assert caught.value.where == path
-    assert "did you mean 'qn'" in caught.value.mend
-    assert "input_columns" in caught.value.mend
+    assert "did you mean 'qn'" in caught.value.fix
+    assert "input_columns" in caught.value.fix
     with pytest.raises(DataError, match="no column 'a'") as caught:
         load_dataset(LocalDataset(path), replace(SPEC, input_columns=("qn",)))
-    assert "output_column" in caught.value.mend
+    assert "output_column" in caught.value.fix
 
 
 def test_a_column_missing_in_train_matters_only_when_shots_are_taken(write_jsonl: WriteJsonl) -> None:

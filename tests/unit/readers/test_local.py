@@ -41,7 +41,7 @@ def test_a_folder_with_two_files_for_one_split(tmp_path: Path, write_jsonl: Writ
     (tmp_path / "train.csv").write_text("q\n1\n")
     with pytest.raises(DataError, match=r"several files for the split 'train': train\.csv, train\.jsonl") as caught:
         LocalDataset(str(tmp_path)).splits()
-    assert "data_files" in caught.value.mend
+    assert "data_files" in caught.value.fix
     assert list(LocalDataset(str(tmp_path), format="csv").read("train")) == [{"q": "1"}]
 
 
@@ -49,7 +49,7 @@ def test_a_folder_without_such_files(tmp_path: Path, write_jsonl: WriteJsonl) ->
     write_jsonl("questions.jsonl", [{"q": 1}])
     with pytest.raises(DataError, match=r"it has questions\.jsonl") as caught:
         LocalDataset(str(tmp_path)).splits()
-    assert "data_files" in caught.value.mend
+    assert "data_files" in caught.value.fix
 
 
 def test_data_files_lie_in_the_folder(tmp_path: Path, write_jsonl: WriteJsonl) -> None:
@@ -97,10 +97,10 @@ def test_a_path_that_is_not_there(tmp_path: Path, write_jsonl: WriteJsonl) -> No
     path = write_jsonl("gsm8k/test.jsonl", [{"q": 1}])
     with pytest.raises(DataError, match="no such file or folder") as caught:
         LocalDataset(str(tmp_path / "gsm8")).splits()
-    assert caught.value.mend == "did you mean 'gsm8k'?"
+    assert caught.value.fix == "did you mean 'gsm8k'?"
     with pytest.raises(DataError, match="no such file or folder") as caught:
         LocalDataset(str(Path(path).parent), data_files={"test": "tset.jsonl"}).read("test")
-    assert caught.value.mend == "did you mean 'test.jsonl'?"
+    assert caught.value.fix == "did you mean 'test.jsonl'?"
 
 
 def test_nothing_to_read() -> None:

@@ -75,7 +75,7 @@ def test_anything_else_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ConfigError, match="is not a range of rows") as caught:
         select(text, 5)
     assert text in caught.value.what
-    assert "[:100]" in caught.value.mend
+    assert "[:100]" in caught.value.fix
 
 
 @pytest.mark.parametrize("text", ["[5]", "[0, 5]", "[-6]", "[:2][2]"])

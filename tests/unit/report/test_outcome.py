@@ -45,7 +45,7 @@ def test_a_metric_without_a_value_says_why() -> None:
 
 
 def test_a_failed_task_says_why_on_one_line() -> None:
-    error = ModelError("no answer:\nconnection refused", where="http://127.0.0.1:1", mend="start the server")
+    error = ModelError("no answer:\nconnection refused", where="http://127.0.0.1:1", fix="start the server")
     (row,) = summary_rows([TaskOutcome("demo", "addition", error=error)])
     assert row.note == "error: ModelError: no answer: connection refused · http://127.0.0.1:1 · start the server"
     assert row.metric is row.score is row.n is None

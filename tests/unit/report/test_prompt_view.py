@@ -112,6 +112,6 @@ def test_columns_keep_every_character(width: int) -> None:
 def test_warnings_are_printed_once_below_the_prompts() -> None:
     views = [replace(TEXT, title=name, warnings=(WARNING,)) for name in "AB"]
     text = plain(*views)
-    assert text.count("Warning: mind this\n  where: datasets[0]\n  mend:  do that\n") == 1
+    assert text.count("Warning: mind this\n  where: datasets[0]\n  fix:   do that\n") == 1
     assert text.index("Gold, not sent") < text.index("Warning")
     assert "Warning" not in plain(TEXT)

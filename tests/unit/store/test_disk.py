@@ -59,11 +59,11 @@ def output_of(program: str, path: Path) -> list[str]:
 
 def test_a_journal_on_a_full_disk_keeps_what_was_finished(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    finished, what, where, mend = output_of(APPENDS_UNTIL_FULL, path)
+    finished, what, where, fix = output_of(APPENDS_UNTIL_FULL, path)
     assert int(finished) > 5
     assert what.startswith("StoreError: cannot write: File too large")
     assert str(path) in where
-    assert "everything so far is kept" in mend
+    assert "everything so far is kept" in fix
     with Journal.open(path) as journal:
         assert (len(journal), journal.skipped) == (int(finished) + 1, 0)
         assert journal.get(str(int(finished) - 1)) == Completion("x" * 700)
@@ -85,7 +85,7 @@ def test_a_full_disk_is_called_so(tmp_path: Path) -> None:
         Path("/dev/full").open("w") as full,
     ):
         full.write("x")
-    assert "-r" in caught.value.mend
+    assert "-r" in caught.value.fix
 
 
 def test_a_fault_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
@@ -106,6 +106,6 @@ def test_a_folder_in_the_place_of_the_file(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot read: No such file") as caught, reading(tmp_path / "x", mend="look"):
+    with pytest.raises(StoreError, match="cannot read: No such file") as caught, reading(tmp_path / "x", fix="look"):
         (tmp_path / "x").read_bytes()
-    assert (caught.value.where, caught.value.mend) == (str(tmp_path / "x"), "look")
+    assert (caught.value.where, caught.value.fix) == (str(tmp_path / "x"), "look")

@@ -36,16 +36,16 @@ def test_an_earlier_run_by_its_path(tmp_path: Path) -> None:
 def test_there_is_no_such_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no earlier run") as caught:
         find_run_folder(tmp_path / "none", "eval")
-    assert caught.value.mend == "start one without -r"
+    assert caught.value.fix == "start one without -r"
     for _ in range(7):
         create_run_folder(tmp_path, "eval", NOON)
     with pytest.raises(ConfigError, match="no run '2020'") as caught:
         find_run_folder(tmp_path, "eval", "2020")
-    assert caught.value.mend.startswith("runs, the newest first: 20260131_120000_7, 20260131_120000_6")
-    assert caught.value.mend.endswith("_3, …")
+    assert caught.value.fix.startswith("runs, the newest first: 20260131_120000_7, 20260131_120000_6")
+    assert caught.value.fix.endswith("_3, …")
     with pytest.raises(ConfigError) as caught:
         find_run_folder(tmp_path, "evall")
-    assert "there are runs of: eval" in caught.value.mend
+    assert "there are runs of: eval" in caught.value.fix
 
 
 def made(work_dir: Path, name: str, now: datetime = NOON) -> RunFolder:
@@ -70,13 +70,13 @@ def test_a_run_that_cannot_be_meant(tmp_path: Path) -> None:
     made(tmp_path, "other")
     with pytest.raises(ConfigError, match="several runs") as caught:
         locate_run(tmp_path, "20260131_120000")
-    assert caught.value.mend == "runs here: eval/20260131_120000, other/20260131_120000"
+    assert caught.value.fix == "runs here: eval/20260131_120000, other/20260131_120000"
     with pytest.raises(ConfigError, match="there is no run 'evil'") as caught:
         locate_run(tmp_path, "evil")
-    assert "eval/20260131_120000" in caught.value.mend
+    assert "eval/20260131_120000" in caught.value.fix
     with pytest.raises(ConfigError, match="there is no run 'eval'") as caught:
         locate_run(tmp_path / "none", "eval")
-    assert caught.value.mend == "use -w DIR"
+    assert caught.value.fix == "use -w DIR"
     create_run_folder(tmp_path, "broken", NOON)
     with pytest.raises(ConfigError, match=r"no config\.py"):
         locate_run(tmp_path, "broken")

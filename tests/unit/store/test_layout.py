@@ -70,4 +70,4 @@ def test_a_work_dir_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot make a run folder") as caught:
         create_run_folder(tmp_path / "file", "eval")
-    assert "-w" in caught.value.mend
+    assert "-w" in caught.value.fix

@@ -100,7 +100,7 @@ def test_a_line_that_is_no_prediction_is_named(tmp_path: Path, line: str, what: 
 def test_predictions_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot read: No such file") as caught:
         list(read_predictions(tmp_path / "p.jsonl"))
-    assert "-m infer" in caught.value.mend
+    assert "-m infer" in caught.value.fix
 
 
 @pytest.mark.parametrize("value", [{}, {"accuracy": 0.5, "text": "二\ud800", "counts": {"scored": 1}, "none": None}])
@@ -124,7 +124,7 @@ def test_a_file_that_holds_no_results(tmp_path: Path, content: bytes, what: str)
 def test_results_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot read") as caught:
         read_json(tmp_path / "r.json")
-    assert "-m eval" in caught.value.mend
+    assert "-m eval" in caught.value.fix
 
 
 SAMPLES = st.builds(

@@ -13,7 +13,7 @@ from ais_prompt.tasks.bind import argument_faults
 
 
 def refuse(value: str) -> str:
-    raise ConfigError("never this one", mend="another")
+    raise ConfigError("never this one", fix="another")
 
 
 class Part:
@@ -37,7 +37,7 @@ def anything(**options: Any) -> None:
 
 
 def faults(part: Any, given: int = 0, **args: Any) -> list[tuple[str, str, str]]:
-    return [(fault.what, fault.where, fault.mend) for fault in argument_faults(part, args, "models[0]", given=given)]
+    return [(fault.what, fault.where, fault.fix) for fault in argument_faults(part, args, "models[0]", given=given)]
 
 
 def test_good_arguments_have_no_fault() -> None:
@@ -54,7 +54,7 @@ def test_good_arguments_have_no_fault() -> None:
         ({"path": "x", "checked": "y"}, ("never this one", "models[0].checked", "another")),
     ],
 )
-def test_a_fault_says_what_where_and_the_mend(args: dict[str, Any], fault: tuple[str, str, str]) -> None:
+def test_a_fault_says_what_where_and_the_fix(args: dict[str, Any], fault: tuple[str, str, str]) -> None:
     assert faults(Part, **args) == [fault]
 
 

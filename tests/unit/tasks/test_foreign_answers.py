@@ -94,7 +94,7 @@ def test_an_answer_that_cannot_be_used_says_where(values: dict[str, Any], what: 
     with pytest.raises(DataError, match=what) as caught:
         matched(values)
     assert caught.value.where == "file:1"
-    assert caught.value.mend
+    assert caught.value.fix
 
 
 def test_nothing_cannot_be_matched() -> None:

@@ -108,7 +108,7 @@ def test_if_no_gold_can_be_used_the_config_is_wrong(tmp_path: Path) -> None:
     task, folder = stored(tmp_path, *(prediction(n, "1", "one") for n in range(3)), evaluator="Gsm8kEvaluator")
     with pytest.raises(GoldError, match="is not a number") as caught:
         score(task, folder, PROGRESS.task)
-    assert "dataset_postprocessor" in caught.value.mend
+    assert "dataset_postprocessor" in caught.value.fix
 
 
 def test_a_gold_postprocessor_that_raises_says_for_which_sample() -> None:
@@ -122,7 +122,7 @@ def test_a_sample_counts_once(tmp_path: Path) -> None:
     task, folder = stored(tmp_path, *(prediction(n % 7, "A") for n in range(14)))
     with pytest.raises(DataError, match=r"7 ids stand there more than once: 0, 1, 2, 3, 4, …") as caught:
         score(task, folder, PROGRESS.task)
-    assert "journal" in caught.value.mend
+    assert "journal" in caught.value.fix
     assert not folder.results("fake", "sums").exists()
 
 
@@ -163,4 +163,4 @@ def test_scoring_without_predictions_says_what_to_do(tmp_path: Path) -> None:
     task = TaskSpec(model_spec(), dataset_spec(tmp_path / "x.jsonl"))
     with pytest.raises(StoreError) as caught:
         score(task, RunFolder(tmp_path), PROGRESS.task)
-    assert "-m infer" in caught.value.mend
+    assert "-m infer" in caught.value.fix

@@ -66,7 +66,7 @@ def warnings(folder: Path, template: Any, **options: Any) -> list[tuple[str, str
     """What and where, of the first prompt."""
     made = task(folder, template, **options)
     [view] = preview(made, build_model(made.model), 1)
-    assert all(warning.mend for warning in view.warnings)
+    assert all(warning.fix for warning in view.warnings)
     return [(warning.what, warning.where) for warning in view.warnings]
 
 
@@ -141,7 +141,7 @@ def test_a_placeholder_that_stays(tmp_path: Path, template: Any) -> None:
     [warning] = view.warnings
     assert warning.what.startswith("{quesion} is sent as it is")
     assert warning.where == TEMPLATE
-    assert "did you mean {question}?" in warning.mend
+    assert "did you mean {question}?" in warning.fix
 
 
 def test_a_placeholder_that_stays_in_an_example(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_warning_reads_in_three_lines(tmp_path: Path) -> None:
     [view] = preview(made, build_model(made.model), 1)
     first, *others = str(view.warnings[0]).splitlines()
     assert first == "{quesion} is sent as it is: nothing is filled in there"
-    assert [line[:9] for line in others] == ["  where: ", "  mend:  "]
+    assert [line[:9] for line in others] == ["  where: ", "  fix:   "]
 
 
 QUESTION = {"question": "How many?", "answer": "One and one is two.\n#### 2"}

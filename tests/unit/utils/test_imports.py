@@ -16,4 +16,4 @@ def test_a_missing_one_is_told_with_its_extra(look: object) -> None:
     with pytest.raises(MissingExtra) as caught:
         look("no_such_package", extra="local", why="HuggingFaceBaseModel")  # type: ignore[operator]
     assert caught.value.what == "HuggingFaceBaseModel needs the package 'no_such_package', which is not installed"
-    assert caught.value.mend == "pip install 'ais-prompt[local]'"
+    assert caught.value.fix == "pip install 'ais-prompt[local]'"

@@ -123,7 +123,7 @@ def test_a_broken_line_is_named(line: bytes, what: str) -> None:
         list(objects(b'{"a": 1}\n', line))
     assert what in caught.value.what
     assert caught.value.where == "data.jsonl:2"
-    assert caught.value.mend
+    assert caught.value.fix
 
 
 def test_an_error_shows_only_the_head_and_no_control_characters() -> None:

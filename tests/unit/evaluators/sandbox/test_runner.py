@@ -133,7 +133,7 @@ def test_elsewhere_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
     with pytest.raises(ModelError, match="Linux") as caught:
         run_program("pass", 1, 1024)
-    assert "container" in caught.value.mend
+    assert "container" in caught.value.fix
     monkeypatch.setattr(platform, "system", lambda: "Linux")
     monkeypatch.setattr(platform, "machine", lambda: "sparc64")
     with pytest.raises(ModelError, match="sparc64"):
