@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
@@ -15,6 +16,7 @@ from ais_prompt.cli.list import list_parts
 from ais_prompt.cli.lock import lock
 from ais_prompt.cli.run import run
 from ais_prompt.cli.score import score
+from ais_prompt.cli.streams import without_secrets
 from ais_prompt.cli.view import view
 from ais_prompt.cli.view_prompt import view_prompt
 
@@ -23,7 +25,17 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) · 2 th
 3 a model, server or disk could not be used · 70 a bug · 130 interrupted (go on with -r)."""
 
 
+class Program(click.Group):
+    """All verbs; whatever they print has no secrets in it."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line."""
+        with without_secrets():
+            return super().main(*args, **kwargs)
+
+
 @click.group(
+    cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     commands=[run, score, compare, baseline, view, view_prompt, check, lock, diff, list_parts],
     epilog=EPILOG,

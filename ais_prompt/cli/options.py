@@ -76,12 +76,14 @@ def as_command(
     work_dir: str | None = None,
     allow_code_execution: bool = False,
 ) -> str:
-    """The command line that gives another verb the same options."""
+    """The command line that gives another verb the same options; a secret among them is shown as ``***``."""
+    from ais_prompt.config.redact import redacted_override
+
     parts = ["aisprompt", verb, *([config] if config else [])]
     parts += ["--models", *models] if models else []
     parts += ["--datasets", *datasets] if datasets else []
     for override in overrides:
-        parts += ["--set", override]
+        parts += ["--set", redacted_override(override)]
     parts += ["--num-prompts", str(num_prompts)] if num_prompts else []
     parts += ["-w", work_dir] if work_dir else []
     parts += ["--allow-code-execution"] if allow_code_execution else []

@@ -13,7 +13,8 @@ from typing import Any, Final
 import click
 
 from ais_prompt.errors import AisPromptError, Interrupted
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.text import escaped
 
 SPREAD: Final = {"--models", "--datasets"}
 """Options that take all names up to the next option, as in OpenCompass: ``--models a b --datasets c``."""
@@ -54,18 +55,22 @@ class Verb(click.Command):
 def report(error: AisPromptError, *, debug: bool) -> None:
     """Print an error to standard error: what, where, and how to fix it."""
     if debug:
-        click.echo("".join(traceback.format_exception(error)), err=True)
+        _print("".join(traceback.format_exception(error)))
     for line in error.lines():
-        click.echo(printable(line), err=True)
+        _print(line)
+
+
+def _print(text: str) -> None:
+    click.echo(escaped(SECRETS.hide_in_message(text)), err=True)
 
 
 def _report_bug(error: Exception, *, debug: bool) -> None:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     if debug:
-        click.echo("".join(traceback.format_exception(error)), err=True)
-    click.echo(printable(f"Unexpected {type(error).__name__}: {error}"), err=True)
-    click.echo(f"  where: {frame.filename}:{frame.lineno}", err=True)
-    click.echo("  fix:   this is a bug of aisprompt or of a part of yours; --debug shows the traceback", err=True)
+        _print("".join(traceback.format_exception(error)))
+    _print(f"Unexpected {type(error).__name__}: {error}")
+    _print(f"  where: {frame.filename}:{frame.lineno}")
+    _print("  fix:   this is a bug of aisprompt or of a part of yours; --debug shows the traceback")
 
 
 @contextmanager

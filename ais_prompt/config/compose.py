@@ -10,6 +10,7 @@ from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import Kind, find_shipped, match_shipped
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
+from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.syntax import place
 from ais_prompt.errors import ConfigError
 
@@ -29,7 +30,9 @@ def compose(models: Sequence[str], datasets: Sequence[str], overrides: Sequence[
     if imports:
         values["custom_imports"] = {"imports": imports}
     name = "__".join(part for part in (_short(models), _short(datasets)) if part)
-    return LoadedConfig(apply_overrides(values, overrides), name, origins=origins)
+    values = apply_overrides(values, overrides)
+    register_secrets(values)
+    return LoadedConfig(values, name, origins=origins)
 
 
 def _collect(kind: Kind, names: Sequence[str], origins: dict[str, tuple[Path, str]], imports: list[str]) -> list[Any]:

@@ -19,6 +19,7 @@ from ais_prompt.config.mmengine_gaps import filled
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand
 from ais_prompt.config.plain import plain_config
+from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.source import locate
 from ais_prompt.config.syntax import place, read_syntax
 from ais_prompt.config.tracebacks import last_line_in
@@ -68,6 +69,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
         raise missing_config(path)
     make_importable([path.resolve().parent, Path.cwd()])
     loaded = LoadedConfig(apply_overrides(_read(path), overrides), path.stem, path)
+    register_secrets(loaded.values)
     if isinstance(loaded.values.get("paths_relative_to"), str):
         make_importable([expand(loaded.values["paths_relative_to"])])
     import_custom_modules(loaded.values, loaded.place("custom_imports"))

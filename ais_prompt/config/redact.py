@@ -5,57 +5,131 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.config.literal import parse_literal
+from ais_prompt.utils.secrets import SECRETS, SHORTEST
+from ais_prompt.utils.urls import HIDDEN, VARIABLE, hide_in_url, secrets_in_url
 
-HIDDEN: Final = "***"
+VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}
+"""Headers whose values are no secrets."""
 
 # A column called `token` or an `ice_token` is no secret; an `api_token` is.
 _SECRET_KEY = re.compile(
-    r"(.*_)?(api_?keys?|access_keys?|secrets?|secret_key|passw(or)?d|authorization|credentials?)"
-    r"|((use|hf|auth|access|api|bearer|refresh|session)_)*token"
+    r"(.*_)?((api|access|account|auth|encryption|master|private|secret|service|session|shared|signing|subscription)_?keys?"
+    r"|secrets?|passw(or)?d|passphrase|pwd|authorization|credentials?|cookies?|sas|signature)"
+    r"|((use|hf|hub|ad|auth|oauth|access|api|bearer|refresh|session|id|security|personal|azure|github|gitlab|huggingface)_)*token"
 )
+_TABLE = re.compile(r"(.*_)?(headers|cookies|query|query_params)")
+"""Keys of dicts whose every value is a secret."""
 _SECRET_VALUE = re.compile(r"(Bearer\s+)?(sk-|hf_|ghp_|xox[a-z]-)[\w-]{16,}")
 _VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
-_PASSWORD_IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_WITH_VARIABLE = re.compile(rf"([Bb]earer |[Bb]asic |[Tt]oken )?{VARIABLE.pattern}", re.ASCII)
 _OVERRIDE = re.compile(r"(?P<path>(?:--set=)?[^=]+)=(?P<value>.*)", re.DOTALL)
+
+Place: TypeAlias = Literal["open", "address", "key", "table", "value"]
+"""What a config path says of the values below it: nothing; an address; a key, which may also be the name of an
+environment variable; a table such as ``headers``; a value of such a table."""
+
+
+class Redaction:
+    """Takes the secrets out of plain values.
+
+    Attributes:
+        secrets: what was hidden.
+        shown: the texts that were left as they are.
+    """
+
+    def __init__(self) -> None:
+        self.secrets: set[str] = set()
+        self.shown: set[str] = set()
+
+    def of(self, value: Any, place: Place) -> Any:
+        """The value with ``***`` in place of every secret."""
+        if isinstance(value, Mapping):
+            return {name: self.of(item, _below(place, str(name))) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(self.of(item, place) for item in value)
+        if value is None or isinstance(value, bool) or value == HIDDEN:
+            return value
+        if place == "key":
+            return value if _names_variable(value) else self._hidden(value)
+        if place in ("table", "value"):
+            return value if isinstance(value, str) and _WITH_VARIABLE.fullmatch(value) else self._hidden(value)
+        return self._open(value, place) if isinstance(value, str) else value
+
+    def _open(self, text: str, place: Place) -> str:
+        """A text of which only a part may be secret."""
+        if _SECRET_VALUE.fullmatch(text):
+            return self._hidden(text)
+        if place == "address" or re.match(r"[A-Za-z][\w+.-]*://\S+$", text):
+            # The address of a proxy may come without a scheme.
+            scheme = "" if "://" in text else "http://"
+            self.secrets.update(secrets_in_url(scheme + text))
+            return hide_in_url(scheme + text).removeprefix(scheme)
+        self.shown.add(text)
+        return text
+
+    def _hidden(self, value: Any) -> str:
+        text = str(value)
+        self.secrets.add(text)
+        # Of "Bearer abc" and "session=abc; theme=dark", servers may repeat a part.
+        self.secrets.update(word for word in re.split(r"[\s;,=]+", text) if len(word) >= SHORTEST)
+        return HIDDEN
 
 
 def redacted(value: Any, key: str) -> Any:
-    """The value of a key, with ``***`` in the place of every secret.
+    """The value of a key, with ``***`` in place of every secret.
 
-    A secret is what stands below a key such as ``api_key`` and is not the name of an environment variable, what looks
-    like a well-known kind of key itself, and the user and password in an address.
+    Secrets are the values of ``headers``, whatever is below a key such as ``api_key`` and is not the name of an
+    environment variable, what looks like a well-known kind of key itself, and the login and query of a URL.
     """
-    if isinstance(value, Mapping):
-        return {name: redacted(item, key if _is_secret(key) else str(name)) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(redacted(item, key) for item in value)
-    if _is_secret(key):
-        return value if value is None or isinstance(value, bool) or _names_variable(value) else HIDDEN
-    if isinstance(value, str) and _SECRET_VALUE.fullmatch(value):
-        return HIDDEN
-    return _PASSWORD_IN_URL.sub(HIDDEN, value) if isinstance(value, str) and key.endswith(("url", "proxy")) else value
+    return Redaction().of(value, _below("open", key))
+
+
+def register_secrets(values: Mapping[str, Any]) -> None:
+    """Hide the secrets of a config from now on, wherever they appear. What it also has in the open stays visible."""
+    redaction = Redaction()
+    redaction.of(values, "open")
+    SECRETS.add(*redaction.secrets - redaction.shown)
 
 
 def redacted_override(argument: str) -> str:
     """An argument of the command line, such as ``models.0.api_key=...``, without its secret; others as they are."""
+    shown, redaction = _override(argument)
+    SECRETS.add(*redaction.secrets)
+    return shown
+
+
+def _override(argument: str) -> tuple[str, Redaction]:
+    redaction = Redaction()
     override = _OVERRIDE.fullmatch(argument)
     if override is None:
-        return str(redacted(argument, ""))
+        return str(redaction.of(argument, "open")), redaction
     path, value = override["path"], parse_literal(override["value"])
-    keys = path.removeprefix("--set=").split(".")
-    shown = redacted(value, next((key for key in keys if _is_secret(key)), keys[-1]))
-    return argument if shown == value else f"{path}={shown}"
+    place: Place = "open"
+    for key in re.split(r"[.\[\]]+", path.removeprefix("--set=")):
+        place = place if key.isdigit() or not key else _below(place, key)
+    shown = redaction.of(value, place)
+    return (argument if shown == value else f"{path}={shown}"), redaction
 
 
-def _is_secret(key: str) -> bool:
-    return _SECRET_KEY.fullmatch(key.lower().replace("-", "_")) is not None
+def _below(place: Place, key: str) -> Place:
+    """The place of what is below a key."""
+    if place in ("key", "value"):
+        return place
+    if place == "table":
+        return "open" if key.lower() in VISIBLE_HEADERS else "value"
+    name = key.lower().replace("-", "_")
+    if _SECRET_KEY.fullmatch(name):
+        return "key"
+    if _TABLE.fullmatch(name):
+        return "table"
+    return "address" if name.endswith(("url", "proxy", "endpoint")) else "open"
 
 
 def _names_variable(value: Any) -> bool:
     # Only ASCII is looked up: os.environ raises for text that cannot be encoded.
     if not isinstance(value, str) or not value.isascii():
         return False
-    return value in os.environ or _VARIABLE_NAME.fullmatch(value) is not None
+    return value in os.environ or bool(_VARIABLE_NAME.fullmatch(value) or VARIABLE.fullmatch(value))

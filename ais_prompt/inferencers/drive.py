@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.inferencers.dialogue import Dialogue
+from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel, BatchModel, Model, ScoringModel
 from ais_prompt.types import Completion, Failure, Request, Scoring
 
@@ -110,6 +111,7 @@ def _drive_batches(
         answered = 0
         for number, completion in _ask(model, [request for _, request in batch]):
             dialogue, request = batch[number]
+            completion = without_secrets(completion)
             record(request, completion)
             dialogue.answer(request, completion)
             if dialogue.prediction is not None:
@@ -165,7 +167,7 @@ async def _drive_concurrently(
     async def work() -> None:
         for dialogue in dialogues:  # shared by all workers: each takes the next one
             while requests := dialogue.open_requests():
-                completion = await model.complete(requests[0])
+                completion = without_secrets(await model.complete(requests[0]))
                 record(requests[0], completion)
                 dialogue.answer(requests[0], completion)
             finished(dialogue)

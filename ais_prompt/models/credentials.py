@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Final, TypeAlias
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from pydantic import AfterValidator
 
-from ais_prompt.config.redact import HIDDEN
+from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.address import is_loopback, public_address
+from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.urls import HIDDEN, VARIABLE
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
 
 _VARIABLE_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
-_SHORTEST_WORD: Final = 8
-"""Shorter words of a header or a query are no secrets; hiding them would only garble messages."""
+_VARIABLE_OR_DOLLAR: Final = re.compile(rf"\$\$|{VARIABLE.pattern}", re.ASCII)
 
 
 def check_variable_name(api_key: str | None) -> str | None:
@@ -71,24 +71,59 @@ def read_key(variable: str | None, base_url: str) -> str | None:
             where=public_address(base_url),
             fix="take the user out of base_url, or set api_key=None",
         )
+    SECRETS.add(key)
     return key
 
 
-def secrets_of(key: str | None, headers: Mapping[str, str], base_url: str) -> frozenset[str]:
-    """Every text that must not be shown: the key, the words of the headers, and what is secret in the address."""
+def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers to send: ``$NAME`` and ``${NAME}`` are replaced by environment variables, ``$$`` by a dollar sign.
+
+    Raises:
+        ModelError: a variable is not set, or a value was hidden when the config was written.
+    """
+    resolved = {name: _resolved(str(value), f"the header {name}") for name, value in headers.items()}
+    register_secrets({"headers": resolved})
+    return resolved
+
+
+def resolve_address(base_url: str) -> str:
+    """The address to send to: the values of its query may name environment variables, as in `resolve_headers`.
+
+    Raises:
+        ModelError: as `resolve_headers`.
+    """
     parts = urlsplit(base_url)
-    words = {word for text in (*headers.values(), *re.split("[&=]", parts.query)) for word in text.split()}
-    secrets = {word for word in words if len(word) >= _SHORTEST_WORD}
-    password = parts.password or ""
-    login = f"{unquote(parts.username or '')}:{unquote(password)}"
-    if password:
-        secrets |= {password, unquote(password), base64.b64encode(login.encode()).decode()}
-    return frozenset(secrets | ({key} if key else set()))
+    if HIDDEN in parts.netloc.rpartition("@")[0]:
+        raise _was_hidden("the login of base_url")
+    parameters = []
+    for parameter in filter(None, parts.query.split("&")):
+        name, equals, value = parameter.partition("=")
+        resolved = _resolved(value, f"{name} in base_url")
+        parameters.append(f"{name}{equals}{value if resolved == value else quote(resolved, safe='')}")
+    address = urlunsplit(parts._replace(query="&".join(parameters)))
+    register_secrets({"base_url": address})
+    return address
 
 
-def redact(text: str, secrets: Iterable[str]) -> str:
-    """The text with every secret in it replaced by ``***``."""
-    # Longest first: a secret may be part of another one.
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
-    return text
+def _resolved(text: str, what: str) -> str:
+    if HIDDEN in text:
+        raise _was_hidden(what)
+
+    def value_of(found: re.Match[str]) -> str:
+        if found[0] == "$$":
+            return "$"
+        variable = found["braced"] or found["bare"]
+        value = os.environ.get(variable, "").strip()
+        if not value:
+            raise ModelError(
+                f"the environment variable {variable} is not set, and {what} names it",
+                fix=f"export {variable}=..., or write $$ for a dollar sign",
+            )
+        return value
+
+    return _VARIABLE_OR_DOLLAR.sub(value_of, text)
+
+
+def _was_hidden(what: str) -> ModelError:
+    fix = "put the secret back, best as the name of an environment variable: '$NAME'"
+    return ModelError(f"{what} is {HIDDEN}: it was hidden when this config was written", fix=fix)

@@ -16,7 +16,8 @@ from ais_prompt.models.credentials import (
     VariableName,
     check_variable_name,
     read_key,
-    secrets_of,
+    resolve_address,
+    resolve_headers,
 )
 from ais_prompt.models.hf_tokenizer import load_tokenizer
 from ais_prompt.models.http import HttpPoster
@@ -69,7 +70,8 @@ class OpenAIModel:
         max_out_len: most tokens of an answer, where the data set does not say.
         stop_words: texts that end an answer and are not part of it, besides those of the data set.
         tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
-        headers: sent along with every request; their values are kept as secret as the key.
+        headers: sent along with every request; their values are kept as secret as the key, and may name environment
+            variables: ``{'X-Tenant': '$TENANT'}``.
         seed: seed of the sampling, for servers that know it; one in ``generation_kwargs`` wins. Each repeat of a prompt
             has the next one.
         think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
@@ -168,10 +170,13 @@ class OpenAIModel:
         """Find out what can be known without asking anybody.
 
         Raises:
-            ModelError: there is no key, or ``base_url`` is no address.
+            ModelError: there is no key, a variable that a header or query names is not set, or ``base_url`` is no
+                address.
         """
         check_address(self.base_url)
         read_key(self.api_key, self.base_url)
+        resolve_headers(self.headers)
+        resolve_address(self.base_url)
 
     def tokenizer(self) -> Any | None:
         """The tokenizer of ``tokenizer_path``, loaded once; None without one.
@@ -214,11 +219,10 @@ class OpenAIModel:
         self.preflight()
         key = read_key(self.api_key, self.base_url)
         login = {"Authorization": f"Bearer {key}"} if key else {}
-        address = join_address(self.base_url, self.endpoint.path)
-        poster = HttpPoster(address, {**login, **self.headers}, self.timeout)
-        secrets = secrets_of(key, self.headers, self.base_url)
+        address = join_address(resolve_address(self.base_url), self.endpoint.path)
+        poster = HttpPoster(address, {**login, **resolve_headers(self.headers)}, self.timeout)
         traffic = Traffic(self.backoff, self.max_concurrency, self.request_rate, self.deadline, self.traffic)
-        client = OpenAIClient(self.endpoint, poster, traffic, secrets, stream=self.stream)
+        client = OpenAIClient(self.endpoint, poster, traffic, stream=self.stream)
         self._client = client
         self._scorer = OpenAIScorer(
             self.endpoint, self.model, self.max_tokens_field, self._ways, poster.post, client.shown, traffic.ask

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.models.credentials import redact
 from ais_prompt.models.http import HttpPoster
 from ais_prompt.models.http_connection import Reply
 from ais_prompt.models.openai_stream import STREAMED, StreamReader
@@ -15,6 +14,7 @@ from ais_prompt.models.openai_wire import Endpoint, read_reply
 from ais_prompt.models.retry import Attempt, read_retry_after
 from ais_prompt.models.traffic import Traffic
 from ais_prompt.types import Completion, Failure
+from ais_prompt.utils.secrets import SECRETS
 
 MESSAGE_LENGTH: Final = 500
 """Characters of a server's own words that are kept."""
@@ -27,17 +27,13 @@ class OpenAIClient:
         endpoint: how the server is asked.
         poster: posts to its address.
         traffic: decides when requests go, and go again.
-        secrets: what must not be shown.
         stream: let answers come piece by piece.
     """
 
-    def __init__(
-        self, endpoint: Endpoint, poster: HttpPoster, traffic: Traffic, secrets: Iterable[str], *, stream: bool
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, poster: HttpPoster, traffic: Traffic, *, stream: bool) -> None:
         self.poster = poster
         self.traffic = traffic
         self._endpoint = endpoint
-        self._secrets = frozenset(secrets)
         self._stream = stream
 
     async def generate(self, body: Mapping[str, Any], tokens: float = 0) -> Completion:
@@ -53,7 +49,7 @@ class OpenAIClient:
     def shown(self, failure: Failure) -> Failure:
         """A failure in words that may be shown."""
         # Redact first: half a key at the end of a shortened message would not be recognised.
-        return replace(failure, message=redact(failure.message, self._secrets)[:MESSAGE_LENGTH])
+        return replace(failure, message=SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH])
 
     async def _once(self, body: Mapping[str, Any]) -> Attempt:
         return self._attempt(await self.poster.post(body), None)

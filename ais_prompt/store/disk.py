@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from ais_prompt.errors import StoreError
+from ais_prompt.utils.secrets import SECRETS
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -45,7 +46,8 @@ def reading(path: Path, fix: str) -> Iterator[None]:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A binary stream whose content becomes the file ``path`` at the end, whole or not at all.
 
-    The folder is made if needed. If the body raises, what ``path`` held before stays as it was.
+    The folder is made if needed. If the body raises, what ``path`` held before stays as it was. Secrets that this
+    process knows are written as ``***``.
 
     Raises:
         StoreError: it cannot be written.
@@ -56,13 +58,27 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with temporary.open("wb") as stream:
-                yield stream
+                yield cast("BinaryIO", _WithoutSecrets(stream))
                 stream.flush()
                 os.fsync(stream.fileno())
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
         _sync_folder(path.parent)
+
+
+class _WithoutSecrets:
+    """A binary stream that hides secrets; each must be within what is written at once."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, content: bytes) -> int:
+        self._stream.write(SECRETS.hide_in_bytes(content))
+        return len(content)
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        self._stream.writelines(map(SECRETS.hide_in_bytes, lines))
 
 
 def _sync_folder(folder: Path) -> None:

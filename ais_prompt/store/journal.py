@@ -18,6 +18,7 @@ from typing import Self
 from ais_prompt.store.disk import reading, unwritable, writing
 from ais_prompt.types import Completion, Request
 from ais_prompt.utils.jsonl import decode_own, encode_plain
+from ais_prompt.utils.secrets import SECRETS
 
 logger = logging.getLogger(__name__)
 
@@ -90,14 +91,16 @@ class Journal:
         Raises:
             StoreError: it cannot be written (disk full, for example); the journal is as it was before.
         """
-        line = encode_plain(
-            {
-                "key": key,
-                "sample_id": request.sample_id,
-                "turn": request.turn,
-                "repeat": request.repeat,
-                "completion": completion.to_json(),
-            }
+        line = SECRETS.hide_in_bytes(
+            encode_plain(
+                {
+                    "key": key,
+                    "sample_id": request.sample_id,
+                    "turn": request.turn,
+                    "repeat": request.repeat,
+                    "completion": completion.to_json(),
+                }
+            )
         )
         self._write(line)
         if findable and completion.failure is None:

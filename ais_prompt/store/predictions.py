@@ -17,6 +17,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading, replacing, unwritable, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils.jsonl import encode, encode_plain, read_objects
+from ais_prompt.utils.secrets import SECRETS
 
 _PLAIN: Final = {str, int, float, bool, NoneType}
 """Types of a gold that JSON surely knows; others come out of data too, such as dates."""
@@ -42,6 +43,7 @@ class PredictionSorter:
             StoreError: it cannot be written.
         """
         line = (encode_plain if type(prediction.gold) in _PLAIN else encode)(prediction.to_json())
+        line = SECRETS.hide_in_bytes(line)
         try:
             self._file.write(line)
         except OSError as error:

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "unknown"]
 
 
-_ONLY_IF_PRESENT = ("reasoning", "unclosed", "first_token_seconds", "token_seconds")
+_ONLY_IF_PRESENT = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted")
 
 
 class Usage(Struct, frozen=True):
@@ -71,6 +71,7 @@ class Completion(Struct, frozen=True):
         unclosed: True if the thought never came to its end; there is no answer then, and ``text`` is empty.
         first_token_seconds: from sending the request to the first piece of a streamed answer or thought; else None.
         token_seconds: mean time between the tokens of a streamed answer; else None.
+        redacted: secrets in answer and thought that were replaced by ``***``.
     """
 
     text: str = ""
@@ -84,6 +85,7 @@ class Completion(Struct, frozen=True):
     unclosed: bool = False
     first_token_seconds: float | None = None
     token_seconds: float | None = None
+    redacted: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; what most answers do not have is left out where there is none."""
@@ -121,4 +123,5 @@ class Completion(Struct, frozen=True):
             get("unclosed", False),
             get("first_token_seconds"),
             get("token_seconds"),
+            get("redacted", 0),
         )

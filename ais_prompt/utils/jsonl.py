@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ais_prompt.errors import DataError
+from ais_prompt.utils.text import reviewable_json
 
 _BOM = b"\xef\xbb\xbf"
 _BLANKS = " \t\n\r"
@@ -24,11 +25,13 @@ def encode(value: Any, indent: int | None = None) -> bytes:
     """A value as UTF-8 JSON that ends with a newline; on one line, without spaces, unless ``indent`` is given.
 
     Chinese and other text stays readable. A lone surrogate, which UTF-8 has no bytes for, is written as its JSON
-    escape, so it comes back as it was. Values that JSON does not know are written as their `str`.
+    escape, so it comes back as it was; so are invisible characters if it is indented, which is for people. Values that
+    JSON does not know are written as their `str`.
     """
-    text = (
-        _ENCODER.encode(value) if indent is None else json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    )
+    if indent is None:
+        text = _ENCODER.encode(value)
+    else:
+        text = reviewable_json(json.dumps(value, ensure_ascii=False, indent=indent, default=str))
     # For a lone surrogate, "backslashreplace" writes exactly what JSON wants: \ud800.
     return f"{text}\n".encode("utf-8", "backslashreplace")
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.text import escaped
 
 ROOT = logging.getLogger("ais_prompt")
 
@@ -42,7 +43,7 @@ def logging_to(file: Path) -> Iterator[None]:
 
 class _Printable(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return printable(super().format(record))
+        return escaped(SECRETS.hide_in_message(super().format(record)))
 
 
 class _StandardError(logging.Handler):
@@ -61,5 +62,5 @@ def _warnings() -> logging.Handler:
 
 def _everything(file: Path) -> logging.Handler:
     handler = logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     return handler

@@ -1,15 +1,41 @@
-"""Text on its way to a terminal."""
+"""Text on its way to a terminal, or to a file that people review."""
 
 from __future__ import annotations
 
 import re
+from typing import Final
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from ais_prompt.utils.secrets import SECRETS
+
+_INVISIBLE: Final = (
+    r"\x7f-\x9f"  # C1 and DEL
+    r"\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef"  # of no width, and tags
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # of direction: what is seen is not what is there
+    r"\u2028\u2029"  # separators of lines, for some programs
+)
+_UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b-\x1f{_INVISIBLE}\ud800-\udfff]")
+_UNREVIEWABLE: Final = re.compile(f"[{_INVISIBLE}]")
 
 
 def printable(text: str) -> str:
-    r"""The text with escapes in place of what a terminal would obey or cannot show: ``\x1b``, ``\r``, ``\u202e``.
+    r"""The text without secrets, and with escapes in place of what a terminal would obey or cannot show.
 
-    Newlines and tabs stay. Data and server messages can hold anything; none of it may move the cursor.
+    ``\x1b``, ``\r``, ``\u202e``; newlines and tabs stay. Data and server messages can hold anything; none of it may
+    move the cursor, or hide or turn around what a person reads.
     """
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return escaped(SECRETS.hide(text))
+
+
+def escaped(text: str) -> str:
+    """`printable` of a text that may have secrets."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def reviewable_json(text: str) -> str:
+    """JSON with escapes in place of all invisible characters in its texts; it is read back as the same value."""
+    return _UNREVIEWABLE.sub(_json_escape, text)
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

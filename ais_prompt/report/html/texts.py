@@ -8,6 +8,7 @@ import json
 from typing import Any, TypeAlias
 
 from ais_prompt.utils.jsonl import encode_finite
+from ais_prompt.utils.secrets import SECRETS
 
 Text: TypeAlias = list[int]
 """A text as the numbers of its lines in `Lines`; joined with newlines they are the text again."""
@@ -41,7 +42,8 @@ class Lines:
 
 def packed(value: Any) -> str:
     """A JSON value in gzip and base64, which no HTML parser mistakes for markup; the same value gives the same text."""
-    return base64.b64encode(gzip.compress(encode_finite(value), compresslevel=6, mtime=0)).decode("ascii")
+    content = SECRETS.hide_in_bytes(encode_finite(value))
+    return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
 def shown(value: Any) -> str:

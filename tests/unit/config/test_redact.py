@@ -38,8 +38,10 @@ def test_what_stands_below_a_secret_key_is_hidden(key: str) -> None:
         ("api_key", ["FIRST_KEY", "SECOND_KEY"]),
         ("path", "sk-short"),
         ("template", "your key is sk-abcdefghijklmnop1234, or not"),
-        ("base_url", "http://127.0.0.1:80/v1?a@b"),
-        ("path", "a://b@c"),
+        ("base_url", "http://127.0.0.1:80/v1?api-version=2024-10-21&sig=$SIG"),
+        ("path", "data/a?b=c@d"),
+        ("headers", {"Accept": "*/*", "Content-Type": "text/plain", "User-Agent": "me", "api-version": "1"}),
+        ("headers", {"X-Key": "$MY_KEY", "Authorization": "Bearer ${MY_KEY}"}),
     ],
 )
 def test_what_is_no_secret_stays(key: str, value: Any) -> None:

@@ -1,0 +1,69 @@
+"""Standard output and standard error without secrets, whoever writes: this program, a library, or Python itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Final, TextIO, cast
+
+from ais_prompt.utils.secrets import SECRETS, SHORTEST
+from ais_prompt.utils.urls import secrets_in_url
+
+_SECRET_VARIABLE: Final = re.compile(r"(.*_)?(API_?KEY|ACCESS_KEY|PASSW(OR)?D|SECRET|SECRET_KEY|TOKEN)", re.IGNORECASE)
+
+
+@contextmanager
+def without_secrets() -> Iterator[None]:
+    """Hide the secrets of the environment and all that are found later, in both output streams."""
+    register_environment(os.environ)
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast("TextIO", _WithoutSecrets(stream)) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def register_environment(environment: Mapping[str, str]) -> None:
+    """Hide the keys and tokens of the environment, and the logins in its URLs (``HTTPS_PROXY``)."""
+    for name, value in environment.items():
+        if "://" in value or name.lower().endswith("_proxy"):
+            login, at, _ = value.rpartition("@")
+            found = secrets_in_url(f"http://{login.rpartition('://')[2]}@") if at else ()
+            SECRETS.add(*(secret for secret in found if len(secret) >= SHORTEST))
+        elif len(value) >= SHORTEST and _SECRET_VARIABLE.fullmatch(name):
+            SECRETS.add(value.strip())
+
+
+class _WithoutSecrets:
+    """A text stream that hides secrets; each must be within what is written at once."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(SECRETS.hide(text))
+        return len(text)
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """The stream beneath, for bytes."""
+        return cast("BinaryIO", _BytesWithoutSecrets(self._stream.buffer))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class _BytesWithoutSecrets:
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, content: bytes) -> int:
+        self._stream.write(SECRETS.hide_in_bytes(bytes(content)))
+        return len(content)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

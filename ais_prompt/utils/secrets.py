@@ -1,0 +1,116 @@
+"""The secrets that this process knows, and texts without them.
+
+Secrets are added as soon as they are known: when the program starts (environment, command line), when a config is
+read, and when a model finds its key. From then on they are hidden in everything that is written or printed: the writers
+of files (`ais_prompt.store.disk`), the log, and both output streams of the command line ask `SECRETS`.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+from ais_prompt.utils.urls import HIDDEN, hide_in_urls
+
+SHORTEST: Final = 12
+"""Characters of the shortest secret that is replaced in free text; shorter ones would garble what they are part of."""
+
+_BASE64: Final = "[A-Za-z0-9+/_-]"
+_KEPT_BY_CLIENTS: Final = "/%:@!$&'()*+,;=~?-._"
+"""Characters of a URL that HTTP clients leave as they are."""
+
+
+class SecretRegistry:
+    """Texts to hide, in every form in which a server, a library or a file format repeats them."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all secrets."""
+        self._values: set[str] = set()
+        self._needles: tuple[str, ...] = ()
+        self._pattern = self._quoted = re.compile("(?!)")
+
+    def add(self, *secrets: str) -> None:
+        """Hide these texts from now on."""
+        new = {secret for secret in secrets if secret.strip() and secret != HIDDEN} - self._values
+        if not new:
+            return
+        self._values = self._values | new
+        short = sorted((re.escape(text) for text in self._values if len(text) < SHORTEST), key=len, reverse=True)
+        self._quoted = re.compile(rf"(?<=['\"])(?:{'|'.join(short)})(?=['\"])") if short else re.compile("(?!)")
+        patterns: dict[str, str] = {}
+        for text in self._values:
+            if len(text) >= SHORTEST:
+                patterns |= dict(_base64_forms(text)) | {form: re.escape(form) for form in _forms(text)}
+        # Longest first: a secret may be part of another one.
+        longest_first = sorted(patterns, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(patterns.__getitem__, longest_first)) or "(?!)", re.IGNORECASE)
+        self._needles = tuple({form.casefold() for form in patterns})
+
+    def hide(self, text: str) -> str:
+        """The text with ``***`` in place of every secret of at least `SHORTEST` characters, in whatever form."""
+        return self.hide_and_count(text)[0]
+
+    def hide_and_count(self, text: str) -> tuple[str, int]:
+        """`hide`, and how many secrets were replaced."""
+        if not self._needles:
+            return text, 0
+        # Plain search is a hundred times faster than the pattern, and nearly every text has no secret.
+        folded = text.casefold()
+        if not any(needle in folded for needle in self._needles):
+            return text, 0
+        return self._pattern.subn(HIDDEN, text)
+
+    def hide_in_bytes(self, content: bytes) -> bytes:
+        """`hide` for UTF-8; JSON stays JSON."""
+        if not self._needles:
+            return content
+        return self.hide(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+    def hide_in_message(self, text: str) -> str:
+        """`hide` for the program's own words: also short secrets in quotes, and whatever is secret in a URL."""
+        return self._quoted.sub(HIDDEN, self.hide(hide_in_urls(text)))
+
+
+SECRETS: Final = SecretRegistry()
+"""The secrets of this process."""
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """The forms of a secret in which all of it can be found, in any case."""
+    # Upper case is found in any case, but for letters that become two.
+    for text in (secret, secret.upper()):
+        yield text
+        yield html.escape(text)
+        yield html.escape(text, quote=False)
+        yield repr(text)[1:-1]
+        for ascii_only in (True, False):
+            escaped = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+            yield escaped
+            yield json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]
+        for safe in ("", "/", _KEPT_BY_CLIENTS):
+            yield quote(text, safe=safe)
+            yield quote_plus(text, safe=safe)
+
+
+def _base64_forms(secret: str) -> Iterator[tuple[str, str]]:
+    """What base64 of a text that contains the secret contains for sure, and the pattern that also finds its ends.
+
+    Three bytes become four characters, so there are three forms, by the position of the secret in the text.
+    """
+    content = secret.encode("utf-8", "surrogatepass")
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + content).decode()
+        begin = (0, 2, 3)[before]
+        core = encoded[begin : (before + len(content)) * 8 // 6]
+        for form in (core, core.replace("+", "-").replace("/", "_")):
+            # A letter after a backslash is the end of a JSON escape.
+            head = rf"(?:(?<!\\){_BASE64}{{{begin}}})?" if begin else ""
+            yield form, f"{head}{re.escape(form)}{_BASE64}{{0,2}}={{0,2}}"
