@@ -15,7 +15,7 @@ from ais_prompt.config.compose import compose
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
 from ais_prompt.config.parse import parse_run
-from ais_prompt.config.render import render_config
+from ais_prompt.config.render import hidden_again, render_config
 from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults
 from ais_prompt.models.base import Model
 from ais_prompt.partitioners.by_task import partition
@@ -26,6 +26,7 @@ from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.local import run_local
+from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.lock import lock_run
@@ -217,6 +218,7 @@ def run(
         if mode in ("all", "infer"):
             for warning in warnings:
                 logger.warning("%s", warning)
+        _hide_again(folder)
         record = RunRecord(folder, render_config(spec.resolved), command)
         if record.changes:
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
@@ -233,6 +235,16 @@ def run(
             else:
                 forget_report(folder)
     return RunResult(outcomes, chosen, *record.failed_and_asked(tasks), speeds)
+
+
+def _hide_again(folder: RunFolder) -> None:
+    """Hide what an earlier version left open in ``config.py``, before the session notes what changed."""
+    if folder.config_file.exists():
+        with reading(folder.config_file, fix="start a new run without -r"):
+            written = folder.config_file.read_text("utf-8", "replace")
+        if (hidden := hidden_again(written)) != written:
+            with replacing(folder.config_file) as stream:
+                stream.write(hidden.encode("utf-8", "backslashreplace"))
 
 
 def _preflight(spec: ModelSpec) -> None:

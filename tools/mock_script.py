@@ -29,7 +29,8 @@ class Rule:
         latency: seconds until the reply; long ones make a stall.
         drop: the connection is cut, ``before`` any reply or ``midway`` through it.
         status, headers: of the reply.
-        body: JSON of the reply, instead of an answer; ``{authorization}`` in it becomes the header of the request.
+        body: JSON of the reply, instead of an answer; ``{authorization}`` in it becomes the header of the request,
+            ``{request}`` its address and all of its headers, escaped for JSON.
         raw: the same as text that need not be JSON.
         answer, finish_reason: of the answer.
         reasoning: what was thought before it, told in a field of its own.

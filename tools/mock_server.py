@@ -165,7 +165,10 @@ def _reply(request: web.Request, rule: Rule, answer: dict[str, Any]) -> web.Resp
         text = json.dumps(rule.body)
     else:
         text = json.dumps(answer)
+    headers = (f"{name}: {value}" for name, value in request.headers.items())
+    told = "\n".join([f"{request.method} {request.url}", *headers])
     text = text.replace("{authorization}", request.headers.get("Authorization", ""))
+    text = text.replace("{request}", json.dumps(told)[1:-1])
     return web.Response(text=text, status=rule.status, headers=rule.headers, content_type="application/json")
 
 

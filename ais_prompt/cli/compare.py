@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -29,6 +28,7 @@ def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None,
     from ais_prompt.report.comparison import comparison_json, print_comparison
     from ais_prompt.report.html.comparison import comparison_page
     from ais_prompt.store.disk import replacing
+    from ais_prompt.utils.jsonl import encode
 
     found = compare_runs(open_run(run_a, work_dir), open_run(run_b, work_dir))
     values = comparison_json(found.comparisons, found.notes)
@@ -36,6 +36,6 @@ def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None,
         with replacing(Path(html)) as page:
             page.write(comparison_page(found.before.name, found.after.name, values))
     if as_json:
-        click.echo(json.dumps(values, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace"))
+        click.echo(encode(values, indent=2), nl=False)
     else:
         print_comparison(found.comparisons, found.notes, flips, Console())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -17,9 +16,9 @@ def show_drift(drift: Drift, *, as_json: bool = False) -> None:
 
     from ais_prompt.prompt_locks.drift_json import drift_to_json
     from ais_prompt.prompt_locks.view import print_drift
+    from ais_prompt.utils.jsonl import encode
 
     if as_json:
-        text = json.dumps(drift_to_json(drift), ensure_ascii=False, indent=2)
-        click.echo(text.encode("utf-8", "backslashreplace"))
+        click.echo(encode(drift_to_json(drift), indent=2), nl=False)
     else:
         print_drift(drift, Console())

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final, TextIO, cast
 from ais_prompt.utils.secrets import SECRETS, SHORTEST
 from ais_prompt.utils.urls import secrets_in_url
 
-_SECRET_VARIABLE: Final = re.compile(r"(.*_)?(API_?KEY|ACCESS_KEY|PASSW(OR)?D|SECRET|SECRET_KEY|TOKEN)", re.IGNORECASE)
+_SECRET_VARIABLE: Final = re.compile(r"(.*_)?(API_?KEY|KEY|PASSW(OR)?D|SECRET|TOKEN)", re.IGNORECASE)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -48,6 +47,7 @@ def view_prompt(
     from ais_prompt.partitioners.by_task import partition
     from ais_prompt.pipeline import checked, view
     from ais_prompt.report.prompt_view import print_sample
+    from ais_prompt.utils.jsonl import encode
 
     # The warnings of what is shown come with it, and nothing is executed here.
     spec, _ = checked(replace(source(**options), allow_code_execution=True))
@@ -57,8 +57,7 @@ def view_prompt(
         tasks = [_chosen(tasks, asking)]
     prompts = view(tasks, count, origins=origins, tokens=tokens)
     if as_json:
-        text = json.dumps([prompt.to_json() for prompt in prompts], ensure_ascii=False, indent=2)
-        click.echo(text.encode("utf-8", "backslashreplace"))
+        click.echo(encode([prompt.to_json() for prompt in prompts], indent=2), nl=False)
         return
     console = Console()
     for _, of_sample in groupby(prompts, key=lambda view: (view.model, view.dataset, view.index)):

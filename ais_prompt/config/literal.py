@@ -1,8 +1,9 @@
-"""Values as they are written on the command line."""
+"""Values as they are written on the command line and in a config file."""
 
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 
@@ -21,3 +22,29 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(_is_plain(item) for item in value)
     return isinstance(value, str | int | float | None)
+
+
+def literals_of(node: ast.AST) -> Any:
+    """The literals of a syntax tree below the names that they are given, whatever is computed around them."""
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            return [_below(target, literals_of(node.value)) for target in targets if node.value]
+        case ast.Dict(keys, values):
+            named = [
+                (key.value if isinstance(key, ast.Constant) else None, value)
+                for key, value in zip(keys, values, strict=True)
+            ]
+            return [{key: literals_of(value)} for key, value in named]
+        case ast.keyword(name, value):
+            return {name: literals_of(value)}
+    return [literals_of(child) for child in ast.iter_child_nodes(node)]
+
+
+def _below(target: ast.AST, value: Any) -> Any:
+    """The value below the names of a target such as ``models[0]['headers']['Cookie']``."""
+    for name in reversed(re.findall(r"[\w-]+", ast.unparse(target))):
+        value = {name: value}
+    return value

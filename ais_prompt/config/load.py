@@ -13,7 +13,8 @@ from msgspec import Struct, field
 
 from ais_prompt.config.bases import check_bases, is_old_style
 from ais_prompt.config.custom_imports import import_custom_modules, make_importable
-from ais_prompt.config.keys import advice
+from ais_prompt.config.keys import TOP_KEYS, advice
+from ais_prompt.config.literal import literals_of
 from ais_prompt.config.locate import missing_config
 from ais_prompt.config.mmengine_gaps import filled
 from ais_prompt.config.overrides import apply_overrides
@@ -69,7 +70,8 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
         raise missing_config(path)
     make_importable([path.resolve().parent, Path.cwd()])
     loaded = LoadedConfig(apply_overrides(_read(path), overrides), path.stem, path)
-    register_secrets(loaded.values)
+    # Helper variables are no part of it: a secret often is one before it becomes a header.
+    register_secrets({key: loaded.values[key] for key in TOP_KEYS if key in loaded.values})
     if isinstance(loaded.values.get("paths_relative_to"), str):
         make_importable([expand(loaded.values["paths_relative_to"])])
     import_custom_modules(loaded.values, loaded.place("custom_imports"))
@@ -78,6 +80,8 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
 
 def _read(path: Path) -> dict[str, Any]:
     family = check_bases(path)
+    for file in family:  # before it runs: a traceback shows its lines
+        register_secrets(literals_of(read_syntax(file)))
     # Files without any import would be copied, changed as text and run elsewhere if mmengine were left to choose.
     lazy = not is_old_style(read_syntax(path))
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ais_prompt.config.keys import TOP_KEYS, advice
 from ais_prompt.config.literal import parse_literal
-from ais_prompt.config.redact import redacted_override
+from ais_prompt.config.redact import redacted_at, redacted_override
 from ais_prompt.errors import ConfigError
 
 
@@ -59,7 +59,7 @@ class _Override:
             key, _, rest = path.partition(".")
             self._put(container, _key_in(container, key), rest, f"{done}.{key}".removeprefix("."))
         else:
-            what = f"{done} is {container!r:.60}, which has no {path.partition('.')[0]!r}"
+            what = f"{done} is {redacted_at(done, container)!r:.60}, which has no {path.partition('.')[0]!r}"
             raise ConfigError(what, where=self.where, fix=f"set it as a whole: --set \"{done}={{'{path}': ...}}\"")
 
     def _put(self, container: Any, key: Any, rest: str, done: str) -> None:

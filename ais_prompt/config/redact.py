@@ -87,7 +87,12 @@ def redacted(value: Any, key: str) -> Any:
     return Redaction().of(value, _below("open", key))
 
 
-def register_secrets(values: Mapping[str, Any]) -> None:
+def redacted_at(path: str, value: Any) -> Any:
+    """The value at a config path such as ``models.0.headers.Cookie``, with ``***`` in place of every secret."""
+    return Redaction().of(value, _place_of(path))
+
+
+def register_secrets(values: Any) -> None:
     """Hide the secrets of a config from now on, wherever they appear. What it also has in the open stays visible."""
     redaction = Redaction()
     redaction.of(values, "open")
@@ -96,22 +101,21 @@ def register_secrets(values: Mapping[str, Any]) -> None:
 
 def redacted_override(argument: str) -> str:
     """An argument of the command line, such as ``models.0.api_key=...``, without its secret; others as they are."""
-    shown, redaction = _override(argument)
-    SECRETS.add(*redaction.secrets)
-    return shown
-
-
-def _override(argument: str) -> tuple[str, Redaction]:
-    redaction = Redaction()
     override = _OVERRIDE.fullmatch(argument)
     if override is None:
-        return str(redaction.of(argument, "open")), redaction
+        return str(Redaction().of(argument, "open"))
     path, value = override["path"], parse_literal(override["value"])
+    redaction = Redaction()
+    shown = redaction.of(value, _place_of(path.removeprefix("--set=")))
+    SECRETS.add(*redaction.secrets)
+    return argument if shown == value else f"{path}={shown}"
+
+
+def _place_of(path: str) -> Place:
     place: Place = "open"
-    for key in re.split(r"[.\[\]]+", path.removeprefix("--set=")):
+    for key in re.split(r"[.\[\]]+", path):
         place = place if key.isdigit() or not key else _below(place, key)
-    shown = redaction.of(value, place)
-    return (argument if shown == value else f"{path}={shown}"), redaction
+    return place
 
 
 def _below(place: Place, key: str) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 import math
 from collections.abc import Mapping
@@ -16,6 +17,32 @@ def render_config(values: Mapping[str, Any]) -> str:
     """Write plain values as a Python config; a secret among them becomes ``***`` (see `redacted`)."""
     lines = [f"{name} = {_literal(redacted(value, name), 0)}\n" for name, value in values.items()]
     return HEADER + "\n".join(lines)
+
+
+def hidden_again(config: str) -> str:
+    """What `render_config` of an earlier version wrote, without the secrets that this one hides; else as it is."""
+    try:
+        tree = ast.parse(config)
+        values = {node.targets[0].id: _value(node.value) for node in tree.body[1:]}  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError, AttributeError, RecursionError):  # edited by hand
+        return config
+    return render_config(values)
+
+
+def _value(node: ast.expr) -> Any:
+    """The value of a literal, ``dict(...)`` and ``float('inf')`` included."""
+    match node:
+        case ast.Call(ast.Name("dict"), [], keywords):
+            return {keyword.arg: _value(keyword.value) for keyword in keywords}
+        case ast.Call(ast.Name("float"), [ast.Constant(str(text))], []):
+            return float(text)
+        case ast.Dict(keys, values):
+            return {_value(key): _value(value) for key, value in zip(keys, values, strict=True) if key}
+        case ast.List(items):
+            return list(map(_value, items))
+        case ast.Tuple(items):
+            return tuple(map(_value, items))
+    return ast.literal_eval(node)
 
 
 def _literal(value: Any, depth: int) -> str:

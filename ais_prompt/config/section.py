@@ -9,6 +9,7 @@ from typing import Any, Final
 from ais_prompt.config.keys import advice, near_miss
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.types import PartSpec
+from ais_prompt.utils.secrets import SECRETS
 
 REQUIRED: Final = object()
 """As a default: the key must be there."""
@@ -134,4 +135,5 @@ class Section:
 
 def shown(value: Any) -> str:
     """A value as it appears in an error: cut to a line."""
-    return f"{reprlib.repr(value)} ({type(value).__name__})" if value is not None else "None"
+    # Hide secrets first: what is left of one that was cut would not be recognised.
+    return f"{reprlib.repr(SECRETS.hide_in_value(value))} ({type(value).__name__})" if value is not None else "None"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError
@@ -23,7 +24,9 @@ def read_syntax(file: Path) -> ast.Module:
     try:
         return ast.parse(text, filename=str(file))
     except SyntaxError as error:
-        line = (error.text or "").strip()
+        # What cannot be parsed may hold a secret anywhere.
+        error.text = re.sub(r"(['\"])(?:\\.|(?!\1).)+", r"\1…", error.text or "")
+        line = error.text.strip()
         fix = f"look at: {line}" if line else "fix the Python syntax"
         raise ConfigError(f"the config is not Python: {error.msg}", where=place(file, error.lineno), fix=fix) from error
     except (ValueError, RecursionError, MemoryError) as error:

@@ -15,6 +15,7 @@ from ais_prompt.prompt_locks.render import count_tokens, render_run
 from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts
 from ais_prompt.store.layout import safe_name
 from ais_prompt.types import RunSpec
+from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.versions import versions
 
 _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
@@ -102,12 +103,17 @@ def _without_limit(spec: RunSpec) -> RunSpec:
 
 
 def shortened(prompts: TaskPrompts) -> TaskPrompts:
-    """The prompts with few of them in full: the first, the longest, and some at random, always the same.
+    """The prompts with few of them in full: the first, the longest, and some at random, always the same; none that
+    contains a secret.
 
     Ids are digests of rows: the smallest of them are a random choice that stays when other rows come and go.
     """
     lengths = {sample: sum(map(len, texts)) for sample, texts in prompts.texts.items()}
-    fitting = [sample for sample, length in lengths.items() if length <= _LONGEST_KEPT]
+    fitting = [
+        sample
+        for sample, length in lengths.items()
+        if length <= _LONGEST_KEPT and not any(SECRETS.hide_and_count(text)[1] for text in prompts.texts[sample])
+    ]
     if not fitting:
         return replace(prompts, texts={})
     chosen = {fitting[0], max(fitting, key=lambda sample: lengths[sample]), *sorted(fitting)[:_KEPT_AT_RANDOM]}

@@ -14,7 +14,7 @@ from ais_prompt.report.numbers import bare, span, value
 from ais_prompt.report.outcome import Row
 from ais_prompt.report.pivot import cell, models_of, pivot
 from ais_prompt.types import STATUSES
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import printable, reviewable_json
 
 COLUMNS = Row.__struct_fields__
 LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
@@ -41,13 +41,16 @@ def to_csv(rows: Sequence[Row]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(asdict(row) for row in rows)
+    for row in rows:
+        writer.writerow(
+            {name: printable(cell) if isinstance(cell, str) else cell for name, cell in asdict(row).items()}
+        )
     return stream.getvalue()
 
 
 def to_json(rows: Sequence[Row]) -> str:
     """A list of objects; what is not known is null."""
-    return json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2) + "\n"
+    return reviewable_json(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)) + "\n"
 
 
 def to_markdown(rows: Sequence[Row]) -> str:

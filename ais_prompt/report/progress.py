@@ -12,6 +12,7 @@ from ais_prompt.report.board import Board
 from ais_prompt.report.tally import Tally, idle
 from ais_prompt.tasks.progress import Progress
 from ais_prompt.types import Activity
+from ais_prompt.utils.text import printable
 
 LOG_INTERVAL = 10.0
 """Seconds between two lines of a log."""
@@ -48,6 +49,7 @@ class RunProgress:
 
     def note(self, text: str) -> None:
         """Print a line without disturbing what is drawn."""
+        text = printable(text)
         if self._board:
             self._board.note(text)
         else:

@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.secrets import SECRETS
 
 
 def argument_faults(
@@ -61,7 +62,7 @@ def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
         TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True)).validate_python(value)
     except ValidationError as error:
         problem = "; ".join(dict.fromkeys(_worded(item["msg"]) for item in error.errors()))
-        return ConfigError(f"{name} cannot be {value!r}: {problem}")
+        return ConfigError(f"{name} cannot be {SECRETS.hide_in_value(value)!r}: {problem}")
     except ConfigError as error:
         return error
     except PydanticUserError:  # the hint brings its own config (a pydantic model, a TypedDict)

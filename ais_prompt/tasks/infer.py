@@ -126,11 +126,20 @@ def infer(
             drive(model, dialogues, session.record, session.finished, has_answered=known > 0)
             if watch.decided:
                 progress.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
+            if session.redacted:
+                progress.note(_redacted_note(task, session.redacted))
             if session.shortened:
                 progress.note(_shortened_note(task, session.shortened, total, model))
     data, speed = work.data, session.meter.speed() if isinstance(model, AsyncModel) else None
     return TaskFacts(
-        model.identity(), data.digest, tuple(data.origins), session.samples, session.failed, session.shortened, speed
+        model.identity(),
+        data.digest,
+        tuple(data.origins),
+        session.samples,
+        session.failed,
+        session.shortened,
+        speed,
+        session.redacted,
     )
 
 
@@ -188,12 +197,20 @@ def _shortened_note(task: TaskSpec, shortened: int, total: int, model: Model) ->
     )
 
 
+def _redacted_note(task: TaskSpec, redacted: int) -> str:
+    return (
+        f"[{task.name}] the answers to {redacted} samples repeat a secret; it is stored and scored as ***, and "
+        "`redacted` in the predictions says where"
+    )
+
+
 class _Session:
     """Takes what comes of asking: writes it down, shows it, and counts it.
 
     Attributes:
         samples: how many are over.
         failed, shortened: samples without an answer, and with fewer examples than were retrieved.
+        redacted: samples whose answers repeat a secret.
         meter: how fast the model answered.
     """
 
@@ -203,6 +220,7 @@ class _Session:
         self.samples = 0
         self.failed = 0
         self.shortened = 0
+        self.redacted = 0
         self.meter = SpeedMeter()
         self._work = work
         self._memory = memory
@@ -224,6 +242,7 @@ class _Session:
         self._watch.see(prediction)
         self.samples += 1
         self.failed += prediction.failed
+        self.redacted += any(completion.redacted for completion in prediction.completions)
         self.shortened += prediction.shots_used < self._work.shots_retrieved(prediction.index)
         if not _is_known(over):
             self._progress.advance(failed=prediction.failed)

@@ -94,6 +94,7 @@ class TaskFacts(Struct, frozen=True):
         samples: questions in the data set, after its range.
         failed: how many of them have no answer.
         shortened: how many of them show fewer in-context examples than were retrieved, to keep to ``max_seq_len``.
+        redacted: how many of them have an answer in which a secret was replaced.
         speed: how fast a served model answered; None if nothing was asked, or the model is in this process.
     """
 
@@ -104,6 +105,7 @@ class TaskFacts(Struct, frozen=True):
     failed: int
     shortened: int = 0
     speed: Speed | None = None
+    redacted: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; ``speed`` is left out if there is none."""

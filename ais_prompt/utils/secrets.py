@@ -11,8 +11,8 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
 from ais_prompt.utils.urls import HIDDEN, hide_in_urls
@@ -77,6 +77,14 @@ class SecretRegistry:
     def hide_in_message(self, text: str) -> str:
         """`hide` for the program's own words: also short secrets in quotes, and whatever is secret in a URL."""
         return self._quoted.sub(HIDDEN, self.hide(hide_in_urls(text)))
+
+    def hide_in_value(self, value: Any) -> Any:
+        """Plain values with ``***`` in place of every text that is a secret, however short, or contains a long one."""
+        if isinstance(value, str):
+            return HIDDEN if value in self._values else self.hide(value)
+        if isinstance(value, Mapping):
+            return {key: self.hide_in_value(item) for key, item in value.items()}
+        return type(value)(map(self.hide_in_value, value)) if type(value) in (list, tuple) else value
 
 
 SECRETS: Final = SecretRegistry()
