@@ -38,7 +38,7 @@ from ais_prompt.tasks.check_scoring import check_scoring
 from ais_prompt.tasks.early_stop import GateWatch
 from ais_prompt.tasks.infer import infer
 from ais_prompt.tasks.preview import PromptView, preview
-from ais_prompt.tasks.score import score, stored_scores
+from ais_prompt.tasks.score import isolation_of, score, stored_scores
 from ais_prompt.tasks.warnings import PromptWarning
 from ais_prompt.types import DatasetSpec, Gate, ModelSpec, RunSpec, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
@@ -57,7 +57,8 @@ class Source(Struct, frozen=True):
         overrides: ``path=value``, as given to ``--set``.
         work_dir: replaces the config's ``work_dir``.
         num_prompts: only the first so many questions of each data set.
-        allow_code_execution: whether evaluators may run programs that a model wrote.
+        allow_code_execution: whether evaluators may run programs that a model wrote; ``unsafe`` also where
+            nothing keeps them apart from the machine.
         answered_by: who answered elsewhere; takes the place of the config's models, which are not needed then.
     """
 
@@ -67,7 +68,7 @@ class Source(Struct, frozen=True):
     overrides: Sequence[str] = ()
     work_dir: str | None = None
     num_prompts: int | None = None
-    allow_code_execution: bool = False
+    allow_code_execution: bool | Literal["unsafe"] = False
     answered_by: str | None = None
 
 
@@ -79,6 +80,7 @@ class RunResult(Struct, frozen=True):
         rows: of the summary, those for people.
         failed, asked: samples without an answer, and samples in all.
         speeds: task → how fast its served model answered.
+        isolation: task → how the programs of its answers were kept apart from the machine.
     """
 
     outcomes: Sequence[TaskOutcome]
@@ -86,6 +88,7 @@ class RunResult(Struct, frozen=True):
     failed: int
     asked: int
     speeds: Mapping[str, Speed] = field(default_factory=dict)
+    isolation: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
@@ -112,7 +115,8 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     if source.num_prompts is not None:
         spec = replace(spec, datasets=tuple(_limited(dataset, source.num_prompts) for dataset in spec.datasets))
     if source.allow_code_execution:
-        spec = replace(spec, datasets=tuple(map(_allowed_to_execute, spec.datasets)))
+        allowed = source.allow_code_execution
+        spec = replace(spec, datasets=tuple(_allowed_to_execute(dataset, allowed) for dataset in spec.datasets))
     return loaded, spec
 
 
@@ -234,7 +238,7 @@ def run(
                 write_report(folder)
             else:
                 forget_report(folder)
-    return RunResult(outcomes, chosen, *record.failed_and_asked(tasks), speeds)
+    return RunResult(outcomes, chosen, *record.failed_and_asked(tasks), speeds, record.isolation)
 
 
 def _hide_again(folder: RunFolder) -> None:
@@ -288,13 +292,15 @@ def _scored(task: TaskSpec, folder: RunFolder, record: RunRecord, progress: RunP
     try:
         asked = record.samples(task)
         scores = score(task, folder, progress.task, asked) if again else stored_scores(task, folder)
+        if again and (isolation := isolation_of(task)):
+            record.add_isolation(task, isolation)
     except AisPromptError as error:
         return TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
     return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)
 
 
-def _allowed_to_execute(dataset: DatasetSpec) -> DatasetSpec:
-    return replace(dataset, eval=replace(dataset.eval, allow_code_execution=True))
+def _allowed_to_execute(dataset: DatasetSpec, allowed: bool | Literal["unsafe"]) -> DatasetSpec:
+    return replace(dataset, eval=replace(dataset.eval, allow_code_execution=allowed))
 
 
 def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:

@@ -30,6 +30,8 @@ def show(result: RunResult, root: Path) -> None:
     if result.speeds:
         console.print()
         print_speed(result.speeds, console)
+    if result.isolation:
+        click.echo(f"\nisolation: {', '.join(sorted(set(result.isolation.values())))}")
     click.echo(f"\nRun folder: {root}")
     click.echo("  predictions/  every prompt and answer, one sample a line")
     click.echo("  results/      scores with the details of each sample")

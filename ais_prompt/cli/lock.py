@@ -35,7 +35,7 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")
-    spec, _ = checked(source(**options, allow_code_execution=True))  # nothing is executed here
+    spec, _ = checked(source(**options, allow_code_execution="unsafe"))  # nothing is executed here
     path = lock_path(spec, lock_file, options["config"])
     command = lock_command(options, lock_file)
     if not check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -24,12 +24,17 @@ _CONFIG_OPTIONS = (
 )
 CONFIG_OPTIONS = ("config", "models", "datasets", "overrides", "debug")
 """The names of these options in a command."""
+CODE_EXECUTION = click.option(
+    "--allow-code-execution",
+    type=click.Choice(["sandboxed", "unsafe"]),
+    callback=lambda _, __, value: value if value == "unsafe" else value is not None,
+    metavar="[=unsafe]",
+    help="Let evaluators run programs that a model wrote, in a sandbox; =unsafe also where there is none.",
+)
 _RUN_OPTIONS = (
     click.option("--num-prompts", type=click.IntRange(min=1), metavar="N", help="Only the first N questions of each."),
     click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's)."),
-    click.option(
-        "--allow-code-execution", is_flag=True, help="Let evaluators run programs that a model wrote, in a sandbox."
-    ),
+    CODE_EXECUTION,
 )
 
 
@@ -57,7 +62,7 @@ def source(
     debug: bool,  # noqa: ARG001  # read by `Verb`
     num_prompts: int | None = None,
     work_dir: str | None = None,
-    allow_code_execution: bool = False,
+    allow_code_execution: bool | Literal["unsafe"] = False,
 ) -> Source:
     """What the options say."""
     from ais_prompt.pipeline import Source
@@ -74,7 +79,7 @@ def as_command(
     debug: bool,  # noqa: ARG001
     num_prompts: int | None = None,
     work_dir: str | None = None,
-    allow_code_execution: bool = False,
+    allow_code_execution: bool | Literal["unsafe"] = False,
 ) -> str:
     """The command line that gives another verb the same options; a secret among them is shown as ``***``."""
     from ais_prompt.config.redact import redacted_override
@@ -86,5 +91,10 @@ def as_command(
         parts += ["--set", redacted_override(override)]
     parts += ["--num-prompts", str(num_prompts)] if num_prompts else []
     parts += ["-w", work_dir] if work_dir else []
-    parts += ["--allow-code-execution"] if allow_code_execution else []
+    parts += code_execution_option(allow_code_execution)
     return shlex.join(parts)
+
+
+def code_execution_option(allowed: bool | Literal["unsafe"]) -> list[str]:
+    """Return the option that allows to run programs, as it was given."""
+    return ["--allow-code-execution" + "=unsafe" * (allowed == "unsafe")] if allowed else []

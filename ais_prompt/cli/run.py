@@ -12,7 +12,7 @@ from ais_prompt.cli.ending import command_line, exit_code, show
 from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
-from ais_prompt.cli.options import as_command, source, source_options
+from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -125,10 +125,10 @@ def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict
         rows.append(("ask the failed ones again", f"{again} -r {root.name}"))
     if not limit.allows(result.failed, result.asked):
         rows.append(("accept these failures", f"{again} -r {root.name} --max-failures {result.failed}"))
-    score = f"aisprompt score {shlex.quote(str(root))}"
+    score = ["aisprompt", "score", str(root)]
     rows += [
         ("look at every sample", f"aisprompt view {shlex.quote(str(root))}"),
-        ("score again without asking", score + " --allow-code-execution" * options["allow_code_execution"]),
+        ("score again without asking", shlex.join([*score, *code_execution_option(options["allow_code_execution"])])),
         ("see what was sent", f"{view} -a"),
     ]
     click.echo("Next:")

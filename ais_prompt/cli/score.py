@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from ais_prompt.cli.ending import command_line, exit_code, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
+from ais_prompt.cli.options import CODE_EXECUTION
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -42,9 +43,7 @@ if TYPE_CHECKING:
     metavar="N|N%",
     help="More samples than this without an answer: exit code 1.",
 )
-@click.option(
-    "--allow-code-execution", is_flag=True, help="Let evaluators run programs that a model wrote, in a sandbox."
-)
+@CODE_EXECUTION
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @gate_options
 @click.pass_context
@@ -59,7 +58,7 @@ def score(
     overrides: tuple[str, ...],
     work_dir: str | None,
     max_failures: FailureLimit,
-    allow_code_execution: bool,
+    allow_code_execution: bool | Literal["unsafe"],
     debug: bool,
     **gate_values: Any,
 ) -> None:

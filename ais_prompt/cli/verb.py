@@ -22,6 +22,9 @@ SPREAD: Final = {"--models", "--datasets"}
 REUSE: Final = {"-r", "--reuse"}
 """The option whose value may be left out."""
 
+CODE_EXECUTION: Final = "--allow-code-execution"
+"""The flag that takes a value behind ``=``, and never the next word."""
+
 _RUN_NAME = re.compile(r"latest|\d{8}_\d{6}(_\d+)?")
 
 
@@ -30,6 +33,7 @@ class Verb(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Bring the options that click does not know into its own form."""
+        args = [f"{CODE_EXECUTION}=sandboxed" if arg == CODE_EXECUTION else arg for arg in args]
         return super().parse_args(ctx, _spread(_with_latest(args)))
 
     def invoke(self, ctx: click.Context) -> Any:

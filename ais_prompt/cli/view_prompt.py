@@ -50,7 +50,7 @@ def view_prompt(
     from ais_prompt.utils.jsonl import encode
 
     # The warnings of what is shown come with it, and nothing is executed here.
-    spec, _ = checked(replace(source(**options), allow_code_execution=True))
+    spec, _ = checked(replace(source(**options), allow_code_execution="unsafe"))
     tasks = _matching(partition(spec), pattern)
     if not every:
         asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()

@@ -4,66 +4,82 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.humaneval_program import humaneval_program
-from ais_prompt.evaluators.sandbox import check_sandbox, run_program
+from ais_prompt.evaluators.sandbox import Outcome, Task, find_isolation, run_program
+from ais_prompt.evaluators.tested_names import tested_names
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.metrics.incidents import incident_shares
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 
-_INCIDENTS: Final = ("timeout", "memory", "forbidden")
+_FAILURES: Final = tuple(outcome for outcome in get_args(Outcome) if outcome != "passed")
+_WRONG_ANSWER: Final = "assertion"
+"""The failure that needs no row of its own: whatever is not accuracy or another failure."""
 
 
 class CodeEvaluator(ABC):
-    """Accuracy by running each program with its tests: 1 if it comes to its end, 0 elsewhere.
+    """Accuracy by running each program with its tests: 1 if the tests come to their end, 0 elsewhere.
 
-    With one answer to each question the accuracy is pass@1; ``n`` answers give pass@k. Programs run confined
-    (`ais_prompt.evaluators.sandbox`). Those that were stopped count as wrong; ``timeout``, ``memory`` and ``forbidden``
-    tell the share of each kind.
+    With one answer to each question the accuracy is pass@1; ``n`` answers give pass@k. Programs run in a sandbox
+    (docs/security.md), apart from their tests. Each failure counts under its reason: ``assertion``, ``exception``,
+    ``syntax``, ``exited``, ``timeout``, ``memory`` or ``forbidden``.
 
     Args:
-        allow_code_execution: must be True; the switch ``--allow-code-execution`` says so.
+        allow_code_execution: must be True; the switch ``--allow-code-execution`` says so. ``unsafe`` accepts a machine
+            that cannot keep programs apart.
         timeout: most seconds for one program.
         memory: most memory for one program, in MiB.
+        sandbox: as in `find_isolation`.
+
+    Attributes:
+        isolation: how programs are kept apart, as people read it.
 
     Raises:
         ConfigError: running programs was not allowed.
-        ModelError: they cannot be confined on this machine.
+        ModelError: they cannot be kept apart on this machine.
     """
 
-    metrics: tuple[str, ...] = ("accuracy", *_INCIDENTS)
+    metrics: tuple[str, ...] = ("accuracy", *_FAILURES)
 
-    def __init__(self, allow_code_execution: bool = False, timeout: float = 10.0, memory: int = 1024) -> None:
+    def __init__(
+        self,
+        allow_code_execution: bool | Literal["unsafe"] = False,
+        timeout: float = 10.0,
+        memory: int = 1024,
+        sandbox: str | None = None,
+    ) -> None:
         if not allow_code_execution:
             raise ConfigError(
                 f"{type(self).__name__} runs programs that a model wrote, which was not allowed",
-                fix="read what docs/evaluators.md says of it, then add --allow-code-execution",
+                fix="read docs/security.md, then add --allow-code-execution",
             )
-        check_sandbox()
+        self._isolation = find_isolation(sandbox, unsafe=allow_code_execution == "unsafe")
+        self.isolation = self._isolation.name
         self.timeout = timeout
         self.memory = memory
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """``accuracy``, and what the program was stopped for; each 0 or 1.
+        """``accuracy``, and every reason for a failure; each 0 or 1.
 
         Raises:
             DataError: the gold lacks what is needed to test a program.
-            ModelError: the program could not be confined, and was not run.
+            ModelError: the sandbox does not start; the program was not run.
         """
-        program = self.program("" if extracted is None else str(extracted), gold)
-        outcome = run_program(program, self.timeout, self.memory) if extracted is not None else "failed"
-        return {"accuracy": float(outcome == "passed"), **{one: float(outcome == one) for one in _INCIDENTS}}
+        task = self.task("" if extracted is None else str(extracted), gold)
+        outcome = None if extracted is None else run_program(task, self._isolation, self.timeout, self.memory)
+        return {"accuracy": float(outcome == "passed"), **{one: float(outcome == one) for one in _FAILURES}}
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were answered; then what programs were stopped for, if any were."""
-        return [*mean_scores(("accuracy",), scores), *incident_shares(_INCIDENTS, scores)]
+        """The mean over the samples that were answered; then the share of each failure that happened."""
+        shown = [failure for failure in _FAILURES if failure != _WRONG_ANSWER]
+        return [*mean_scores(("accuracy",), scores), *incident_shares(shown, scores)]
 
     @abstractmethod
-    def program(self, answer: str, gold: Any) -> str:
-        """The answer with its tests, as a program that raises if a test fails.
+    def task(self, answer: str, gold: Any) -> Task:
+        """The answer as a program, and its tests, which raise if it is wrong.
 
         Raises:
             DataError: the gold lacks what is needed.
@@ -79,11 +95,16 @@ class HumanEvalEvaluator(CodeEvaluator):
     whose program gives 3 seconds where this gives 10; a busy machine is slow.
     """
 
-    def program(self, answer: str, gold: Any) -> str:
-        """The function, its test, and the call of ``check``."""
+    def task(self, answer: str, gold: Any) -> Task:
+        """The function; the prompt, whose imports and helpers tests use; the test, and the call of ``check``."""
         columns = _columns(gold, ("prompt", "test", "entry_point"))
-        function = humaneval_program(columns["prompt"], answer, columns["entry_point"])
-        return f"{function}\n{columns['test']}\ncheck({columns['entry_point']})\n"
+        name = columns["entry_point"]
+        beginning = f"{columns['prompt']}\n    pass\n"
+        tests = f"{columns['test']}\ncheck({name})\n"
+        return Task(
+            humaneval_program(columns["prompt"], answer, name),
+            [*([([], beginning)] if _is_python(beginning) else []), ([name], tests)],
+        )
 
 
 @EVALUATORS.register_module()
@@ -95,14 +116,27 @@ class MBPPEvaluator(CodeEvaluator):
     2021, "Program Synthesis with Large Language Models".
     """
 
-    def program(self, answer: str, gold: Any) -> str:
-        """What the tests need, the answer, and the tests."""
+    def task(self, answer: str, gold: Any) -> Task:
+        """The answer, and the tests after what they need."""
         columns = gold if isinstance(gold, Mapping) else {"test_list": gold}
-        tests = _lines(columns.get("test_list"))
+        tests = "\n".join(_lines(columns.get("test_list")))
         if not tests:
             raise DataError("the gold has no tests", fix="reader_cfg=dict(gold_columns=['test_list'], ...)")
-        setup = [*_lines(columns.get("test_imports")), *_lines(columns.get("test_setup_code"))]
-        return "\n".join([*setup, answer, *tests, ""])
+        setup = "\n".join([*_lines(columns.get("test_imports")), *_lines(columns.get("test_setup_code"))])
+        try:
+            names, modules = tested_names(f"{setup}\n{tests}\n")
+        except (SyntaxError, ValueError) as error:
+            raise DataError(f"the tests are no Python: {error}") from error
+        imports = [f"import {module}" for module in modules]
+        return Task(answer, [(names, "\n".join([*imports, setup])), ([], tests)], prelude=setup)
+
+
+def _is_python(source: str) -> bool:
+    try:
+        compile(source, "prompt", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _columns(gold: Any, names: Sequence[str]) -> dict[str, str]:

@@ -55,7 +55,7 @@ def open_side(name: str, work_dir: Path, model: str | None = None) -> Side:
     config = None if Path(name).is_dir() else _config(name)
     if config is None:
         return Side(name, list(map(SideTask, sent_prompts(_run(name, work_dir), model))), is_run=True)
-    spec, _ = checked(Source(str(config), allow_code_execution=True))  # nothing is executed here
+    spec, _ = checked(Source(str(config), allow_code_execution="unsafe"))  # nothing is executed here
     return Side(name, list(starmap(SideTask, render_run(with_model(spec, model)))))
 
 

@@ -59,6 +59,16 @@ class RunRecord:
         self._values["tasks"][task.name] = speed | facts.to_json()
         self._write()
 
+    def add_isolation(self, task: TaskSpec, isolation: str) -> None:
+        """Note how the programs of a task's answers were kept apart from the machine in this session."""
+        self._session.setdefault("isolation", {})[task.name] = isolation
+        self._write()
+
+    @property
+    def isolation(self) -> dict[str, str]:
+        """Task → what `add_isolation` noted in this session."""
+        return dict(self._session.get("isolation", {}))
+
     def finish(self, status: RunStatus) -> None:
         """End the session."""
         self._values["status"] = self._session["status"] = status

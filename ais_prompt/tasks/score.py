@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError, GoldError
 from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.code import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.store.layout import RunFolder
@@ -68,8 +69,20 @@ def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
     scores = [replace(score, reasons=samples.reasons) for score in scorer.aggregate(samples)]
     head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
+    if isinstance(evaluator, CodeEvaluator):
+        head["isolation"] = evaluator.isolation
     write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     return scores
+
+
+def isolation_of(task: TaskSpec) -> str | None:
+    """Return how the programs of a task's answers are kept apart from the machine; None if none are run.
+
+    Raises:
+        AisPromptError: the evaluator cannot be made.
+    """
+    evaluator = build_evaluator(task.dataset.eval)
+    return evaluator.isolation if isinstance(evaluator, CodeEvaluator) else None
 
 
 def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:

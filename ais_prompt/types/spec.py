@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
@@ -84,6 +84,7 @@ class EvalSpec(Struct, frozen=True):
         judge: the model that an evaluator has its answers judged by; None if it needs none.
         where: config path.
         allow_code_execution: whether an evaluator may run programs that a model wrote; said on the command line.
+            ``unsafe`` accepts a machine that cannot keep them apart.
     """
 
     evaluator: PartSpec | None = None
@@ -92,7 +93,7 @@ class EvalSpec(Struct, frozen=True):
     k: tuple[int, ...] = ()
     judge: JudgeSpec | None = None
     where: str = ""
-    allow_code_execution: bool = False
+    allow_code_execution: bool | Literal["unsafe"] = False
 
 
 class DatasetSpec(Struct, frozen=True):

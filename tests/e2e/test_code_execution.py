@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 
 import pytest
@@ -19,7 +20,7 @@ ROWS = [
 MODEL = """dict(type='ScriptedModel', abbr='fake', answers={
     '# right': '```python\\ndef double(x):\\n    return 2 * x\\n```',
     '# wrong': '    return x',
-    '# greedy': '    import os\\n    os.fork()',
+    '# greedy': '    import socket\\n    socket.socket()',
 }, default='')"""
 DATASET = """dict(
     abbr='code',
@@ -64,6 +65,40 @@ def test_with_the_switch_programs_are_scored(project: Project) -> None:
     assert (rows["accuracy"]["scored"], rows["accuracy"]["unparsed"]) == (3, 1)
     [first, *_] = project.predictions(dataset="code")
     assert first["gold"] == {key: ROWS[0][key] for key in ("prompt", "test", "entry_point")}
+    assert_isolation(project, done.stdout)
+
+
+def assert_isolation(project: Project, printed: str) -> None:
+    """The isolation is printed, and stored beside the results and in the record of the session."""
+    [line] = [line for line in printed.splitlines() if line.startswith("isolation: ")]
+    level = line.removeprefix("isolation: ")
+    assert level in ("bubblewrap + seccomp", "landlock + seccomp")
+    [results] = project.root.glob("outputs/*/*/results/fake/code.json")
+    assert json.loads(results.read_text())["isolation"] == level
+    [record] = project.root.glob("outputs/*/*/run.json")
+    assert json.loads(record.read_text())["sessions"][-1]["isolation"] == {"fake/code": level}
+
+
+def test_a_sandbox_of_the_user_is_tried_before_anything_is_asked(project: Project) -> None:
+    project.write_config(models=MODEL, datasets=DATASET.replace("timeout=30", "sandbox='no-such-command --flag'"))
+    done = project.run("run", "eval.py", "--allow-code-execution=unsafe")
+    assert done.returncode == 3 or done.returncode == 2
+    assert "no program runs behind `no-such-command --flag`" in done.stderr
+    assert not (project.root / "outputs").exists()
+
+
+def test_unsafe_is_passed_on(project: Project) -> None:
+    done = project.run("run", "eval.py", "--allow-code-execution=unsafe")
+    assert done.returncode == 0, done.stderr
+    [again] = [line for line in done.stdout.splitlines() if "aisprompt score" in line]
+    assert again.endswith(" --allow-code-execution=unsafe")
+
+
+def test_the_switch_takes_nothing_but_unsafe(project: Project) -> None:
+    done = project.run("check", "--allow-code-execution=perhaps", "eval.py")
+    assert done.returncode == 2
+    assert "perhaps" in done.stderr
+    assert project.run("check", "--allow-code-execution", "eval.py").returncode == 0
 
 
 def test_scoring_again_needs_the_switch_again(project: Project) -> None:

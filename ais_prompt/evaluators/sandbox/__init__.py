@@ -1,11 +1,11 @@
-"""Running programs that nobody has read: each in a process of its own, which the kernel keeps from doing harm.
+"""Running programs that no one has read, together with their tests.
 
-A program may compute, start threads and read files. Whatever else it tries ends it at once: starting a process, a
-signal to another one, a socket, writing, creating, renaming or deleting any file. Its time and memory are limited. It
-sees an empty folder as its home and working directory, and none of the environment variables. See
-`ais_prompt.evaluators.sandbox.seccomp` for how, and docs/evaluators.md for what is not promised.
+The program runs in a process of its own, inside of namespaces that hold nothing worth reaching, and its tests run in
+another process, which calls the program's functions over a pipe. See docs/security.md for what that protects.
 """
 
-from ais_prompt.evaluators.sandbox.runner import Outcome, check_sandbox, run_program
+from ais_prompt.evaluators.sandbox.choose import find_isolation
+from ais_prompt.evaluators.sandbox.isolation import Isolation
+from ais_prompt.evaluators.sandbox.runner import Outcome, Task, run_program
 
-__all__ = ["Outcome", "check_sandbox", "run_program"]
+__all__ = ["Isolation", "Outcome", "Task", "find_isolation", "run_program"]

@@ -1,4 +1,4 @@
-"""Starts a program in its confined process, waits for it, and clears up behind it."""
+"""Run a program and its tests in a sandbox, and tell how that ended."""
 
 from __future__ import annotations
 
@@ -7,133 +7,158 @@ import math
 import os
 import platform
 import select
-import signal
 import subprocess
-import sys
-import tempfile
+import threading
 import time
-from contextlib import suppress
-from functools import cache
-from pathlib import Path
-from typing import Final, Literal, TypeAlias, cast, get_args
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, Any, Final, Literal, TypeAlias, cast, get_args
+
+from msgspec import Struct
 
 from ais_prompt.errors import ModelError
-from ais_prompt.evaluators.sandbox.seccomp import build_filter, is_supported
+from ais_prompt.evaluators.sandbox.bubblewrap import DISK_BYTES
+from ais_prompt.evaluators.sandbox.inside.confine import is_dumpable, set_dumpable
+from ais_prompt.evaluators.sandbox.isolation import Isolation
+from ais_prompt.evaluators.sandbox.launch import Guard, started
 
-Outcome: TypeAlias = Literal["passed", "failed", "timeout", "memory", "forbidden"]
-"""``failed`` if it raised, ended early or crashed; ``forbidden`` if it was ended because of what it tried to do."""
+Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]
+"""Why a program failed: a test did not hold; it raised; it is no Python; it ended early or crashed; it took too long or
+too much memory; the sandbox refused what it tried to do."""
 
-GUARD: Final = Path(__file__).with_name("guard.py")
-_LONGEST_REPLY: Final = 200
-_ENDINGS: Final[dict[int, Outcome]] = {
-    -signal.SIGXCPU: "timeout",
-    -signal.SIGXFSZ: "forbidden",
-    -signal.SIGKILL: "memory",  # by the kernel, when the machine has none left
-    -signal.SIGSYS: "forbidden",
-}
+_LONGEST_VERDICT: Final = 4096
+_START_SECONDS: Final = 30.0
+"""Most time for the start of the sandbox, beyond the program's own."""
+_PROCESSES: Final = 64
+_FILES: Final = 128
+_NPROC_PER_NAMESPACE: Final = (5, 14)
+"""The first Linux that counts the processes of a user in each user namespace; before, limits hit all of them."""
 
 
-def check_sandbox() -> None:
-    """See whether programs can be confined here.
+class Task(Struct, frozen=True):
+    """A program and its tests.
 
-    Raises:
-        ModelError: they cannot; nothing is run then.
+    Attributes:
+        program: what a model wrote, as source text.
+        tests: names to take from the program, and statements that use them and raise if the program is wrong; one part
+            after the other, in one namespace that is not the program's.
+        prelude: statements that the program may build on; those that fail alone are skipped.
     """
-    system, machine = platform.system(), platform.machine()
-    if system != "Linux" or not is_supported(machine):
-        raise ModelError(
-            f"programs can be confined on Linux with x86-64 or ARM64 only, not on {system} with {machine}",
-            fix="score there, for example in a container: `aisprompt score RUN --allow-code-execution`",
-        )
+
+    program: str
+    tests: Sequence[tuple[Sequence[str], str]] = ()
+    prelude: str = ""
 
 
-def run_program(program: str, seconds: float, megabytes: int) -> Outcome:
-    """Run a Python program, confined, and tell how it ended.
+def run_program(task: Task, isolation: Isolation, seconds: float, megabytes: int) -> Outcome:
+    """Run a program and its tests, and tell how that ended.
 
     Args:
-        program: the source text.
+        task: what is run.
+        isolation: from `find_isolation`.
         seconds: most time, as the clock shows it.
-        megabytes: most address space, in MiB.
+        megabytes: most memory, in MiB, of each process and of all together.
 
     Raises:
-        ModelError: it cannot be confined.
+        ModelError: the sandbox does not start.
     """
-    check_sandbox()
-    task = {
-        # A program that only sleeps takes no processor time, and one that computes takes no more than the clock shows.
-        "seconds": math.ceil(seconds) + 1,
-        "bytes": megabytes * 2**20,
-        "filter": _filter(),
-        "program": program,
-    }
-    with tempfile.TemporaryDirectory(prefix="aisprompt-") as home, tempfile.TemporaryFile() as stream:
-        stream.write(json.dumps(task).encode())
-        stream.seek(0)
-        process = subprocess.Popen(
-            [sys.executable, "-s", "-P", "-B", str(GUARD)],
-            stdin=stream,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=home,
-            env=_environment(home),
-            start_new_session=True,
-        )
-        return _outcome(process, seconds)
-
-
-@cache
-def _filter() -> str:
-    return build_filter(platform.machine()).hex()
-
-
-def _environment(home: str) -> dict[str, str]:
-    return {
-        "HOME": home,
-        "TMPDIR": home,
-        "LANG": "C.UTF-8",
-        "PYTHONHASHSEED": "0",  # the same outcome every time
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
-
-
-def _outcome(process: subprocess.Popen[bytes], seconds: float) -> Outcome:
-    """How a process ends; it does so at the latest when this returns."""
-    deadline = time.monotonic() + seconds
     try:
-        reply = _read_reply(process, deadline)
-        ending = process.wait(max(deadline - time.monotonic(), 0.01))
-    except subprocess.TimeoutExpired:
-        return "timeout"
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()  # type: ignore[union-attr]  # it is a pipe
-    if reply.startswith("unconfined"):
+        with _hidden(), started(isolation) as guard:
+            lines = _converse(guard, task, isolation, seconds, megabytes)
+            if lines[:1] != ["confined"]:
+                guard.errors.seek(0)
+                said = guard.errors.read(_LONGEST_VERDICT).decode(errors="replace").strip().splitlines()
+                raise OSError(" ".join(lines) or (said or ["it ended without a word"])[-1])
+    except (OSError, ValueError) as error:
         raise ModelError(
-            f"the kernel does not let programs be confined: {reply.partition(' ')[2]}",
-            fix="score where seccomp filters are allowed; nothing was run",
-        )
-    if ending == 0 and reply in get_args(Outcome):
-        return cast(Outcome, reply)
-    return _ENDINGS.get(ending, "failed")
+            f"the sandbox ({isolation.name}) does not start: {error}",
+            fix="read docs/security.md; nothing was run",
+        ) from error
+    if lines[1:] and lines[1] in get_args(Outcome):
+        return cast(Outcome, lines[1])
+    return "timeout" if lines[1:] == ["late"] else "memory"  # the machine ran out of it, and the kernel chose the guard
 
 
-def _read_reply(process: subprocess.Popen[bytes], deadline: float) -> str:
-    """What the process writes until it closes its output; a program that writes without end is not listened to.
+def _converse(guard: Guard, task: Task, isolation: Isolation, seconds: float, megabytes: int) -> list[str]:
+    """Send the task and the tests, and read the guard's lines; ``late`` takes the place of an outcome."""
+    assert guard.process.stdin is not None
+    assert guard.process.stdout is not None
+    size = megabytes * 2**20
+    values = {
+        "program": task.program,
+        "prelude": task.prelude,
+        "seconds": seconds,
+        "bytes": size,
+        "guard_limits": {"AS": size, "CORE": 0},
+        "program_limits": _limits(isolation, seconds, size),
+        **guard.confinement,
+    }
+    with suppress(BrokenPipeError):
+        for message in (values, task.tests):
+            _send(guard.process.stdin, message)
+    return _read_lines(guard.process, time.monotonic() + seconds + _START_SECONDS)
 
-    Raises:
-        TimeoutExpired: it goes on after the deadline.
-    """
+
+def _limits(isolation: Isolation, seconds: float, size: int) -> dict[str, int]:
+    """Limits of each process of the program, as setrlimit(2) names them."""
+    limits = {
+        # A program that only sleeps takes no processor time, and one that computes takes no more than the clock shows.
+        "CPU": math.ceil(seconds) + 1,
+        "AS": size,
+        "CORE": 0,
+        "FSIZE": DISK_BYTES if isolation.method != "landlock" else 0,
+        "NOFILE": _FILES,
+        "MSGQUEUE": 0,
+        "MEMLOCK": 2**16,
+    }
+    if isolation.method in ("bubblewrap", "command") and _linux_version() >= _NPROC_PER_NAMESPACE:
+        limits["NPROC"] = _PROCESSES
+    return limits
+
+
+def _linux_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2] if part.isdigit())
+
+
+def _send(stream: IO[bytes], message: Any) -> None:
+    data = json.dumps(message).encode()
+    stream.write(len(data).to_bytes(4, "big") + data)
+    stream.flush()
+
+
+def _read_lines(process: subprocess.Popen[bytes], deadline: float) -> list[str]:
+    """What the guard says until it ends."""
     assert process.stdout is not None
-    reply = b""
-    while len(reply) <= _LONGEST_REPLY:
+    answer = b""
+    while len(answer) <= _LONGEST_VERDICT:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
-            raise subprocess.TimeoutExpired(process.args, 0)
-        part = os.read(process.stdout.fileno(), _LONGEST_REPLY)
+            return [*answer.decode(errors="replace").splitlines(), "late"]
+        part = os.read(process.stdout.fileno(), _LONGEST_VERDICT)
         if not part:
             break
-        reply += part
-    return reply.decode(errors="replace")
+        answer += part
+    return answer.decode(errors="replace").splitlines()
+
+
+_running = 0
+_was_dumpable = 1
+_counting = threading.Lock()
+
+
+@contextmanager
+def _hidden() -> Iterator[None]:
+    """Keep the memory and environment of this process, which may hold keys, from other processes of the user."""
+    global _running, _was_dumpable
+    with _counting:
+        if _running == 0:
+            _was_dumpable = is_dumpable()
+            set_dumpable(0)
+        _running += 1
+    try:
+        yield
+    finally:
+        with _counting:
+            _running -= 1
+            if _running == 0:
+                set_dumpable(_was_dumpable)

@@ -26,7 +26,14 @@ PROBLEM = {
     "test": "def check(candidate):\n    assert candidate([3, 4]) == 3\n    assert candidate([0]) == 0\n",
     "entry_point": "first",
 }
-NONE = {"timeout": 0.0, "memory": 0.0, "forbidden": 0.0}
+POINTS = """
+class P:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+    def sum(self):
+        return self.x + self.y
+"""
+NONE = dict.fromkeys(("assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"), 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -35,23 +42,28 @@ def humaneval() -> HumanEvalEvaluator:
 
 
 @pytest.mark.parametrize(
-    ("answer", "accuracy"),
+    ("answer", "outcome"),
     [
-        ("    return numbers[0]\n", 1.0),
-        ("return numbers[0]", 1.0),
-        ("for number in numbers:\n        return number", 1.0),
-        ("for number in numbers:\n    return number", 1.0),
-        ("\n    number, *_ = numbers\n\n    return number", 1.0),
-        ("def first(numbers: List[int]) -> int:\n    return numbers[0]", 1.0),
-        ("import math\ndef other(): ...\n\ndef first(numbers):\n    return numbers[0]\n\nprint(first([1]))", 1.0),
-        ("    return numbers[-1]\n", 0.0),
-        ("I do not know.", 0.0),
-        ("", 0.0),
-        (None, 0.0),
+        ("    return numbers[0]\n", "accuracy"),
+        ("return numbers[0]", "accuracy"),
+        ("for number in numbers:\n        return number", "accuracy"),
+        ("for number in numbers:\n    return number", "accuracy"),
+        ("\n    number, *_ = numbers\n\n    return number", "accuracy"),
+        ("def first(numbers: List[int]) -> int:\n    return numbers[0]", "accuracy"),
+        (
+            "import math\ndef other(): ...\n\ndef first(numbers):\n    return numbers[0]\n\nprint(first([1]))",
+            "accuracy",
+        ),
+        ("    return numbers[-1]\n", "assertion"),
+        ("I do not know.", "syntax"),
+        ("", "assertion"),
+        (None, ""),
     ],
 )
-def test_humaneval(humaneval: HumanEvalEvaluator, answer: str | None, accuracy: float) -> None:
-    assert humaneval.score(answer, PROBLEM) == {"accuracy": accuracy, **NONE}
+def test_humaneval(humaneval: HumanEvalEvaluator, answer: str | None, outcome: str) -> None:
+    found = humaneval.score(answer, PROBLEM)
+    assert [name for name, value in found.items() if value] == ([outcome] if outcome else [])
+    assert found.keys() == {"accuracy", *NONE}
 
 
 @pytest.mark.parametrize(
@@ -59,13 +71,15 @@ def test_humaneval(humaneval: HumanEvalEvaluator, answer: str | None, accuracy: 
     [
         ("    while True: pass", "timeout"),
         ("    return [0] * 10**10", "memory"),
-        ("    import os; os.fork()", "forbidden"),
+        ("    import os; os._exit(0)", "exited"),
         ("    import socket; socket.socket()", "forbidden"),
-        ("    open('x', 'w')", "forbidden"),
+        ("    open('/usr/x', 'w')", "forbidden"),
+        ("    return 1 / 0", "exception"),
+        ("    return (", "syntax"),
     ],
 )
-def test_what_a_program_was_stopped_for_is_counted(answer: str, incident: str) -> None:
-    evaluator = HumanEvalEvaluator(allow_code_execution=True, timeout=2)
+def test_what_a_program_failed_for_is_counted(answer: str, incident: str) -> None:
+    evaluator = HumanEvalEvaluator(allow_code_execution=True, timeout=10)
     values = evaluator.score(answer, PROBLEM)
     assert values == {"accuracy": 0.0, **NONE, incident: 1.0}
     right = SampleScore("a", "scored", values=evaluator.score("    return numbers[0]", PROBLEM))
@@ -90,10 +104,25 @@ def test_a_gold_without_its_columns_is_an_error(humaneval: HumanEvalEvaluator, g
         (["assert f()"], "def f():\n    return 1", 1.0),
         ("assert f()", "def f():\n    return 0", 0.0),
         (["assert f()"], None, 0.0),
+        (["assert math.isclose(f(), 3.14, abs_tol=0.01)"], "import math\ndef f():\n    return math.pi", 1.0),
+        (["assert sum(10, 15) == 6"], "def sum(a, b):\n    return 6", 1.0),
+        (
+            ["assert f([P(1, 2), P(3, 4)]) == 10"],
+            POINTS + "def f(points):\n    return sum(p.sum() for p in points)",
+            1.0,
+        ),
+        ({"test_list": ["assert f(p) == 3"], "test_setup_code": "p = P(1, 2)"}, POINTS + "f = P.sum", 1.0),
+        (["assert abs(f() - 3) < 0.1"], "def f():\n    return 5\ndef abs(x):\n    return 0", 0.0),
+        (["assert math.isclose(f(), 3)"], "def f():\n    return 5\nclass math:\n    isclose = lambda *a: True", 0.0),
+        (
+            ["assert f() == 3"],
+            "class A:\n    def __eq__(self, other):\n        return True\ndef f():\n    return A()",
+            0.0,
+        ),
     ],
 )
 def test_mbpp(gold: Any, answer: str | None, accuracy: float) -> None:
-    assert MBPPEvaluator(allow_code_execution=True).score(answer, gold) == {"accuracy": accuracy, **NONE}
+    assert MBPPEvaluator(allow_code_execution=True).score(answer, gold)["accuracy"] == accuracy
 
 
 def test_mbpp_without_tests_is_an_error() -> None:
@@ -131,4 +160,4 @@ def test_all_canonical_solutions_of_the_real_data_pass(humaneval: HumanEvalEvalu
 @pytest.mark.skipif(not HUMANEVAL.is_file(), reason="the HumanEval data is not at hand")
 def test_all_broken_solutions_of_the_real_data_fail(humaneval: HumanEvalEvaluator) -> None:
     found = {problem["task_id"]: humaneval.score(broken(problem), problem) for problem in problems()}
-    assert [task for task, values in found.items() if values != {"accuracy": 0.0, **NONE}] == []
+    assert [task for task, values in found.items() if values["accuracy"] != 0.0] == []
