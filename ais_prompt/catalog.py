@@ -16,6 +16,10 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "OpenAICompletionModel": "ais_prompt.models.openai_api",
         "ScriptedModel": "ais_prompt.models.scripted",
     },
+    "transports": {
+        "aiohttp": "ais_prompt.models.transport.aiohttp_transport",
+        "openai": "ais_prompt.models.transport.openai_transport",
+    },
     "readers": {
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
         "LocalDataset": "ais_prompt.readers.local",

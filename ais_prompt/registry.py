@@ -129,6 +129,7 @@ def _as_list(names: str | Iterable[str]) -> list[str]:
 
 
 MODELS = PartRegistry("models")
+TRANSPORTS = PartRegistry("transports")
 READERS = PartRegistry("readers")
 RETRIEVERS = PartRegistry("retrievers")
 ENCODERS = PartRegistry("encoders")

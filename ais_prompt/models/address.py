@@ -33,6 +33,12 @@ def join_address(base_url: str, path: str) -> str:
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment=""))
 
 
+def without_login(base_url: str) -> str:
+    """Return the address without user and password."""
+    parts = urlsplit(base_url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
 def public_address(base_url: str) -> str:
     """The address without user, password, query and fragment, which may hold secrets."""
     try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.address import check_address, join_address, public_address
+from ais_prompt.models.address import check_address, public_address, without_login
 from ais_prompt.models.arguments import check_at_least, check_more_than_0, join_stops
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.credentials import (
@@ -20,7 +20,6 @@ from ais_prompt.models.credentials import (
     resolve_headers,
 )
 from ais_prompt.models.hf_tokenizer import load_tokenizer
-from ais_prompt.models.http import HttpPoster
 from ais_prompt.models.openai_client import OpenAIClient
 from ais_prompt.models.openai_scoring import OpenAIScorer
 from ais_prompt.models.openai_scoring_wire import LogprobsVia, ways_of
@@ -29,6 +28,14 @@ from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags,
 from ais_prompt.models.retry import Backoff
 from ais_prompt.models.token_count import estimate_tokens, prompt_token_ids, refuse_too_long
 from ais_prompt.models.traffic import Traffic, traffic_options
+from ais_prompt.models.transport import (
+    ClientOption,
+    Server,
+    allow_connections,
+    check_environment,
+    read_client,
+    request_headers,
+)
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Activity, Completion, Decoding, Failure, Prompt, Request, Scoring
 
@@ -84,6 +91,8 @@ class OpenAIModel:
         query_per_second: the same under the name that it has in OpenCompass.
         deadline: seconds that a request may take with all its attempts; None for no limit.
         traffic_cfg: more of that: burstiness, ramp-up, tokens per minute, adaptive concurrency (`TrafficOptions`).
+        client: what sends the requests: ``aiohttp``, ``openai``, a class of the openai package, or the dotted path of a
+            `Transport`; with arguments as a dict with ``type``.
 
     Raises:
         ConfigError: the key itself stands in ``api_key``, a number is too small, or ``generation_kwargs`` hold what
@@ -116,14 +125,16 @@ class OpenAIModel:
         query_per_second: float | None = None,
         deadline: float | None = None,
         traffic_cfg: Mapping[str, Any] | None = None,
+        client: ClientOption = "aiohttp",
     ) -> None:
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
         check_at_least(0, retry=retry)
         check_more_than_0(timeout=timeout, deadline=deadline)
         check_more_than_0(request_rate=request_rate, query_per_second=query_per_second)
         self.model = model
-        self.base_url = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
-        self.api_key = check_variable_name(api_key)
+        self.client = read_client(client)
+        self.base_url = base_url or self.client.address or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
+        self.api_key = self.client.key_variable(check_variable_name(api_key))
         self.max_concurrency = max_concurrency
         self.timeout = timeout
         self.backoff = Backoff(retry)
@@ -170,13 +181,12 @@ class OpenAIModel:
         """Find out what can be known without asking anybody.
 
         Raises:
-            ModelError: there is no key, a variable that a header or query names is not set, or ``base_url`` is no
-                address.
+            ModelError: there is no key, ``base_url`` is no address, or a header, a proxy or a file of certificates
+                cannot be used.
         """
         check_address(self.base_url)
-        read_key(self.api_key, self.base_url)
-        resolve_headers(self.headers)
-        resolve_address(self.base_url)
+        self._server()
+        check_environment(self.base_url)
 
     def tokenizer(self) -> Any | None:
         """The tokenizer of ``tokenizer_path``, loaded once; None without one.
@@ -217,15 +227,13 @@ class OpenAIModel:
             ModelError: as `preflight`.
         """
         self.preflight()
-        key = read_key(self.api_key, self.base_url)
-        login = {"Authorization": f"Bearer {key}"} if key else {}
-        address = join_address(resolve_address(self.base_url), self.endpoint.path)
-        poster = HttpPoster(address, {**login, **resolve_headers(self.headers)}, self.timeout)
+        allow_connections(self.max_concurrency)
         traffic = Traffic(self.backoff, self.max_concurrency, self.request_rate, self.deadline, self.traffic)
-        client = OpenAIClient(self.endpoint, poster, traffic, stream=self.stream)
+        transport = self.client.open(self._server())
+        client = OpenAIClient(self.endpoint, transport, traffic, stream=self.stream)
         self._client = client
         self._scorer = OpenAIScorer(
-            self.endpoint, self.model, self.max_tokens_field, self._ways, poster.post, client.shown, traffic.ask
+            self.endpoint, self.model, self.max_tokens_field, self._ways, client.post, client.shown, traffic.ask
         )
 
     async def complete(self, request: Request) -> Completion:
@@ -247,12 +255,23 @@ class OpenAIModel:
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
         if self._client is not None:
-            await self._client.poster.close()
+            await self._client.transport.close()
             self._client = self._scorer = None
 
     def activity(self) -> Activity:
         """What is going on in this moment."""
         return Activity() if self._client is None else self._client.traffic.activity()
+
+    def _server(self) -> Server:
+        """The server as a transport knows it.
+
+        Raises:
+            ModelError: there is no key, or a header cannot be sent.
+        """
+        key = read_key(self.api_key, self.base_url)
+        address = resolve_address(self.base_url)
+        headers = request_headers(address, key, resolve_headers(self.headers))
+        return Server(without_login(address), headers, key, self.model, self.timeout)
 
     def _refusal(self, prompt: Prompt) -> Failure | None:
         """Why a prompt is not sent; None if it fits, or if only the server can know."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from ais_prompt.models.http import HttpPoster
-from ais_prompt.models.http_connection import Reply
+from ais_prompt.models.address import public_address
 from ais_prompt.models.openai_stream import STREAMED, StreamReader
 from ais_prompt.models.openai_wire import Endpoint, read_reply
 from ais_prompt.models.retry import Attempt, read_retry_after
 from ais_prompt.models.traffic import Traffic
+from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.types import Completion, Failure
+from ais_prompt.utils.jsonl import encode_plain
 from ais_prompt.utils.secrets import SECRETS
 
 MESSAGE_LENGTH: Final = 500
@@ -25,13 +27,13 @@ class OpenAIClient:
 
     Args:
         endpoint: how the server is asked.
-        poster: posts to its address.
+        transport: sends requests to the server.
         traffic: decides when requests go, and go again.
         stream: let answers come piece by piece.
     """
 
-    def __init__(self, endpoint: Endpoint, poster: HttpPoster, traffic: Traffic, *, stream: bool) -> None:
-        self.poster = poster
+    def __init__(self, endpoint: Endpoint, transport: Transport, traffic: Traffic, *, stream: bool) -> None:
+        self.transport = transport
         self.traffic = traffic
         self._endpoint = endpoint
         self._stream = stream
@@ -46,17 +48,33 @@ class OpenAIClient:
         once = self._once_streamed if self._stream else self._once
         return await self.traffic.ask(lambda: once(body), tokens)
 
-    def shown(self, failure: Failure) -> Failure:
-        """A failure in words that may be shown."""
+    async def post(self, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
+        """Post a body once. A reply that can be no answer of this server, such as a redirect, is a failure too."""
+        content = encode_plain(body)
+        try:
+            reply = await self.transport.send("POST", self._endpoint.path, content, sink)
+        except Exception as error:  # a transport of the user's own can raise whatever it likes
+            return Failure("connection", f"the transport raised {type(error).__name__}: {error}")
+        if isinstance(reply, Reply) and 300 <= reply.status < 400:
+            target = public_address(reply.location or "") or "another address"
+            words = f"the server redirects to {target}; base_url must lead there"
+            return Failure(f"http_{reply.status}", _with_address(words, reply))
+        if isinstance(reply, Reply) and reply.status < 200:
+            return Failure(f"http_{reply.status}", _with_address("the server switches to another protocol", reply))
+        return reply
+
+    def shown(self, failure: Failure, reply: Reply | None = None) -> Failure:
+        """A failure in words that may be shown, with the address that replied."""
         # Redact first: half a key at the end of a shortened message would not be recognised.
-        return replace(failure, message=SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH])
+        words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
+        return replace(failure, message=_with_address(words, reply) if reply else words)
 
     async def _once(self, body: Mapping[str, Any]) -> Attempt:
-        return self._attempt(await self.poster.post(body), None)
+        return self._attempt(await self.post(body), None)
 
     async def _once_streamed(self, body: Mapping[str, Any]) -> Attempt:
         reader = StreamReader()
-        return self._attempt(await self.poster.post({**body, **STREAMED}, reader.feed), reader)
+        return self._attempt(await self.post({**body, **STREAMED}, reader.feed), reader)
 
     def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
         """What came of an attempt, failures in words that may be shown."""
@@ -67,5 +85,20 @@ class OpenAIClient:
         else:
             completion = read_reply(self._endpoint, reply.status, reply.body)
         if completion.failure is not None:
-            completion = replace(completion, failure=self.shown(completion.failure))
+            completion = replace(completion, failure=self.shown(completion.failure, reply))
         return Attempt(completion, read_retry_after(reply.retry_after))
+
+
+def _with_address(words: str, reply: Reply) -> str:
+    """What a server said, with its address, and with a hint where the address seems to be wrong."""
+    hint = _hint(reply) if reply.status in (404, 405) else ""
+    return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
+
+
+def _hint(reply: Reply) -> str:
+    path = urlsplit(reply.url).path
+    if path in ("/chat/completions", "/completions"):
+        return "; base_url has no path, most servers want /v1 at its end"
+    if path.count("completions") > 1:
+        return "; base_url must end before /chat/completions"
+    return ""

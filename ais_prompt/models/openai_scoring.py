@@ -11,13 +11,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.http_connection import Reply
 from ais_prompt.models.likelihood import NO_TOKENS, scored
 from ais_prompt.models.openai_scoring_wire import TOP, Way, read_scores, read_top
 from ais_prompt.models.openai_wire import CHAT, Endpoint, MaxTokensField
 from ais_prompt.models.retry import Attempt, read_retry_after
 from ais_prompt.models.text_scores import EMPTY, TextScores, continuation, single_token, whole
 from ais_prompt.models.token_count import estimate_tokens
+from ais_prompt.models.transport import Reply
 from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Scoring, Usage
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class OpenAIScorer:
         max_tokens_field: MaxTokensField,
         ways: Sequence[Way],
         post: Post,
-        shown: Callable[[Failure], Failure],
+        shown: Callable[[Failure, Reply | None], Failure],
         send: Send,
     ) -> None:
         self._endpoint = endpoint
@@ -174,8 +174,9 @@ class OpenAIScorer:
             if not isinstance(outcome, Failure):
                 found.append(outcome)
                 return Attempt(Completion())
-            retry_after = None if isinstance(reply, Failure) else read_retry_after(reply.retry_after)
-            return Attempt(Completion(failure=self._shown(outcome)), retry_after)
+            if isinstance(reply, Failure):
+                return Attempt(Completion(failure=self._shown(reply, None)))
+            return Attempt(Completion(failure=self._shown(outcome, reply)), read_retry_after(reply.retry_after))
 
         completion = await self._send(once, estimate_tokens(prompt))
         asking.repeats += completion.attempts - 1

@@ -14,7 +14,8 @@ PACKAGES: Final = (
     "transformers",
     "tokenizers",
     "torch",
-    "httptools",
+    "aiohttp",
+    "openai",
 )
 """The packages that can change a prompt or an answer."""
 

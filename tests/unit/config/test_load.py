@@ -80,7 +80,7 @@ import sys
 from pathlib import Path
 from ais_prompt.config.load import load_config
 print(load_config(Path({str(config)!r})).values["models"][0]["dtype"])
-heavy = ["torch", "transformers", "datasets", "httptools", "pandas", "pyarrow", "ais_prompt.models"]
+heavy = ["torch", "transformers", "datasets", "aiohttp", "openai", "pandas", "pyarrow", "ais_prompt.models"]
 print([name for name in heavy if name in sys.modules])
 """
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}

@@ -95,7 +95,7 @@ def test_they_are_async_models_with_registered_names() -> None:
 def test_making_one_imports_no_http_library() -> None:
     program = (
         "import sys; from ais_prompt.models.openai_api import OpenAIChatModel; OpenAIChatModel('m').identity();"
-        "print([name for name in ('httptools', 'torch', 'transformers', 'openai') if name in sys.modules])"
+        "print([name for name in ('aiohttp', 'torch', 'transformers', 'openai') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
     assert result.stdout.strip() == "[]"
@@ -210,7 +210,7 @@ def test_what_will_not_pass_is_asked_once(server: MockServer, status: int, kind:
 def test_a_prompt_that_is_too_long_is_told_apart(server: MockServer) -> None:
     words = "This model's maximum context length is 8 tokens"
     server.follow({"status": 400, "body": {"error": {"message": words, "code": "context_length_exceeded"}}})
-    assert failure_of(chat(server)) == Failure("too_long", words)
+    assert failure_of(chat(server)) == Failure("too_long", f"{words} ({server.base_url}/chat/completions)")
 
 
 def test_a_server_that_is_not_there_is_a_failure() -> None:
@@ -247,10 +247,10 @@ def test_a_key_is_sent_and_never_shown(server: MockServer, monkeypatch: pytest.M
     )
     model = chat(server, api_key="MY_TEST_KEY", headers={"X-Tenant": f"Bearer {secret}"}, retry=0)
     failures = [failure_of(model) for _ in range(3)]
-    assert failures[0].message == "wrong key: Bearer *** of ***"
+    assert failures[0].message == f"wrong key: Bearer *** of *** ({server.base_url}/chat/completions)"
     assert [request["authorization"] for request in server.requests()] == [True] * 3
     assert "X-Tenant" in server.requests()[0]["headers"]
-    assert all(len(failure.message) <= 500 for failure in failures)
+    assert all(len(failure.message) <= 600 for failure in failures)
     shown = repr([failures, model, dict(model.identity())]) + "".join(capfd.readouterr())
     assert not any(KEY[:length] in shown for length in (8, len(KEY)))
     assert secret not in shown
@@ -311,7 +311,7 @@ def test_who_it_is_holds_no_secret_and_not_how_it_is_reached() -> None:
 def test_a_password_in_the_address_is_used_and_never_shown(server: MockServer) -> None:
     server.follow({"status": 400, "raw": "{authorization}"})
     model = OpenAIChatModel("m", server.base_url.replace("://", "://me:pass-word@"), api_key=None)
-    assert failure_of(model).message == "Basic ***"
+    assert failure_of(model).message == f"Basic *** ({server.base_url}/chat/completions)"
 
 
 def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(

@@ -1,0 +1,20 @@
+"""How bytes get to a server and back. Nothing above this package knows which library does it."""
+
+from ais_prompt.models.transport.base import Reply, Server, Sink, Transport
+from ais_prompt.models.transport.environment import check_environment
+from ais_prompt.models.transport.headers import request_headers
+from ais_prompt.models.transport.open_files import allow_connections
+from ais_prompt.models.transport.spec import ClientOption, TransportSpec, read_client
+
+__all__ = [
+    "ClientOption",
+    "Reply",
+    "Server",
+    "Sink",
+    "Transport",
+    "TransportSpec",
+    "allow_connections",
+    "check_environment",
+    "read_client",
+    "request_headers",
+]

@@ -1,0 +1,147 @@
+"""The default transport, over the client of aiohttp."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Mapping
+from contextvars import ContextVar
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+from ais_prompt.models.address import join_address
+from ais_prompt.models.transport.base import CONNECT_SECONDS, Reply, Server, Sink
+from ais_prompt.models.transport.environment import proxy_for, tls_context
+from ais_prompt.models.transport.failures import broken, not_connected, timed_out
+from ais_prompt.registry import TRANSPORTS
+from ais_prompt.types import Failure
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession, TCPConnector
+
+_LARGE: Final = 2**20
+"""Bytes from which on aiohttp wants a body as a file, to send it in pieces."""
+
+_connected: ContextVar[bool] = ContextVar("_connected")
+"""Whether the attempt of this task made a connection, rather than taking an idle one."""
+
+
+@TRANSPORTS.register_module("aiohttp")
+class AiohttpTransport:
+    """Sends requests over one aiohttp session. How many run side by side is up to the caller.
+
+    Certificates are verified and proxies of the environment are used. Redirects are not followed: they would turn a
+    POST into something else, or carry a key to another server.
+
+    Args:
+        server: the server, and how to log in.
+
+    Raises:
+        ModelError: a proxy or a certificate file of the environment cannot be used.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._timeout = server.timeout
+        self._connect_seconds = min(CONNECT_SECONDS, server.timeout)
+        self._url = lru_cache(partial(join_address, server.base_url))
+        self._session = self._open_session(server)
+        self._options: dict[str, Any] = {"allow_redirects": False, "proxy": proxy_for(server.base_url)}
+
+    async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
+        """As `Transport.send`."""
+        return await self.request(method, self._url(path), body, sink)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        sink: Sink | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply | Failure:
+        """Send a request to an address, with headers besides those of the server."""
+        import aiohttp
+        from aiohttp.http_exceptions import ContentEncodingError
+
+        try:
+            response = await self._start(method, url, body, headers)
+            return await _read(response, url, sink)
+        except aiohttp.ConnectionTimeoutError:
+            return not_connected(TimeoutError(f"no connection within {self._connect_seconds:g} s"), url)
+        except TimeoutError:
+            return timed_out(self._timeout, url)
+        except aiohttp.ClientHttpProxyError as error:
+            return not_connected(ConnectionError(f"the proxy refuses: {error.status} {error.message}"), url)
+        except (aiohttp.ClientConnectorError, aiohttp.InvalidURL) as error:
+            return not_connected(error, url)
+        except aiohttp.ServerDisconnectedError:
+            return broken("the server closed the connection before it answered", url)
+        except aiohttp.ClientPayloadError as error:
+            if isinstance(error.__cause__, ContentEncodingError):
+                return broken(f"the reply cannot be decompressed: {error.__cause__.message}", url)
+            return broken("the server closed the connection in the middle of its reply", url)
+        except aiohttp.ClientResponseError as error:
+            return broken(f"the reply is not HTTP: {error.message}", url)
+        except (aiohttp.ClientError, OSError) as error:
+            return broken(error, url)
+
+    async def close(self) -> None:
+        """Close all connections. May be called more than once."""
+        await self._session.close()
+        await asyncio.sleep(0)  # for the event loop to let go of the sockets
+
+    def _open_session(self, server: Server) -> ClientSession:
+        import aiohttp
+
+        return aiohttp.ClientSession(
+            connector=_connector(limit=0, ssl=tls_context(server.base_url) or True),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=server.headers,
+            timeout=aiohttp.ClientTimeout(total=server.timeout, connect=self._connect_seconds),
+        )
+
+    async def _start(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str] | None
+    ) -> ClientResponse:
+        """Send a request and return when the head of the reply is there.
+
+        A server may close an idle connection in the moment in which it is used again. The request is then repeated on
+        another connection (RFC 9112, section 9.3.1). aiohttp does so for idempotent methods only.
+        """
+        import aiohttp
+
+        while True:
+            _connected.set(False)
+            data = io.BytesIO(body) if body is not None and len(body) > _LARGE else body
+            try:
+                return await self._session.request(method, url, data=data, headers=headers, **self._options)
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
+                # Each failed connection leaves the pool, so this ends.
+                if _connected.get():
+                    raise
+
+
+async def _read(response: ClientResponse, url: str, sink: Sink | None) -> Reply:
+    async with response:
+        status, body = response.status, b""
+        if status < 200:  # 101: another protocol follows, which never ends
+            response.close()
+        elif sink is not None and status < 300:
+            async for piece in response.content.iter_any():
+                sink(piece)
+        else:
+            body = await response.read()
+        headers = response.headers
+        return Reply(status, body, headers.get("Retry-After"), headers.get("Location"), url)
+
+
+def _connector(**options: Any) -> TCPConnector:
+    """Make a connector that says in `_connected` when it makes a connection."""
+    import aiohttp
+
+    class Connector(aiohttp.TCPConnector):
+        async def _create_connection(self, *args: Any) -> Any:
+            _connected.set(True)
+            return await super()._create_connection(*args)
+
+    return Connector(**options)

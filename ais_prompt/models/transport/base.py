@@ -1,0 +1,80 @@
+"""What the program expects of a transport: bytes to one server, and bytes back. It neither retries nor parses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from ais_prompt.types import Failure
+
+CONNECT_SECONDS: Final = 10.0
+"""Longest wait for a connection. A server that has not accepted one by then is not there."""
+
+ENCODINGS: Final = "gzip, deflate, zstd"
+"""The compressions that a transport undoes, as an ``Accept-Encoding`` header."""
+
+Sink: TypeAlias = Callable[[bytes], None]
+"""Takes the body of a good reply (2xx) piece by piece, as it comes."""
+
+
+class Reply(Struct, frozen=True):
+    """What a server sent back, whatever its status.
+
+    Attributes:
+        status: HTTP status.
+        body: its bytes, uncompressed; empty if they went into a `Sink`.
+        retry_after: the ``Retry-After`` header as it came; None if there is none.
+        location: the ``Location`` header of a redirect; None if there is none.
+        url: the address that was asked; empty if the transport does not say.
+    """
+
+    status: int
+    body: bytes
+    retry_after: str | None = None
+    location: str | None = None
+    url: str = ""
+
+
+class Server(Struct, frozen=True):
+    """The server that a transport talks to.
+
+    Attributes:
+        base_url: address that paths are put behind, without user and password.
+        headers: sent with every request; the login is among them.
+        key: the key, for a transport that has a login of its own; None if there is none.
+        model: name of the model that is asked, which is part of the path on some servers.
+        timeout: seconds that one attempt may take, from the connection to the last byte.
+    """
+
+    base_url: str
+    headers: Mapping[str, str]
+    key: str | None
+    model: str
+    timeout: float
+
+
+class Transport(Protocol):
+    """Sends requests to one server. It belongs to the event loop in which it is made.
+
+    A class of your own is named in a config by its dotted path (``client='my_package.MyTransport'``) and is called with
+    a `Server` and the other arguments of ``client``.
+    """
+
+    async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
+        """Send one request and read the reply to its end. There is one attempt; the caller retries.
+
+        Args:
+            method: ``GET`` or ``POST``.
+            path: below the base URL, such as ``chat/completions``.
+            body: JSON; None for a request without a body.
+            sink: takes the body of a good reply as it comes, instead of the `Reply`.
+
+        Returns:
+            The reply. Without one the kind of the failure says why: ``unreachable`` (no connection), ``connection`` (it
+            broke, or what came is not HTTP), ``timeout``, ``certificate`` (not trusted; no other request can succeed).
+        """
+
+    async def close(self) -> None:
+        """Close all connections. May be called more than once."""

@@ -1,0 +1,98 @@
+"""What the environment says about connections: proxies and certificates. Every transport follows the same rules."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
+
+from ais_prompt.errors import ModelError
+from ais_prompt.models.address import is_loopback, public_address
+
+CERTIFICATES: Final = "SSL_CERT_FILE"
+"""The variable that names the certificates to trust, as OpenSSL reads it."""
+
+
+def proxy_for(address: str) -> str | None:
+    """Return the proxy that the environment names for an address; None to connect directly.
+
+    ``HTTP_PROXY`` or ``HTTPS_PROXY`` is read first, then ``ALL_PROXY``, each in lower case before upper case. Servers
+    on this machine and those of ``NO_PROXY`` are connected to directly.
+
+    Raises:
+        ModelError: the proxy cannot be used, such as one with SOCKS.
+    """
+    parts = urlsplit(address)
+    if is_loopback(address) or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return None
+    variable, value = next(_proxies(parts.scheme), ("", ""))
+    if not variable:
+        return None
+    proxy = value if "://" in value else f"http://{value}"
+    if not _is_http(proxy):
+        raise ModelError(
+            f"the proxy of {variable} cannot be used: {public_address(proxy) or 'not an address'}",
+            where=public_address(address),
+            fix=f"set {variable} to a proxy with http://, or add {parts.hostname} to NO_PROXY",
+        )
+    return proxy
+
+
+def tls_context(address: str) -> ssl.SSLContext | None:
+    """Return what verifies the certificate of an address; None for plain HTTP.
+
+    Raises:
+        ModelError: ``SSL_CERT_FILE`` or ``SSL_CERT_DIR`` names what is not there or holds no certificate; OpenSSL
+            itself ignores that.
+    """
+    if urlsplit(address).scheme != "https":
+        return None
+    file, folder = os.environ.get(CERTIFICATES), os.environ.get("SSL_CERT_DIR")
+    context = ssl.create_default_context()
+    try:
+        if file:
+            context.load_verify_locations(cafile=file)
+    except OSError as error:  # ssl.SSLError is one too
+        raise _unusable(CERTIFICATES, file or "", error) from None
+    # The folder may be a list of folders.
+    if folder and not any(Path(name).is_dir() for name in folder.split(os.pathsep)):
+        raise _unusable("SSL_CERT_DIR", folder, NotADirectoryError("there is no such folder"))
+    return context
+
+
+def check_environment(address: str) -> None:
+    """Find out, before any work is done, whether the environment's proxies and certificates can be used.
+
+    Raises:
+        ModelError: as `proxy_for` and `tls_context`.
+    """
+    proxy_for(address)
+    tls_context(address)
+
+
+def _proxies(scheme: str) -> Iterator[tuple[str, str]]:
+    for name in (f"{scheme}_proxy", "all_proxy"):
+        for variable in (name, name.upper()):
+            if value := os.environ.get(variable, "").strip():
+                yield variable, value
+
+
+def _is_http(proxy: str) -> bool:
+    try:
+        parts = urlsplit(proxy)
+        return parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _unusable(variable: str, value: str, error: OSError) -> ModelError:
+    words = os.strerror(error.errno) if error.errno and not isinstance(error, ssl.SSLError) else str(error)
+    return ModelError(
+        f"the certificates of {variable} cannot be read: {words}",
+        where=value,
+        fix=f"let {variable} name a PEM file" if variable == CERTIFICATES else f"unset {variable}, or name a folder",
+    )

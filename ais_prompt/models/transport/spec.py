@@ -1,0 +1,97 @@
+"""The ``client`` of a model in a config: which transport is used, and with which arguments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, TypeAlias
+
+from msgspec import Struct
+from pydantic import AfterValidator
+
+from ais_prompt.errors import AisPromptError, ConfigError, ModelError
+from ais_prompt.models.address import public_address
+from ais_prompt.models.credentials import DEFAULT_VARIABLE
+from ais_prompt.models.transport.base import Server, Transport
+from ais_prompt.registry import TRANSPORTS
+from ais_prompt.utils.secrets import SECRETS
+
+_OPENAI: Final = "openai."
+_AZURE_VARIABLE: Final = "AZURE_OPENAI_API_KEY"
+_AZURE_TOKEN: Final = "AZURE_OPENAI_AD_TOKEN"
+
+
+class TransportSpec(Struct, frozen=True):
+    """A transport that can be opened.
+
+    Attributes:
+        type: a registered name or a dotted path.
+        args: its arguments besides the `Server`.
+    """
+
+    type: str
+    args: Mapping[str, Any]
+
+    @property
+    def address(self) -> str | None:
+        """The address that the arguments or the environment name; None if that of the model counts."""
+        return self.args.get("azure_endpoint") or (os.environ.get("AZURE_OPENAI_ENDPOINT") if self._is_azure else None)
+
+    def key_variable(self, variable: str | None) -> str | None:
+        """Return the variable that holds the key, given the one of the model; None if the transport needs no key."""
+        if any(name.endswith("token_provider") for name in self.args):
+            return None
+        if not self._is_azure or variable != DEFAULT_VARIABLE:
+            return variable
+        return None if os.environ.get(_AZURE_TOKEN) else _AZURE_VARIABLE
+
+    def open(self, server: Server) -> Transport:
+        """Make the transport. Those that ship here can be made without an event loop only for ``openai``.
+
+        Raises:
+            ConfigError: there is no such transport, or it has no such argument.
+            ModelError: it cannot be used.
+        """
+        part = TRANSPORTS.get(self.type)
+        if self._is_azure and (token := os.environ.get(_AZURE_TOKEN)):
+            SECRETS.add(token)
+        try:
+            transport: Transport = part(server, **self.args)
+        except AisPromptError:
+            raise
+        except Exception as error:  # a transport of the user's own can raise whatever it likes
+            raise ModelError(
+                f"the transport {self.type} cannot be used: {type(error).__name__}: {error}",
+                where=public_address(server.base_url),
+                fix="check the arguments of `client`",
+            ) from error
+        return transport
+
+    @property
+    def _is_azure(self) -> bool:
+        return "Azure" in str(self.args.get("client", ""))
+
+
+def read_client(value: str | Mapping[str, Any]) -> TransportSpec:
+    """Read ``client`` of a model: a name, a dotted path, or a dict with ``type`` and further arguments.
+
+    Raises:
+        ConfigError: it names no transport.
+    """
+    args = {"type": value} if isinstance(value, str) else dict(value)
+    kind = args.pop("type", None)
+    if not isinstance(kind, str) or not kind:
+        raise ConfigError(f"client needs a type, such as 'aiohttp' or 'openai', not {kind!r}", fix="add type=...")
+    if kind.startswith(_OPENAI):
+        return TransportSpec("openai", {"client": kind, **args})
+    TRANSPORTS.get(kind)
+    return TransportSpec(kind, args)
+
+
+def _check_client(value: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
+    read_client(value)
+    return value
+
+
+ClientOption: TypeAlias = Annotated[str | Mapping[str, Any], AfterValidator(_check_client)]
+"""What a config has as ``client``; the check of a config looks at it too."""
