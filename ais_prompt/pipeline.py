@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -227,7 +227,8 @@ def run(
         if record.changes:
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
         with recorded(record, folder):
-            outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache, stop_early))
+            watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
+            outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache, watch))
             rows = with_averages(summary_rows(outcomes), spec.summary.groups)
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
@@ -265,7 +266,7 @@ def _outcomes(
     folder: RunFolder,
     record: RunRecord,
     cache: Path | None,
-    stop_early: Sequence[Gate],
+    watch: Callable[[TaskSpec, int], GateWatch] | None,
 ) -> Iterator[TaskOutcome]:
     asks = mode in ("all", "infer")
     with run_progress([task.name for task in tasks] if asks else []) as progress:
@@ -275,7 +276,7 @@ def _outcomes(
             return
 
         def work(task: TaskSpec, model: Model) -> None:
-            watch_of = partial(GateWatch, stop_early, task) if stop_early else None
+            watch_of = partial(watch, task) if watch else None
             record.add_task(task, infer(task, model, folder, progress.task, cache, watch_of=watch_of))
 
         for task, error in run_local(tasks, work):
@@ -290,10 +291,12 @@ def _outcomes(
 
 def _scored(task: TaskSpec, folder: RunFolder, record: RunRecord, progress: RunProgress, *, again: bool) -> TaskOutcome:
     try:
-        asked = record.samples(task)
-        scores = score(task, folder, progress.task, asked) if again else stored_scores(task, folder)
-        if again and (isolation := isolation_of(task)):
-            record.add_isolation(task, isolation)
+        if again:
+            scores = score(task, folder, progress.task, record.samples(task), record.stopped_of(task))
+            if isolation := isolation_of(task):
+                record.add_isolation(task, isolation)
+        else:
+            scores = stored_scores(task, folder)
     except AisPromptError as error:
         return TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
     return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)

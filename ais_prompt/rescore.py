@@ -94,5 +94,9 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
         raise ConfigError(what, where="--dataset", fix=f"give --dataset with one of: {', '.join(abbrs)}")
     index = 0 if abbr is None else abbrs.index(abbr)
     resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
+    chosen = spec.datasets[index].abbr
+    # Those of other data sets have nothing to decide here.
+    gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, chosen) for model in spec.models))
+    resolved["gates"] = [gate.text for gate in gates]
     resolved["datasets"] = [spec.resolved["datasets"][index]]
-    return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec())
+    return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)

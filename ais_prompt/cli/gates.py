@@ -113,12 +113,16 @@ def read_gates(
     """What the options say, read before anything is asked.
 
     Raises:
-        ConfigError: a gate cannot be understood, or there is no such baseline.
+        ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
     from ais_prompt.baseline import open_baseline
     from ais_prompt.config.parse_gates import parse_gate
+    from ais_prompt.errors import ConfigFaults
+    from ais_prompt.tasks.check_gates import gate_faults
 
     conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
+    if faults := gate_faults(conditions, spec):
+        raise ConfigFaults(faults)
     return GateKeeper(conditions, None if baseline is None else open_baseline(baseline), min_drop, junit, markdown)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import click
 
@@ -16,7 +18,7 @@ class FailureLimit:
         percent: whether ``number`` is a percentage.
     """
 
-    number: float
+    number: Fraction
     percent: bool = False
 
     def allows(self, failed: int, asked: int) -> bool:
@@ -24,7 +26,7 @@ class FailureLimit:
         return failed <= (self.number * asked / 100 if self.percent else self.number)
 
     def __str__(self) -> str:
-        return f"{self.number:g}{' %' if self.percent else ''}"
+        return f"{float(self.number):g}{' %' if self.percent else ''}"
 
 
 class _LimitType(click.ParamType[FailureLimit]):
@@ -37,10 +39,11 @@ class _LimitType(click.ParamType[FailureLimit]):
             return value
         percent = value.endswith("%")
         try:
-            number = float(value.removesuffix("%")) if percent else int(value)
-        except ValueError:
-            number = -1
-        if not 0 <= number < float("inf") or (percent and number > 100):
+            # Exactly what is written: as a float, 0.29 % of 10,000 would be less than 29.
+            number = Fraction(Decimal(value.removesuffix("%"))) if percent else Fraction(int(value))
+        except (ValueError, ArithmeticError):
+            number = Fraction(-1)
+        if number < 0 or (percent and number > 100):
             self.fail(f"{value!r} is neither a number of samples (10) nor a percentage (5%)", param, ctx)
         return FailureLimit(number, percent)
 

@@ -69,8 +69,11 @@ def run(
 
     from ais_prompt import pipeline
     from ais_prompt.config.paths import expand
+    from ais_prompt.errors import ConfigError
 
     gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
+    if mode == "infer" and (gate_values["baseline"] or (gate_values["gates"] and not stop_early)):
+        raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
     spec, warnings = pipeline.checked(source(**options))
     gates = read_gates(spec, **gate_values)
     decisive = gates.to_stop_early() if stop_early else ()
@@ -85,7 +88,7 @@ def run(
     click.echo(f"Run folder: {folder.root}", err=True)
     result = pipeline.run(spec, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
     show(result, folder.root)
-    holds = gates.hold(result, folder.root)
+    holds = mode == "infer" or gates.hold(result, folder.root)
     _show_next(result, folder.root, max_failures, options)
     ctx.exit(exit_code(result, max_failures, debug=options["debug"]) or int(not holds))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any, Final
 
 from ais_prompt.config.section import Section
@@ -48,7 +49,7 @@ def parse_gate(text: Any, where: str) -> Gate:
         pattern=found["pattern"] or "*",
         name=found["name"],
         comparator=found["comparator"],  # type: ignore[arg-type]  # the expression allows no others
-        limit=float(found["limit"]),
+        limit=Fraction(found["limit"]),
         percent=found["percent"] is not None,
         where=where,
     )

@@ -153,6 +153,7 @@ def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None
         bounds=(exact_mean(column.lows), exact_mean(column.highs)) if column.lows and best is not None else None,
         repeats=counts.repeats,
         fraction=best == 1.0,
+        is_mean=best == 1.0,
     )
 
 

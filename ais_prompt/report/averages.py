@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from ais_prompt.metrics.interval import normal_interval
 from ais_prompt.report.outcome import Row
 from ais_prompt.report.pivot import models_of
-from ais_prompt.types import STATUSES, SummaryEntry, SummaryGroup
+from ais_prompt.types import AVERAGES, STATUSES, SummaryEntry, SummaryGroup
 
-PLAIN: Final = "naive_average"
-WEIGHTED: Final = "weighted_average"
-"""What OpenCompass calls them."""
+PLAIN, WEIGHTED = AVERAGES
 
 
 def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup]) -> list[Row]:
@@ -65,7 +62,7 @@ def _why_none(rows: Sequence[Row]) -> str:
 
 
 def _weights(weights: Mapping[str, float] | str, rows: Sequence[Row]) -> list[float]:
-    return [float(row.n or 0) if isinstance(weights, str) else weights[row.dataset] for row in rows]
+    return [float(row.of or row.n or 0) if isinstance(weights, str) else weights[row.dataset] for row in rows]
 
 
 def _average(group: SummaryGroup, model: str, rows: Sequence[Row], metric: str, weights: Sequence[float]) -> Row:
@@ -91,6 +88,7 @@ def _average(group: SummaryGroup, model: str, rows: Sequence[Row], metric: str, 
         bound_high=_mean(shares, [row.bound_high for row in rows]),
         fraction=fraction,
         n=sum(row.n or 0 for row in rows),
+        of=sum(row.of or row.n or 0 for row in rows) if any(row.of for row in rows) else None,
         **counts,
         unscored=", ".join(f"{counts[status]} {status}" for status in STATUSES[1:] if counts[status]),
     )

@@ -23,7 +23,7 @@ LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n
 
 def long_cells(row: Row) -> list[str]:
     """A row as people read it, one text for each of `LONG_HEADER`."""
-    counts = [row.n, *(getattr(row, status) for status in STATUSES)]
+    counts = [getattr(row, status) for status in STATUSES]
     return [
         row.dataset,
         row.model,
@@ -32,6 +32,7 @@ def long_cells(row: Row) -> list[str]:
         "" if row.stderr is None else bare(row.stderr, fraction=row.fraction),
         span(row.ci95_low, row.ci95_high, fraction=row.fraction),
         span(row.bound_low, row.bound_high, fraction=row.fraction),
+        row.size,
         *("" if count is None else str(count) for count in counts),
     ]
 

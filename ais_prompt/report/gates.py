@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from ais_prompt.metrics.exact import exact
 from ais_prompt.report.formats import escaped, to_markdown
 from ais_prompt.report.numbers import span, value
 from ais_prompt.report.outcome import Row
@@ -57,17 +59,18 @@ def _of_score(gate: Gate, row: Row) -> Verdict:
     subject = f"{row.model}/{row.dataset}"
     if row.score is None:
         return Verdict(gate.text, subject, False, row.note or "no score")
-    # Fractions are shown in percent: a limit of 0.8 means the same as 80 %.
-    scale = 100 if row.fraction and gate.percent else 1
+    if not math.isfinite(row.score):
+        return Verdict(gate.text, subject, False, f"the score is {row.score}")
     if row.fraction and not gate.percent and gate.limit > 1:
-        return Verdict(gate.text, subject, False, f"{gate.name} is a part of 1: write the limit as {gate.limit:g}%")
-    return Verdict(gate.text, subject, gate.holds(row.score * scale), _shown(row))
+        limit = f"{float(gate.limit):g}%"
+        return Verdict(gate.text, subject, False, f"{gate.name} is a part of 1: write the limit as {limit}")
+    return Verdict(gate.text, subject, gate.holds_score(exact(row.score), fraction=row.fraction), _shown(row))
 
 
 def _shown(row: Row) -> str:
     assert row.score is not None
     interval = span(row.ci95_low, row.ci95_high, fraction=row.fraction)
-    return f"{value(row.score, fraction=row.fraction)}{f' ({interval})' if interval else ''}, n {row.n}"
+    return f"{value(row.score, fraction=row.fraction)}{f' ({interval})' if interval else ''}, n {row.size}"
 
 
 def _of_count(gate: Gate, row: Row) -> Verdict:
@@ -75,8 +78,8 @@ def _of_count(gate: Gate, row: Row) -> Verdict:
     if row.n is None:
         return Verdict(gate.text, subject, False, row.note or "no score")
     count: int = getattr(row, gate.name) or 0
-    share = 100 * count / row.n if row.n else 0.0
-    return Verdict(gate.text, subject, gate.holds(share if gate.percent else count), f"{count} of {row.n}")
+    found = f"{count} of {row.n}" + (f" asked, of {row.of} samples" if row.of else "")
+    return Verdict(gate.text, subject, gate.holds_count(count, row.n), found)
 
 
 def gate_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
@@ -92,7 +95,9 @@ def to_junit(verdicts: Sequence[Verdict], name: str) -> bytes:
         case = ElementTree.SubElement(
             suite, "testcase", classname=_xml(verdict.subject or name), name=_xml(verdict.gate), time="0"
         )
-        if not verdict.passed:
+        if verdict.passed:
+            ElementTree.SubElement(case, "system-out").text = _xml(str(verdict))
+        else:
             ElementTree.SubElement(case, "failure", message=_xml(verdict.found)).text = _xml(str(verdict))
     suites = ElementTree.Element("testsuites")
     suites.append(suite)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ais_prompt.report.numbers import span
 from ais_prompt.report.outcome import Row
 
+STOPPED = "Asking stopped when the gates were decided, so there is no interval; in brackets what the rest can change:"
 LEGEND = "Not every answer was scored (*); in brackets the score if all the others were wrong – were right:"
 
 
@@ -17,16 +18,23 @@ def notes(rows: Sequence[Row]) -> list[str]:
         tasks.setdefault((row.model, row.dataset), []).append(row)
     without = [f"{row.model}/{row.dataset}: {row.note}" for row in rows if row.note]
     partly = [f"{model}/{dataset}: {_unscored(of[0])}" for (model, dataset), of in tasks.items() if _is_partly(of[0])]
+    stopped = [f"{model}/{dataset}: {_stopped(of[0])}" for (model, dataset), of in tasks.items() if of[0].of]
     several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
     return [
         *dict.fromkeys(without),
         *([LEGEND, *partly] if partly else []),
+        *([STOPPED, *stopped] if stopped else []),
         *(f"{name}: {n} answers to each question; ± is that of the questions" for name, n in several.items()),
     ]
 
 
 def _is_partly(row: Row) -> bool:
-    return bool(row.unscored) and row.score is not None
+    return bool(row.unscored) and row.score is not None and not row.of
+
+
+def _stopped(row: Row) -> str:
+    bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
+    return row.size + (f"  [{bounds}]" if bounds else "") + (f"; not scored: {row.unscored}" if row.unscored else "")
 
 
 def _unscored(row: Row) -> str:

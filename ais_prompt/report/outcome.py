@@ -51,6 +51,7 @@ class Row(Struct, frozen=True):
             right; None if the metric knows no right and wrong.
         fraction: whether these numbers are parts of 1, shown as percent (0.935 as 93.5 %).
         n: answers that were asked for; None if the task was not scored.
+        of: how many the data set would have given, if asking stopped early; None if it did not.
         scored, unparsed, truncated, failed: how many of them; their sum is ``n``.
         repeats: answers to each question.
         unscored: which answers are not plainly scored and why, in words; empty if all are.
@@ -68,6 +69,7 @@ class Row(Struct, frozen=True):
     bound_high: float | None = None
     fraction: bool = True
     n: int | None = None
+    of: int | None = None
     scored: int | None = None
     unparsed: int | None = None
     truncated: int | None = None
@@ -75,6 +77,13 @@ class Row(Struct, frozen=True):
     repeats: int = 1
     unscored: str = ""
     note: str = ""
+
+    @property
+    def size(self) -> str:
+        """``n`` as people read it: ``57 of 100`` if asking stopped early; empty if the task was not scored."""
+        if self.n is None:
+            return ""
+        return str(self.n) if self.of is None else f"{self.n} of {self.of}"
 
 
 def summary_rows(outcomes: Iterable[TaskOutcome]) -> list[Row]:
@@ -97,6 +106,7 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
         bound_high=bounds[1],
         fraction=score.fraction,
         n=score.n,
+        of=score.of,
         **{status: score.counts[status] for status in STATUSES},
         repeats=score.repeats,
         unscored=_unscored(score),

@@ -15,7 +15,7 @@ class Line(Struct, frozen=True):
 
     Attributes:
         dataset, metric: their names; the metric is None if no model has a score.
-        n: answers that were asked for, ``198–200`` if not the same of all models.
+        n: answers that were asked for, ``198–200`` if not the same of all models, ``57 of 200`` if asking stopped.
         rows: what is known of each model, in the order of the columns; None if it has no such metric.
     """
 
@@ -43,13 +43,13 @@ def pivot(rows: Sequence[Row]) -> list[Line]:
 
 
 def cell(row: Row | None) -> str:
-    """``94.5 % ±1.6``, or in a word or two why there is no score; ``*`` where not every answer is plainly scored."""
+    """``94.5 % ±1.6``, or in a word or two why there is no score; ``*`` where not every answer was scored or asked."""
     if row is None:
         return "not measured"
     if row.score is None:
         return row.note.partition(":")[0]
     spread = "" if row.stderr is None else f" ±{bare(row.stderr, fraction=row.fraction)}"
-    return f"{value(row.score, fraction=row.fraction)}{spread}{'*' if row.unscored else ''}"
+    return f"{value(row.score, fraction=row.fraction)}{spread}{'*' if row.unscored or row.of else ''}"
 
 
 def _keys(rows: Sequence[Row]) -> list[tuple[str, str | None]]:
@@ -60,5 +60,5 @@ def _keys(rows: Sequence[Row]) -> list[tuple[str, str | None]]:
 
 
 def _sizes(rows: Sequence[Row | None]) -> str:
-    sizes = sorted({row.n for row in rows if row is not None and row.n is not None})
-    return "–".join(str(size) for size in dict.fromkeys([*sizes[:1], *sizes[-1:]]))
+    known = sorted((row for row in rows if row is not None and row.n is not None), key=lambda row: row.n or 0)
+    return "–".join(dict.fromkeys(row.size for row in [*known[:1], *known[-1:]]))

@@ -76,9 +76,14 @@ class RunRecord:
         self._write()
 
     def samples(self, task: TaskSpec) -> int | None:
-        """Questions of a task; None if its inference was never over."""
+        """Questions of a task that were asked; None if its inference was never over."""
         facts = self._values["tasks"].get(task.name)
         return facts and int(facts["samples"])
+
+    def stopped_of(self, task: TaskSpec) -> int | None:
+        """Questions in the data set of a task that stopped early; None for other tasks."""
+        of: int | None = self._values["tasks"].get(task.name, {}).get("of")
+        return of
 
     def failed_and_asked(self, tasks: Iterable[TaskSpec]) -> tuple[int, int]:
         """Samples without an answer, and samples in all, of those tasks whose inference was over at some time."""

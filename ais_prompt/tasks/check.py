@@ -34,6 +34,7 @@ from ais_prompt.tasks.build import (
     build_retriever,
     read_dataset,
 )
+from ais_prompt.tasks.check_gates import gate_faults
 from ais_prompt.tasks.check_scoring import check_eval
 from ais_prompt.tasks.faults import FaultList
 from ais_prompt.tasks.judge import judge_dataset, judge_fields
@@ -71,6 +72,9 @@ def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = Fa
     found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
     if not faults:
         found += [warning for question in questions for warning in _check_judge(question, faults)]
+    if not faults:
+        for fault in gate_faults(spec.gates, spec):
+            faults.note(fault, fault.where)
     if thorough:
         found += [warning for question in questions for warning in _look_for_leaks(question, faults)]
     return Findings(faults, [replace(warning, where=place(warning.where)) for warning in dict.fromkeys(found)])

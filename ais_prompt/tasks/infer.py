@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -30,6 +31,8 @@ from ais_prompt.types import Activity, Completion, Request, Sample, TaskFacts, T
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
+ORDER_SEED: Final = 0
+"""Seed of the order in which samples are asked if asking may stop early."""
 
 
 class Inference(Struct, frozen=True, dict=True):
@@ -100,7 +103,8 @@ def infer(
         folder: where answers and predictions are written.
         open_progress: shows how far it is.
         cache_folder: answers of other runs; None to go without them.
-        watch_of: makes, of the number of samples, what says when enough was asked; None to ask every sample.
+        watch_of: makes, of the number of samples, what says when enough was asked; None to ask every sample. With it,
+            samples are asked in a random order, the same in every session: those that were asked are a fair sample.
 
     Raises:
         AisPromptError: the task cannot go on; what was answered is in the journal.
@@ -122,7 +126,8 @@ def infer(
                 progress.note(_reuse_note(task, known, total, len(journal) - used, memory.from_cache))
             watch = watch_of(total) if watch_of else NeverEnough()
             session = _Session(work, memory, progress, predictions, watch)
-            dialogues = _until(watch, _dialogues(work, memory))
+            samples = _in_random_order(work.data.test) if watch_of else work.data.test
+            dialogues = _until(watch, _dialogues(work, memory, samples))
             drive(model, dialogues, session.record, session.finished, has_answered=known > 0)
             if watch.decided:
                 progress.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
@@ -140,11 +145,17 @@ def infer(
         session.shortened,
         speed,
         session.redacted,
+        of=total if session.samples < total else None,
     )
 
 
-def _dialogues(work: Inference, memory: Memory) -> Iterator[Dialogue]:
-    for sample in work.data.test:
+def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
+    order = np.random.default_rng(ORDER_SEED).permutation(len(samples))
+    return (samples[int(index)] for index in order)
+
+
+def _dialogues(work: Inference, memory: Memory, samples: Iterable[Sample]) -> Iterator[Dialogue]:
+    for sample in samples:
         try:
             yield Dialogue(_conversation(work, sample), memory.recall)
         except AisPromptError as error:
@@ -169,7 +180,7 @@ def _conversation(work: Inference, sample: Sample) -> Conversation:
 def _known(work: Inference, memory: Memory) -> tuple[int, int]:
     """How many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
-    for dialogue in _dialogues(work, memory):
+    for dialogue in _dialogues(work, memory, work.data.test):
         if dialogue.prediction is not None and _is_known(dialogue):
             known += 1
             used += len(dialogue.prediction.completions)

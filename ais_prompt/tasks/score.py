@@ -37,7 +37,13 @@ _NAMED = 5
 _AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
 
 
-def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked: int | None = None) -> list[Score]:
+def score(
+    task: TaskSpec,
+    folder: RunFolder,
+    open_progress: OpenProgress,
+    asked: int | None = None,
+    stopped_of: int | None = None,
+) -> list[Score]:
     """Score the predictions of a task and write its results; no scores if the data set has no evaluator.
 
     Args:
@@ -46,6 +52,7 @@ def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked:
         open_progress: shows how far a judge is.
         asked: how many questions were asked, as far as that is known; a warning tells if there are not so many
             predictions.
+        stopped_of: how many questions there are, if asking stopped before its end.
 
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
@@ -68,6 +75,8 @@ def score(task: TaskSpec, folder: RunFolder, open_progress: OpenProgress, asked:
     if asked is not None and len(samples) != asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
     scores = [replace(score, reasons=samples.reasons) for score in scorer.aggregate(samples)]
+    if stopped_of is not None:
+        scores = [_stopped(score, stopped_of) for score in scores]
     head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
     if isinstance(evaluator, CodeEvaluator):
         head["isolation"] = evaluator.isolation
@@ -83,6 +92,19 @@ def isolation_of(task: TaskSpec) -> str | None:
     """
     evaluator = build_evaluator(task.dataset.eval)
     return evaluator.isolation if isinstance(evaluator, CodeEvaluator) else None
+
+
+def _stopped(score: Score, questions: int) -> Score:
+    """The score of a task that stopped early, with the bounds of what the rest can make of it.
+
+    It has no interval: when to stop was decided by the answers, so the usual ones would not hold.
+    """
+    of = questions * score.repeats
+    bounds = None
+    if score.bounds is not None and score.is_mean:
+        low, high = score.bounds
+        bounds = (low * score.n / of, (high * score.n + of - score.n) / of)
+    return replace(score, of=of, stderr=None, interval=None, bounds=bounds)
 
 
 def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
@@ -109,6 +131,22 @@ def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[Sam
         raise ConfigError(f"{task.name} is scored by a judge, who is not asked here", where=task.dataset.eval.where)
     scorer = _whole_sample(task.dataset, _reader(task, evaluator), predictions[0])
     return list(_sample_scores(task.name, scorer, predictions))
+
+
+def scorer_of(task: TaskSpec, first: Prediction) -> AnyScorer | None:
+    """What scores the samples of a task one by one; None without an evaluator, or if a judge is needed.
+
+    Args:
+        task: which model answered what.
+        first: any of its predictions, which tells how many answers there are to each question.
+
+    Raises:
+        AisPromptError: it cannot be made.
+    """
+    evaluator = build_evaluator(task.dataset.eval)
+    if evaluator is None or isinstance(evaluator, JudgeEvaluator):
+        return None
+    return _whole_sample(task.dataset, _reader(task, evaluator), first)
 
 
 def _reader(task: TaskSpec, evaluator: Evaluator) -> Scorer:

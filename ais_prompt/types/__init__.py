@@ -9,6 +9,7 @@ from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
 from ais_prompt.types.score import STATUSES, SampleScore, Score, Status
 from ais_prompt.types.spec import (
+    AVERAGES,
     DatasetSpec,
     EvalSpec,
     InferSpec,
@@ -25,6 +26,7 @@ from ais_prompt.types.spec import (
 from ais_prompt.types.speed import Speed, Times
 
 __all__ = [
+    "AVERAGES",
     "STATUSES",
     "Activity",
     "Completion",

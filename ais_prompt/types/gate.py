@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -21,7 +22,7 @@ class Gate(Struct, frozen=True):
         pattern: data sets (``gsm8k*``), or models and data sets (``demo/*``), for which it holds.
         name: a metric, or one of ``failed``, ``truncated`` and ``unparsed``: answers in that state.
         comparator: how the value must lie to the limit.
-        limit: a metric's value in its own unit; a number of answers, or with ``percent`` their share of 100.
+        limit: exactly as written: a metric's value in its own unit; a number of answers; or with ``percent``, percent.
         percent: whether the limit was written in percent.
         where: config path or option.
     """
@@ -30,7 +31,7 @@ class Gate(Struct, frozen=True):
     pattern: str
     name: str
     comparator: Comparator
-    limit: float
+    limit: Fraction
     percent: bool
     where: str = ""
 
@@ -43,10 +44,18 @@ class Gate(Struct, frozen=True):
         """Whether it holds for a model on a data set."""
         return fnmatchcase(dataset, self.pattern) or fnmatchcase(f"{model}/{dataset}", self.pattern)
 
-    def holds(self, value: float) -> bool:
+    def holds(self, value: Fraction) -> bool:
         """Whether a value, in the unit of ``limit``, keeps to it."""
         if self.comparator == ">=":
             return value >= self.limit
         if self.comparator == ">":
             return value > self.limit
         return value <= self.limit if self.comparator == "<=" else value < self.limit
+
+    def holds_score(self, value: Fraction, *, fraction: bool) -> bool:
+        """Whether a metric's value keeps to it; of a ``fraction``, a limit of 0.8 means the same as 80 %."""
+        return self.holds(100 * value if self.percent and fraction else value)
+
+    def holds_count(self, count: int, answers: int) -> bool:
+        """Whether ``count`` of so many ``answers`` keep to it; without answers the share is 0."""
+        return self.holds(Fraction(100 * count, answers or 1) if self.percent else Fraction(count))

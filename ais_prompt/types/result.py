@@ -91,11 +91,12 @@ class TaskFacts(Struct, frozen=True):
         model: the model's `identity`.
         data_digest: digest of all data that was read.
         data_files: where the data came from.
-        samples: questions in the data set, after its range.
+        samples: questions that were asked.
         failed: how many of them have no answer.
         shortened: how many of them show fewer in-context examples than were retrieved, to keep to ``max_seq_len``.
         redacted: how many of them have an answer in which a secret was replaced.
         speed: how fast a served model answered; None if nothing was asked, or the model is in this process.
+        of: questions in the data set, after its range, if asking stopped before its end; None if it did not.
     """
 
     model: Mapping[str, Any]
@@ -106,10 +107,13 @@ class TaskFacts(Struct, frozen=True):
     shortened: int = 0
     speed: Speed | None = None
     redacted: int = 0
+    of: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; ``speed`` is left out if there is none."""
+        """Plain JSON values; ``speed`` and ``of`` are left out if there are none."""
         values = asdict(self)
+        if self.of is None:
+            del values["of"]
         if self.speed is None:
             del values["speed"]
             return values

@@ -78,6 +78,8 @@ class Score(Struct, frozen=True):
         repeats: the most answers to one question.
         fraction: whether ``value`` is a part of 1, which people read as percent.
         reasons: ``status: reason`` → how many answers, for those that are not plainly scored.
+        is_mean: whether ``value`` is the mean over the questions, of values that are at best 1.
+        of: answers that the data set would have given, if asking stopped before its end; None if it did not.
     """
 
     metric: str
@@ -90,10 +92,15 @@ class Score(Struct, frozen=True):
     repeats: int = 1
     fraction: bool = True
     reasons: Mapping[str, int] = field(default_factory=dict)
+    is_mean: bool = False
+    of: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
+        """Plain JSON values; ``of`` is left out if there is none."""
+        values = asdict(self)
+        if self.of is None:
+            del values["of"]
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Score:

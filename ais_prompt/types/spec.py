@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
@@ -131,6 +131,10 @@ class SummaryEntry(Struct, frozen=True):
 
     name: str
     metric: str | None = None
+
+
+AVERAGES: Final = ("naive_average", "weighted_average")
+"""Metrics of a group, as OpenCompass calls them."""
 
 
 class SummaryGroup(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
-from tests.e2e.project import MODEL, Project
+from tests.e2e.project import DATASET, MODEL, Project
 
 
 def test_thresholds_of_the_config_and_of_the_command_line(project: Project) -> None:
@@ -26,7 +26,19 @@ def test_a_gate_that_cannot_be_read_is_told_before_anything_is_asked(project: Pr
     assert done.returncode == 2
     assert "gates[0]: 'accuracy is good' is no condition" in done.stderr
     project.write_config()
-    for wrong in (["--gate", "accuracy"], ["--baseline", "nothing.json"]):
+    for wrong in (
+        ["--gate", "accuracy"],
+        ["--baseline", "nothing.json"],
+        ["--gate", "sumz: accuracy >= 80%"],
+        ["--gate", "acuracy >= 80%"],
+        ["--gate", "accuracy >= 80"],
+        ["--gate", "accuracy >= 101%"],
+        ["--gate", "accuracy > 100%"],
+        ["--gate", "failed < 0"],
+        ["--gate", "failed <= 0.5"],
+        ["--gate", "accuracy >= 80%", "--gate", "sums: accuracy < 70%"],
+        ["-m", "infer", "--gate", "accuracy >= 80%"],
+    ):
         done = project.run("run", "eval.py", *wrong)
         assert done.returncode == 2, done.stderr
         assert not (project.root / "outputs").exists()
@@ -55,10 +67,50 @@ def test_asking_stops_when_the_gate_is_decided(project: Project) -> None:
     done = project.run("run", "eval.py", "--gate", "accuracy >= 80%", "--stop-early")
     assert done.returncode == 1
     assert "its gates are decided after 13 of 60 samples" in done.stderr
-    assert len(project.predictions()) == len(project.journal()) == 13
+    asked = [prediction["index"] for prediction in project.predictions()]
+    assert len(asked) == len(project.journal()) == 13
+    assert asked == sorted(asked)
+    assert max(asked) > 30  # a sample of all rows, not the first ones
+    [row] = project.summary()
+    assert (row["n"], row["of"], row["ci95_low"], row["bound_high"]) == (13, 60, None, 47 / 60)
+    assert done.stdout.count("13 of 60") == 3  # the table, the note, the gate
+    for name in ("summary.txt", "summary.md"):
+        assert "13 of 60" in (project.folder() / "summary" / name).read_text()
+    again = project.run("run", "eval.py", "-r", "--gate", "accuracy >= 80%", "--stop-early")
+    assert again.returncode == 1
+    assert [prediction["index"] for prediction in project.predictions()] == asked
+    scored = project.run("score", str(project.folder()), "--gate", "accuracy >= 80%", "--junit", "j.xml")
+    assert scored.returncode == 1
+    assert "13 of 60" in (project.root / "j.xml").read_text()
     goes_on = project.run("run", "eval.py", "-r")
     assert goes_on.returncode == 0, goes_on.stderr
     assert len(project.predictions()) == 60
+    assert project.summary()[0]["of"] is None
     for args in ([], ["--gate", "failed <= 0", "--baseline", str(project.folder())]):
         wrong = project.run("run", "eval.py", "--stop-early", *args)
         assert wrong.returncode == 2
+
+
+def test_a_judge_leaves_gates_undecided_until_all_is_judged(project: Project) -> None:
+    judge = "dict(type='ScriptedModel', abbr='judge', default='B')"
+    project.write_config(
+        datasets=DATASET.replace(
+            "evaluator=dict(type='Gsm8kEvaluator')",
+            "evaluator=dict(type='GenericLLMEvaluator', judge_cfg="
+            + judge
+            + ", prompt_template=dict(type='PromptTemplate', template='{question} {prediction} {gold}'))",
+        )
+    )
+    done = project.run("run", "eval.py", "--gate", "accuracy >= 80%", "--stop-early")
+    assert done.returncode == 1, done.stderr
+    assert "FAIL  accuracy >= 80%  fake/sums  0.0 %" in done.stdout
+    assert len(project.predictions()) == 8
+
+
+def test_gates_are_checked_by_check(project: Project) -> None:
+    project.write_config(more="gates = ['sumz: accuracy >= 20%', 'bleu >= 3']")
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert "'sumz' matches no data set" in done.stderr
+    assert "has the metric 'bleu'" in done.stderr
+    assert "eval.py:" in done.stderr

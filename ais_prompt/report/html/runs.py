@@ -44,4 +44,4 @@ def _line(folder: RunFolder) -> dict[str, Any]:
 
 
 def _score(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row.get(name) for name in ("model", "dataset", "metric", "score", "fraction", "n", "note")}
+    return {name: row.get(name) for name in ("model", "dataset", "metric", "score", "fraction", "n", "of", "note")}

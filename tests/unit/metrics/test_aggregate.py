@@ -38,6 +38,7 @@ def test_against_a_computation_by_hand() -> None:
         counts={"scored": 2, "unparsed": 1, "truncated": 1, "failed": 1},
         interval=pytest.approx((0.3006, 0.9544), abs=1e-4),
         bounds=(0.6, 1.0),
+        is_mean=True,
     )
 
 
@@ -48,9 +49,15 @@ def test_unparsed_counts_as_zero_with_or_without_values() -> None:
 
 def test_where_nothing_was_answered_there_is_no_value() -> None:
     assert accuracy([sample("failed")] * 3) == Score(
-        "accuracy", None, None, 3, {"scored": 0, "unparsed": 0, "truncated": 0, "failed": 3}, bounds=(0.0, 1.0)
+        "accuracy",
+        None,
+        None,
+        3,
+        {"scored": 0, "unparsed": 0, "truncated": 0, "failed": 3},
+        bounds=(0.0, 1.0),
+        is_mean=True,
     )
-    assert accuracy([]) == Score("accuracy", None, None, 0, dict.fromkeys(STATUSES, 0))
+    assert accuracy([]) == Score("accuracy", None, None, 0, dict.fromkeys(STATUSES, 0), is_mean=True)
 
 
 def test_one_answer_has_no_standard_error() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ais_prompt.config.parse_gates import parse_gate
 from ais_prompt.errors import ConfigError
@@ -48,12 +50,52 @@ def test_what_is_no_condition(text: object) -> None:
         parse_gate(text, "here")
 
 
+@given(st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.integers(0, 1000))
+def test_a_gate_compares_exactly_what_is_written(share: tuple[int, int], tenths: int) -> None:
+    right, n = share
+    row = Row("d", "m", "accuracy", right / n, n=n, scored=n, unparsed=0, truncated=0, failed=right)
+    difference = 1000 * right - tenths * n
+    expected = {">=": difference >= 0, ">": difference > 0, "<=": difference <= 0, "<": difference < 0}
+    for comparator, holds in expected.items():
+        for text in (
+            f"accuracy {comparator} {tenths / 10:.1f}%",
+            f"accuracy {comparator} {tenths / 1000:.3f}",
+            f"failed {comparator} {tenths / 10:.1f} %",
+        ):
+            [verdict] = check_gates([parse_gate(text, "here")], [row])
+            assert verdict.passed is holds, text
+
+
+@pytest.mark.parametrize("n", [100, 200, 1000])
+def test_every_share_reaches_the_limit_that_is_written_as_itself(n: int) -> None:
+    for right in range(n + 1):
+        row = Row("d", "m", "accuracy", right / n, n=n, scored=n, unparsed=0, truncated=0, failed=0)
+        percent = f"{right * 100 // n}.{right * 1000 // n % 10}%"
+        verdicts = check_gates([parse_gate(f"accuracy {sign} {percent}", "") for sign in (">=", ">", "<=", "<")], [row])
+        assert [verdict.passed for verdict in verdicts] == [True, False, True, False], percent
+
+
+def test_a_score_that_is_no_number_fails_every_gate() -> None:
+    row = Row("d", "m", "accuracy", float("nan"), n=1, scored=1, unparsed=0, truncated=0, failed=0)
+    for sign in (">=", "<="):
+        assert not check_gates([parse_gate(f"accuracy {sign} 0.5", "here")], [row])[0].passed
+
+
+def test_a_run_that_stopped_shows_how_much_was_asked() -> None:
+    row = Row("d", "m", "accuracy", 1.0, n=57, of=100, scored=57, unparsed=0, truncated=0, failed=0)
+    verdicts = check_gates([parse_gate("accuracy >= 50%", "here"), parse_gate("failed <= 50%", "here")], [row])
+    assert all("57 " in verdict.found and "of 100" in verdict.found for verdict in verdicts)
+    assert b"57 of 100" in to_junit(verdicts, "run")
+    text = to_pull_request(verdicts, [row], "run")
+    assert text.count("57 of 100") == 3  # the gate, the table, the note
+
+
 def test_files_for_ci_hold_whatever_a_name_holds() -> None:
     row = Row('<x>|"&\x1b\n', "m", "accuracy", 0.1, n=1, scored=1, unparsed=0, truncated=0, failed=0)
     verdicts = check_gates([parse_gate("accuracy >= 0.5", "here"), parse_gate("failed <= 0", "here")], [row])
     suite = ElementTree.fromstring(to_junit(verdicts, "run"))[0]
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert [len(case) for case in suite] == [1, 0]
+    assert [case[0].tag for case in suite] == ["failure", "system-out"]
     text = to_pull_request(verdicts, [row], "run")
     assert "**1 of 2 gates fail**" in text
     assert all(line.count(" | ") == text.splitlines()[4].count(" | ") for line in text.splitlines()[4:6])

@@ -49,6 +49,7 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
         "bound_high": 0.95,
         "fraction": True,
         "n": 200,
+        "of": None,
         "scored": 195,
         "unparsed": 3,
         "truncated": 1,

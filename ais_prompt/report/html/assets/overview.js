@@ -65,8 +65,13 @@ function scoreRow(line, before, range, choose) {
   const again = before?.dataset === line.dataset && before.model === line.model;
   const show = (state) => choose({ model: line.model, dataset: line.dataset, ...(state && { state }) });
   const score = line.score == null ? [el("td", { class: "note", colspan: 4 }, plain(line.note || "not scored"))] : scoreCells(line, range, task && show);
-  const states = task && !again ? [cell("number n", count(task.samples)), cell("plotted states-cell", stateBar(task.states, show), troubleOf(task))] : [cell("number n", line.n && !task ? count(line.n) : ""), cell("plotted states-cell")];
+  const states = task && !again ? [cell("number n", sizeOf(line, task)), cell("plotted states-cell", stateBar(task.states, show), troubleOf(task))] : [cell("number n", line.n && !task ? sizeOf(line, { samples: line.n }) : ""), cell("plotted states-cell")];
   return el("tr", {}, nameCells(line, before), score, states);
+}
+
+/** How many samples were asked; of how many, if asking stopped early. */
+function sizeOf(line, task) {
+  return line.of ? `${count(line.n)} of ${count(line.of)}` : count(task.samples);
 }
 
 function scoreCells(line, range, show) {

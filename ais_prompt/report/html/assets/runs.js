@@ -22,9 +22,9 @@ function scoreList(run) {
   return el("ul", { class: "main-scores" }, [...byName].map(([dataset, scores]) => el("li", { dir: "auto" }, el("span", { class: "soft" }, `${plain(dataset)} `), scores.map(scoreItem))));
 }
 
-function scoreItem({ model, score, fraction, note }) {
+function scoreItem({ model, score, fraction, note, n, of }) {
   const value = score == null ? plain(note || "no score").split(":")[0] : scored(score, fraction);
-  return el("span", { class: "main-score" }, plain(model), " ", el("b", {}, value));
+  return el("span", { class: "main-score" }, plain(model), " ", el("b", {}, value), of ? ` (${count(n)} of ${count(of)})` : "");
 }
 
 /** How many answers were asked for. */
