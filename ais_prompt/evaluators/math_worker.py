@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 from typing import Any
 
@@ -15,6 +16,10 @@ from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, veri
 MEMORY = 4 * 2**30
 """Most bytes of address space: ``9^{9^{9^9}}`` is a short answer."""
 _MARKS = ("$", "\\(", "\\[", "\\boxed")
+# The library takes every dollar for the end of a formula, and knows no other currency.
+_CURRENCY = re.compile(r"(?:\\\$|\\(?:pounds|euro|yen|textdollar|texteuro)(?![A-Za-z])|[€£¥￥])\s*")
+# 1\,000 and 1\ 000; it knows 1,000 and 1{,}000 itself.
+_THOUSANDS = re.compile(r"(?<=\d)(?:\\[,:;! ]|~|[\u00a0\u2009\u202f])(?=\d{3}(?!\d))")
 
 
 def main() -> None:
@@ -33,6 +38,7 @@ def main() -> None:
 
 def is_equal(gold: str, answer: str) -> bool:
     """Whether two answers are the same text or, as far as can be told, the same mathematics."""
+    gold, answer = _plain_numbers(gold), _plain_numbers(answer)
     if _bare(gold) == _bare(answer):
         return True
     # The order matters: the gold may be an expression that the answer has simplified, not the other way round.
@@ -44,6 +50,11 @@ def _parsed(text: str) -> list[Any]:
     configs = [LatexExtractionConfig(), ExprExtractionConfig()]
     found: list[Any] = parse(wrapped, configs, parsing_timeout=None) or parse(text, configs, parsing_timeout=None)
     return found
+
+
+def _plain_numbers(text: str) -> str:
+    """The text without signs of currency, and without spaces between thousands."""
+    return _THOUSANDS.sub("", _CURRENCY.sub("", text))
 
 
 def _bare(text: str) -> str:

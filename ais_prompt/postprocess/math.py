@@ -16,7 +16,8 @@ from ais_prompt.registry import POSTPROCESSORS
 
 _ANNOUNCEMENT = re.compile(r"(?:(?i:\banswer\s*(?:is|[:：=])|\bresult\s+is)|答案(?:是|为|[:：]))[:：]?[\s*]*")
 _SENTENCE_END = re.compile(r"\.(?=\s+[A-Z]|\s*$)|[。；;]|,\s+(?=[a-z]+\s+[a-z]+)")
-_INLINE = re.compile(r"\$\$?([^$]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+# A dollar behind a backslash is money, and neither begins nor ends a formula.
+_INLINE = re.compile(r"(?<!\\)\$\$?((?:\\.|[^$\\])+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types

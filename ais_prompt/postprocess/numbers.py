@@ -24,35 +24,41 @@ from typing import Any
 _NUMBER = re.compile(
     r"""
     # A sign, unless it is a hyphen or a subtraction; dollars on either side. Han and kana are letters to Python.
-    (?: (?<![^\W\u3040-\u30ff\u4e00-\u9fff])[-−]\$? | \$[-−]? )?
-    (?: \d{1,3}(?:,\d{3})+(?!\d) | \d+ )    # groups of three digits, or digits
+    (?: (?<![^\W\u3040-\u30ff\u4e00-\u9fff])[-−](?:\\?\$)? | \\?\$[-−]? )?
+    # Groups of three digits, parted as in text (1,000) or in LaTeX (1{,}000, 1\,000, 1,\!000); or digits.
+    (?: \d{1,3}(?:(?:,(?:\\!)?|\{,\}|\\[,:;!])\d{3})+(?!\d) | \d+ )
     (?: \.\d+ )?                            # a full stop alone ends a sentence
     """,
     re.VERBOSE,
 )
+_LATEX = re.compile(r"\\[$,:;! ]|\{,\}")
 _PLAIN = str.maketrans({"$": None, ",": None, "−": "-"})
 
 
 def last_number(text: str) -> str | None:
     """The last number in a text without ``$`` and commas, e.g. ``-1250.50``; None if there is none."""
     found = _NUMBER.findall(text)
-    return found[-1].translate(_PLAIN) if found else None
+    return _plain(found[-1]) if found else None
 
 
 def first_number(text: str) -> str | None:
     """The first number in a text, written as by `last_number`; None if there is none."""
     found = _NUMBER.search(text)
-    return found.group().translate(_PLAIN) if found else None
+    return _plain(found.group()) if found else None
 
 
 def to_decimal(value: Any) -> Decimal | None:
     """The exact value of a number, or of a text that is nothing but a number; None for everything else.
 
     ``$`` and ``,`` are passed over: ``18``, ``18.0``, ``"$18"``, ``"18."`` and ``" 18.00 "`` are one value, and so are
-    ``"1,000"``, ``1000`` and ``"1e3"``. Infinity and NaN are not numbers.
+    ``"1,000"``, ``1000`` and ``"1e3"``, and in LaTeX ``\\$1{,}000`` and ``1\\,000``. Infinity and NaN are not numbers.
     """
     try:
-        number = Decimal(str(value).strip().translate(_PLAIN))
+        number = Decimal(_plain(str(value).strip()))
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
+
+
+def _plain(number: str) -> str:
+    return _LATEX.sub("", number).translate(_PLAIN)

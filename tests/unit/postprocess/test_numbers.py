@@ -20,6 +20,9 @@ from ais_prompt.postprocess.numbers import last_number, to_decimal
         ("1,000", "1000"),
         ("they pay $1,234,567.89.", "1234567.89"),
         ("1,2,3", "3"),
+        (r"they pay \$1{,}234.50", "1234.50"),
+        (r"1\,000\,000 and 10,\!080", "10080"),
+        (r"-\$5", "-5"),
         ("3,14", "14"),
         ("1,0000", "0000"),
         ("2024,100", "100"),
@@ -58,7 +61,16 @@ def test_one_value_in_many_forms(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("1,000", "1000"), ("-$3", "-3"), ("−3", "-3"), ("0.1", "0.1"), ("-0", "0")]
+    ("text", "value"),
+    [
+        ("1,000", "1000"),
+        (r"\$1{,}000", "1000"),
+        (r"1\,000", "1000"),
+        ("-$3", "-3"),
+        ("−3", "-3"),
+        ("0.1", "0.1"),
+        ("-0", "0"),
+    ],
 )
 def test_values_are_read_exactly(text: str, value: str) -> None:
     assert to_decimal(text) == Decimal(value)
