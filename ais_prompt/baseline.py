@@ -2,61 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from ais_prompt.compare import StoredRun, open_run
-from ais_prompt.metrics.paired import LEVEL, detectable_drop, holm, mcnemar_worse, mean_is_negative
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.metrics.bootstrap import PairedDifference, paired_difference
+from ais_prompt.metrics.exact import exact
+from ais_prompt.metrics.paired import LEVEL, detectable, detectable_drop, holm, mcnemar_worse, mean_is_negative
 from ais_prompt.report.gates import Verdict
 from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
+from ais_prompt.tasks.scored_task import ScoredTask
 
 GATE: Final = "no significant drop"
+ENOUGH: Final = 0.9
+"""Share of the samples of either run that both must have answered; with fewer the gate is inconclusive."""
+
+Statistic = Callable[[NDArray[np.float64]], float]
 
 
 def make_baseline(run: StoredRun) -> Baseline:
     """The baseline that a run makes.
 
     Raises:
-        StoreError: results of the run are missing or broken.
+        ConfigError: the run is no evidence: it is not finished, stopped early, or too few samples were answered.
+        StoreError, DataError: results of the run are missing or broken, or its metric cannot be compared.
     """
-    return Baseline(
-        run.name,
-        tuple(
-            BaselineTask(
-                task.task.spec.model.abbr,
-                task.task.spec.dataset.abbr,
-                task.metric.metric,
-                task.metric.fraction,
-                task.values,
-            )
-            for task in run.tasks
-            if task.task.spec.dataset.eval.evaluator is not None
-        ),
-    )
+    if run.status != "finished":
+        raise ConfigError(f"{run.name} is no baseline: it is {run.status}", fix=f"go on with it: -r {run.folder.root}")
+    tasks = [task for task in run.tasks if task.task.spec.dataset.eval.evaluator is not None]
+    for task in tasks:
+        name, metric = task.task.spec.name, task.metric
+        if metric.of is not None:
+            what = f"{name} stopped early, after {metric.n} of {metric.of} samples, so it is no baseline"
+            raise ConfigError(what, where=run.name, fix="ask the rest with -r, without --stop-early")
+        if len(task.values) < ENOUGH * task.size:
+            what = f"only {len(task.values)} of {task.size} samples of {name} were answered, too few for a baseline"
+            raise ConfigError(what, where=run.name, fix="ask the failed ones again with -r")
+    return Baseline(run.name, tuple(map(_baseline_task, tasks)))
 
 
 def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
     """A baseline file, or the baseline that a run makes (its path, name or time).
 
     Raises:
-        ConfigError: there is neither such a file nor such a run.
+        ConfigError: there is neither such a file nor such a run, or the run is no evidence.
         StoreError: it cannot be read.
     """
     return read_baseline(Path(name)) if Path(name).is_file() else make_baseline(open_run(name, work_dir))
 
 
-class _Pair(Struct, frozen=True):
-    """A data set that both have, with the differences of the samples that both have answered."""
+def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0) -> list[Verdict]:
+    """Hold a run against a baseline, as `check_baseline` does; inconclusive as a whole if it is not finished."""
+    tasks, faults, statistics = [], {}, {}
+    for task in run.tasks:
+        if task.task.spec.dataset.eval.evaluator is None:
+            continue
+        name = task.task.spec.name
+        try:
+            tasks.append(_baseline_task(task))
+            if task.metric.of is not None:
+                faults[name] = f"asking stopped early, after {task.metric.n} of {task.metric.of} samples"
+            elif run.status != "finished":
+                faults[name] = f"the run is {run.status}"
+            if task.corpus is not None:
+                statistics[name] = task.corpus.statistic
+        except AisPromptError as error:
+            tasks.append(BaselineTask(task.task.spec.model.abbr, task.task.spec.dataset.abbr, "", True, {}))
+            faults[name] = error.what
+    return check_baseline(baseline, Baseline(run.name, tuple(tasks)), min_drop, statistics, faults)
+
+
+def _baseline_task(task: ScoredTask) -> BaselineTask:
+    spec, metric, corpus = task.task.spec, task.metric, task.corpus
+    task.check_comparable()
+    sums = {} if corpus is None else {name: tuple(row.tolist()) for name, row in task.rows.items()}
+    return BaselineTask(
+        spec.model.abbr, spec.dataset.abbr, metric.metric, metric.fraction, task.values, task.size, sums
+    )
+
+
+class _Pair(Struct, frozen=True, dict=True):
+    """A data set that both have, with the samples that both have answered.
+
+    Attributes:
+        names: ids of these samples.
+        statistic: computes the metric from sums; None if it is a mean.
+    """
 
     before: BaselineTask
     after: BaselineTask
-    differences: tuple[float, ...]
+    names: tuple[str, ...]
+    statistic: Statistic | None
 
-    @property
+    @cached_property
+    def differences(self) -> list[float]:
+        """``after`` less ``before`` of each sample."""
+        return [self.after.values[name] - self.before.values[name] for name in self.names]
+
+    @cached_property
+    def corpus(self) -> PairedDifference | None:
+        """The difference of a metric that is no mean."""
+        if self.statistic is None:
+            return None
+        before, after = (np.array([side.sums[name] for name in self.names]) for side in (self.before, self.after))
+        return paired_difference(before, after, self.statistic)
+
+    @cached_property
     def p_value(self) -> float:
-        """How likely so large a drop is if nothing became worse: McNemar's exact test, or that of the mean."""
+        """How likely so large a drop is if nothing became worse, by the test that fits the metric."""
+        if self.corpus is not None:
+            return self.corpus.p_worse
         values = {*self.before.values.values(), *self.after.values.values()}
         if values <= {0.0, 1.0}:
             worse, better = (sum(one * sign > 0 for one in self.differences) for sign in (-1, 1))
@@ -65,12 +127,35 @@ class _Pair(Struct, frozen=True):
 
     @property
     def drop(self) -> float:
-        """How far the mean fell."""
-        return -sum(self.differences) / len(self.differences)
+        """How far the metric fell."""
+        return -(sum(self.differences) / len(self.names) if self.corpus is None else self.corpus.value)
+
+    def detectable(self, tests: int) -> float | None:
+        """The drop that would be found in 80 % of all runs."""
+        return (
+            detectable_drop(self.differences, tests) if self.corpus is None else detectable(self.corpus.stderr, tests)
+        )
+
+    @property
+    def nothing_changed(self) -> bool:
+        """Whether every sample has the value that it had."""
+        sums = [(self.before.sums.get(name), self.after.sums.get(name)) for name in self.names]
+        return not any(self.differences) and all(old == new for old, new in sums)
+
+    @property
+    def left_out(self) -> int:
+        """Samples that only one of the runs has answered."""
+        return len(self.before.values.keys() ^ self.after.values.keys())
 
 
-def check_baseline(baseline: Baseline, run: Baseline, min_drop: float = 0.0) -> list[Verdict]:
-    """Fail where a data set dropped significantly, by ``min_drop`` or more.
+def check_baseline(
+    baseline: Baseline,
+    run: Baseline,
+    min_drop: float = 0.0,
+    statistics: Mapping[str, Statistic] | None = None,
+    faults: Mapping[str, str] | None = None,
+) -> list[Verdict]:
+    """Fail where a data set dropped significantly, by ``min_drop`` or more; inconclusive where that cannot be told.
 
     One-sided tests of paired samples at a level of 5 %, corrected over all data sets by Holm's procedure: runs that are
     equally good fail in 5 % of all cases at most, however many data sets there are.
@@ -79,17 +164,23 @@ def check_baseline(baseline: Baseline, run: Baseline, min_drop: float = 0.0) -> 
         baseline: what is held against.
         run: the run that is looked at, as a baseline of its own.
         min_drop: the smallest drop that matters, in the metric's unit.
+        statistics: ``model/dataset`` of the run → what computes its metric from sums, where it is no mean.
+        faults: ``model/dataset`` of the run → why it is no evidence.
     """
     old = {_key(task, baseline, run): task for task in baseline.tasks}
     verdicts, pairs = [], []
     for task in run.tasks:
+        name = f"{task.model}/{task.dataset}"
+        statistic = (statistics or {}).get(name)
         before = old.get(_key(task, baseline, run))
-        if fault := _cannot_pair(before, task):
-            verdicts.append(Verdict(GATE, f"{task.model}/{task.dataset}", False, fault))
+        fault = (faults or {}).get(name) or _cannot_pair(before, task, is_mean=statistic is None)
+        if fault:
+            verdicts.append(_inconclusive(name, fault))
         elif before is not None:
-            pairs.append(_pair(before, task))
+            common = tuple(name for name in task.values if name in before.values)
+            pairs.append(_Pair(before, task, common, statistic))
     missing = old.keys() - {_key(task, baseline, run) for task in run.tasks}
-    verdicts += [Verdict(GATE, name, False, "is in the baseline but not in the run") for name in sorted(missing)]
+    verdicts += [_inconclusive(name, "is in the baseline but not in the run") for name in sorted(missing)]
     corrected = holm({number: pair.p_value for number, pair in enumerate(pairs)})
     return verdicts + [_verdict(pair, corrected[number], min_drop, len(pairs)) for number, pair in enumerate(pairs)]
 
@@ -100,34 +191,41 @@ def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> str:
     return f"{task.model}/{task.dataset}" if several else task.dataset
 
 
-def _cannot_pair(before: BaselineTask | None, after: BaselineTask) -> str:
+def _inconclusive(subject: str, why: str) -> Verdict:
+    return Verdict(GATE, subject, False, f"inconclusive: {why}", inconclusive=True)
+
+
+def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: bool) -> str:
     """Why nothing can be said of a data set; empty if it can."""
     if before is None:
         return "is not in the baseline"
     if before.metric != after.metric:
         return f"has the metric {after.metric}, in the baseline it is {before.metric}"
-    if not before.values.keys() & after.values.keys():
-        return "has no answered sample in common with the baseline"
+    common = len(before.values.keys() & after.values.keys())
+    all_samples = max(before.size, after.size)
+    if not common or common < ENOUGH * all_samples:
+        answered = [f"{len(side.values)} of {side.size}" for side in (before, after)]
+        return (
+            f"{common} of {all_samples} samples are answered in both runs, which is less than {ENOUGH:.0%} "
+            f"({answered[0]} in the baseline, {answered[1]} in the run)"
+        )
+    if not is_mean and not before.sums:
+        return f"the baseline has no sums for {after.metric}: write it again with aisprompt baseline"
     return ""
-
-
-def _pair(before: BaselineTask, after: BaselineTask) -> _Pair:
-    common = [name for name in after.values if name in before.values]
-    return _Pair(before, after, tuple(after.values[name] - before.values[name] for name in common))
 
 
 def _verdict(pair: _Pair, p_value: float, min_drop: float, tests: int) -> Verdict:
     significant = p_value < LEVEL
-    passed = not significant or pair.drop < min_drop or pair.drop <= 0
+    passed = not significant or exact(pair.drop) < exact(min_drop) or pair.drop <= 0
     subject = f"{pair.after.model}/{pair.after.dataset}"
-    detectable = detectable_drop(pair.differences, tests)
-    words = [
-        f"{pair.after.metric} {_points(-pair.drop, pair)} on {len(pair.differences)} common samples, p {p_value:.2g}",
-        "nothing changed" if detectable is None else f"a drop of {_points(detectable, pair)} would be found in 80 %",
-    ]
-    left_out = len(pair.before.values.keys() ^ pair.after.values.keys())
-    if left_out:
-        words.append(f"{left_out} samples that only one of the runs has answered are left out")
+    words = [f"{pair.after.metric} {_points(-pair.drop, pair)} on {len(pair.names)} common samples, p {p_value:.2g}"]
+    found = pair.detectable(tests)
+    if pair.nothing_changed:
+        words.append("nothing changed" if not pair.left_out else "nothing changed on these")
+    elif found is not None:
+        words.append(f"a drop of {_points(found, pair)} would be found in 80 %")
+    if pair.left_out:
+        words.append(f"{pair.left_out} samples that only one of the runs has answered are left out")
     if significant and passed and pair.drop > 0:
         words.append(f"significant, but less than {_points(min_drop, pair)}")
     return Verdict(GATE, subject, passed, "; ".join(words))
@@ -138,4 +236,4 @@ def _points(value: float, pair: _Pair) -> str:
     return f"{100 * value:+.1f} points" if pair.after.fraction else f"{value:+.4g}"
 
 
-__all__ = ["Baseline", "check_baseline", "make_baseline", "open_baseline"]
+__all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "open_baseline"]

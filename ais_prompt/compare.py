@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -15,7 +15,8 @@ from ais_prompt.rescore import open_stored
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import read_json
 from ais_prompt.tasks.changed_parts import StoredTask
-from ais_prompt.tasks.comparison import Comparison, ScoredTask, adjusted, compare
+from ais_prompt.tasks.comparison import Comparison, adjusted, compare
+from ais_prompt.tasks.scored_task import ScoredTask
 
 
 class StoredRun(Struct, frozen=True):
@@ -74,6 +75,7 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
     """
     pairs = pair_tasks(before, after)
     notes = [f"{run.name} is not finished: it is {run.status}" for run in (before, after) if run.status != "finished"]
+    notes += [note for run in (before, after) for note in _stopped(run)]
     notes += _unpaired(before, after, pairs)
     found: list[Comparison] = []
     for old, new in pairs:
@@ -103,6 +105,12 @@ def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, Sc
         names = " and ".join(", ".join(task.task.spec.name for task in run.tasks) for run in (before, after))
         raise ConfigError("the runs have no data set in common", where=names, fix="compare runs of the same data sets")
     return pairs
+
+
+def _stopped(run: StoredRun) -> Iterator[str]:
+    for task in run.tasks:
+        if (of := task.task.facts.get("of")) is not None:
+            yield f"{run.name}: {task.task.spec.name} stopped early, after {task.task.facts['samples']} of {of} samples"
 
 
 def _key(task: ScoredTask, by_name: bool) -> str:

@@ -84,7 +84,7 @@ class GateKeeper:
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.baseline import check_baseline, make_baseline
+        from ais_prompt.baseline import check_run
         from ais_prompt.compare import open_run
         from ais_prompt.report.gates import check_gates, gate_lines, to_junit, to_pull_request
         from ais_prompt.report.outcome import summary_rows
@@ -92,7 +92,7 @@ class GateKeeper:
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
         verdicts = check_gates(self.gates, rows)
         if self.baseline is not None:
-            verdicts += check_baseline(self.baseline, make_baseline(open_run(str(root))), self.min_drop)
+            verdicts += check_run(self.baseline, open_run(str(root)), self.min_drop)
         if verdicts:
             click.echo("\nGates:")
             click.echo("\n".join(gate_lines(verdicts)))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ais_prompt.types import SampleScore, Score
 
 
@@ -36,3 +39,17 @@ class Evaluator(Protocol):
             scores: one for each question; one that was asked several times has its answers in ``repeats``. There may
                 be more than the memory holds: go through them in order, as often as needed.
         """
+
+
+@runtime_checkable
+class CorpusEvaluator(Evaluator, Protocol):
+    """An evaluator whose main metric is no mean: it is computed from sums over all samples, as BLEU is.
+
+    With these two methods `aisprompt compare` and baselines can compare the metric that the run reports.
+    """
+
+    def sums(self, score: SampleScore) -> NDArray[np.float64]:
+        """What the answers to one question add to the sums; shape (quantities,)."""
+
+    def statistic(self, sums: NDArray[np.float64]) -> float:
+        """The main metric, from the sums; shape (quantities,)."""

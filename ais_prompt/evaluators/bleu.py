@@ -58,13 +58,13 @@ class BleuEvaluator:
         found = array("d")
         for score in scores:
             answers.add(score)
-            if answered := [self._counts(answer) for answer in score.repeats or (score,) if answer.status != "failed"]:
-                found.extend(np.sum(answered, axis=0))
+            if score.status != "failed":
+                found.extend(self.sums(score))
         rows = np.frombuffer(found).reshape(-1, _QUANTITIES)
-        spread = bootstrap(rows, self._corpus)
+        spread = bootstrap(rows, self.statistic)
         whole = Score(
             metric="bleu",
-            value=self._corpus(rows.sum(axis=0)) if len(rows) else None,
+            value=self.statistic(rows.sum(axis=0)) if len(rows) else None,
             stderr=spread[0] if spread else None,
             counts=answers.statuses,
             n=answers.n,
@@ -74,22 +74,28 @@ class BleuEvaluator:
         )
         return [whole]
 
+    def sums(self, score: SampleScore) -> NDArray[np.float64]:
+        """Matching n-grams, n-grams, and lengths of answer and reference; shape (10,)."""
+        answered = [self._counts(answer) for answer in score.repeats or (score,) if answer.status != "failed"]
+        total: NDArray[np.float64] = np.sum(answered, axis=0)
+        return total
+
+    def statistic(self, sums: NDArray[np.float64]) -> float:
+        """Corpus BLEU, 0 to 100."""
+        whole = [round(count) for count in sums]
+        right, total, lengths = whole[:_ORDERS], whole[_ORDERS : 2 * _ORDERS], whole[2 * _ORDERS :]
+        found = self._bleu.compute_bleu(right, total, *lengths, smooth_method="exp", effective_order=False)
+        return float(found.score)
+
     @cached_property
     def _bleu(self) -> Any:
         metrics = require("sacrebleu.metrics", extra="metrics", why="BleuEvaluator")
-        # Of a single answer, orders that it is too short for are left out; for a corpus see `_corpus`.
+        # Of a single answer, orders that it is too short for are left out; for a corpus see `statistic`.
         return metrics.BLEU(tokenize=self.tokenize, lowercase=self.lowercase, effective_order=True)
 
     def _sentence(self, extracted: Any, gold: Any) -> Any:
         return self._bleu.sentence_score("" if extracted is None else str(extracted), golds_of(gold))
 
     def _counts(self, score: SampleScore) -> NDArray[np.float64]:
-        """Matching n-grams, n-grams, and lengths of answer and reference; shape (10,)."""
         found = self._sentence(score.extracted, score.gold)
         return np.array([*found.counts, *found.totals, found.sys_len, found.ref_len], dtype=np.float64)
-
-    def _corpus(self, counts: NDArray[np.float64]) -> float:
-        whole = [round(count) for count in counts]
-        right, total, lengths = whole[:_ORDERS], whole[_ORDERS : 2 * _ORDERS], whole[2 * _ORDERS :]
-        found = self._bleu.compute_bleu(right, total, *lengths, smooth_method="exp", effective_order=False)
-        return float(found.score)

@@ -94,11 +94,15 @@ def detectable_drop(differences: Sequence[float], tests: int = 1) -> float | Non
         tests: over how many data sets the level is divided.
 
     Returns:
-        None of fewer than two differences, or if nothing changed at all.
+        None of fewer than two differences, or if all are the same.
     """
     if len(differences) < 2:
         return None
-    stderr = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
+    return detectable(float(np.std(differences, ddof=1)) / math.sqrt(len(differences)), tests)
+
+
+def detectable(stderr: float | None, tests: int = 1) -> float | None:
+    """The same from the standard error of the difference; None if it is not known or 0."""
     normal = NormalDist()
     return stderr * (normal.inv_cdf(1 - LEVEL / tests) + normal.inv_cdf(POWER)) if stderr else None
 

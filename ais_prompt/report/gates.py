@@ -24,15 +24,17 @@ class Verdict(Struct, frozen=True):
         subject: ``model/dataset``; empty if there is none to which it applies.
         passed: whether the run keeps to it.
         found: what was found, in words.
+        inconclusive: whether there is too little evidence to tell; it has not passed then.
     """
 
     gate: str
     subject: str
     passed: bool
     found: str
+    inconclusive: bool = False
 
     def __str__(self) -> str:
-        mark = "ok  " if self.passed else "FAIL"
+        mark = "ok  " if self.passed else "????" if self.inconclusive else "FAIL"
         return f"{mark}  {self.gate}  {self.subject}  {self.found}"
 
 
@@ -87,10 +89,21 @@ def gate_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
     return (printable(str(verdict)) for verdict in verdicts)
 
 
+def _failed(verdicts: Sequence[Verdict]) -> tuple[int, int]:
+    """How many failed, and how many are inconclusive."""
+    inconclusive = sum(verdict.inconclusive for verdict in verdicts)
+    return sum(not verdict.passed for verdict in verdicts) - inconclusive, inconclusive
+
+
 def to_junit(verdicts: Sequence[Verdict], name: str) -> bytes:
-    """JUnit XML: one test case for each gate. Source of the format: the schema of Apache Ant's JUnit task."""
-    failures = sum(not verdict.passed for verdict in verdicts)
-    suite = ElementTree.Element("testsuite", name=name, tests=str(len(verdicts)), failures=str(failures), errors="0")
+    """JUnit XML: one test case for each gate, with an ``error`` if it is inconclusive.
+
+    Source of the format: the schema of Apache Ant's JUnit task.
+    """
+    failures, errors = _failed(verdicts)
+    suite = ElementTree.Element(
+        "testsuite", name=name, tests=str(len(verdicts)), failures=str(failures), errors=str(errors)
+    )
     for verdict in verdicts:
         case = ElementTree.SubElement(
             suite, "testcase", classname=_xml(verdict.subject or name), name=_xml(verdict.gate), time="0"
@@ -98,7 +111,8 @@ def to_junit(verdicts: Sequence[Verdict], name: str) -> bytes:
         if verdict.passed:
             ElementTree.SubElement(case, "system-out").text = _xml(str(verdict))
         else:
-            ElementTree.SubElement(case, "failure", message=_xml(verdict.found)).text = _xml(str(verdict))
+            kind = "error" if verdict.inconclusive else "failure"
+            ElementTree.SubElement(case, kind, message=_xml(verdict.found)).text = _xml(str(verdict))
     suites = ElementTree.Element("testsuites")
     suites.append(suite)
     ElementTree.indent(suites)
@@ -113,8 +127,10 @@ def _xml(text: str) -> str:
 
 def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) -> str:
     """Markdown for a pull request: whether the run passes, each gate, and the table of scores."""
-    failed = sum(not verdict.passed for verdict in verdicts)
-    state = f"**{failed} of {len(verdicts)} gates fail**" if failed else f"All {len(verdicts)} gates hold"
+    failed, inconclusive = _failed(verdicts)
+    states = [f"**{failed} of {len(verdicts)} gates fail**"] if failed else []
+    states += [f"**{inconclusive} of {len(verdicts)} gates are inconclusive**"] if inconclusive else []
+    state = ", ".join(states) or f"All {len(verdicts)} gates hold"
     lines = [
         f"### {state}",
         "",
@@ -131,5 +147,6 @@ def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) 
 
 
 def _markdown_row(verdict: Verdict) -> str:
-    cells = ("✅" if verdict.passed else "❌", verdict.gate, verdict.subject, verdict.found)
+    mark = "✅" if verdict.passed else "❔" if verdict.inconclusive else "❌"
+    cells = (mark, verdict.gate, verdict.subject, verdict.found)
     return f"| {' | '.join(map(escaped, cells))} |"

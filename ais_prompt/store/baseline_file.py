@@ -5,7 +5,10 @@ has two lists of ids for each data set, and the difference of two files shows wh
 
     {"format": 1, "run": "eval/20260131_235959",
      "tasks": [{"model": "m", "dataset": "d", "metric": "accuracy", "fraction": true,
-                "samples": {"0": "2d9e80bf2b1f 6c0f…", "1": "bd0e8911a38e …"}}]}
+                "n": 1319, "samples": {"0": "2d9e80bf2b1f 6c0f…", "1": "bd0e8911a38e …"}}]}
+
+``n`` counts the samples without an answer too. If the metric is computed from sums (BLEU), ``sums`` has those of each
+sample. Both are missing in files of earlier versions.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ class BaselineTask(Struct, frozen=True):
         metric: the main metric.
         fraction: whether its values are parts of 1.
         values: sample id → its value, of those samples that were answered.
+        n: all samples, answered or not; None if that is not known.
+        sums: sample id → what it adds to the sums that the metric is computed from; empty if it is a mean.
     """
 
     model: str
@@ -39,6 +44,13 @@ class BaselineTask(Struct, frozen=True):
     metric: str
     fraction: bool
     values: Mapping[str, float]
+    n: int | None = None
+    sums: Mapping[str, tuple[float, ...]] = {}
+
+    @property
+    def size(self) -> int:
+        """All samples, as far as is known."""
+        return len(self.values) if self.n is None else self.n
 
 
 class Baseline(Struct, frozen=True):
@@ -65,7 +77,9 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
             "dataset": task.dataset,
             "metric": task.metric,
             "fraction": task.fraction,
+            **({} if task.n is None else {"n": task.n}),
             "samples": _by_value(task.values),
+            **({"sums": {name: " ".join(map(repr, row)) for name, row in task.sums.items()}} if task.sums else {}),
         }
         for task in baseline.tasks
     ]
@@ -104,4 +118,6 @@ def _by_value(values: Mapping[str, float]) -> dict[str, str]:
 
 def _task(task: Mapping[str, Any]) -> BaselineTask:
     values = {name: float(value) for value, names in task["samples"].items() for name in names.split(" ")}
-    return BaselineTask(task["model"], task["dataset"], task["metric"], bool(task["fraction"]), values)
+    sums = {name: tuple(map(float, row.split(" "))) for name, row in task.get("sums", {}).items()}
+    n = None if task.get("n") is None else int(task["n"])
+    return BaselineTask(task["model"], task["dataset"], task["metric"], bool(task["fraction"]), values, n, sums)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -11,70 +10,10 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
 from ais_prompt.metrics.paired import bootstrap_interval, mcnemar_exact
-from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_json
-from ais_prompt.tasks.changed_parts import Change, StoredTask, changed_parts, same_extraction
-from ais_prompt.tasks.score import sample_scores
-from ais_prompt.types import Prediction, SampleScore, Score
-
-
-class ScoredTask(Struct, frozen=True, dict=True):
-    """The answers and scores of a stored task.
-
-    Attributes:
-        task: what was asked of whom.
-        folder: the run that it belongs to.
-    """
-
-    task: StoredTask
-    folder: RunFolder
-
-    @cached_property
-    def predictions(self) -> dict[str, Prediction]:
-        """Sample id → prediction.
-
-        Raises:
-            StoreError, DataError: they are missing or broken.
-        """
-        path = self.folder.predictions(self.task.spec.model.abbr, self.task.spec.dataset.abbr)
-        return {prediction.sample_id: prediction for prediction in read_predictions(path)}
-
-    @cached_property
-    def results(self) -> dict[str, Any]:
-        """The file of results.
-
-        Raises:
-            StoreError: it is missing or broken.
-        """
-        return read_json(self.folder.results(self.task.spec.model.abbr, self.task.spec.dataset.abbr))
-
-    @property
-    def metric(self) -> Score:
-        """The main metric."""
-        return Score.from_json(self.results["scores"][0])
-
-    @cached_property
-    def values(self) -> dict[str, float]:
-        """Sample id → value of the main metric, of those samples that were answered."""
-        metric = self.metric.metric
-        return {
-            detail["sample_id"]: float(detail["values"].get(metric, 0.0))
-            for detail in self.results["details"]
-            if detail["status"] != "failed"
-        }
-
-    @cached_property
-    def extracted(self) -> dict[str, Any]:
-        """Sample id → what was read out of the answer."""
-        return {detail["sample_id"]: detail["extracted"] for detail in self.results["details"]}
-
-    def values_by(self, other: ScoredTask, ids: Iterable[str]) -> dict[str, float]:
-        """The values of these samples if the answers were read and scored as in another run."""
-        wanted = [self.predictions[name] for name in ids]
-        scores: Iterable[SampleScore] = sample_scores(other.task.spec, wanted)
-        metric = other.metric.metric
-        return {score.sample_id: float(score.values.get(metric, 0.0)) for score in scores if score.status != "failed"}
+from ais_prompt.tasks.changed_parts import Change, changed_parts, same_extraction
+from ais_prompt.tasks.corpus_comparison import Numbers, Share, compare_corpus, same_prompt
+from ais_prompt.tasks.scored_task import ScoredTask
+from ais_prompt.types import Prediction
 
 
 class Flip(Struct, frozen=True):
@@ -95,14 +34,6 @@ class Flip(Struct, frozen=True):
     same_prompt: bool
     predictions: tuple[Prediction, Prediction]
     extracted: tuple[Any, Any]
-
-
-class Share(Struct, frozen=True):
-    """A part of the difference, and how many samples it comes from."""
-
-    cause: str
-    difference: float
-    samples: int
 
 
 class Comparison(Struct, frozen=True):
@@ -183,7 +114,13 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
             where=after.task.spec.name,
             fix="were they made with the same data? Samples are known by a digest of their row",
         )
+    before.check_comparable()
+    after.check_comparable()
     differences = tuple(new[name] - old[name] for name in ids)
+    if before.corpus is not None and after.corpus is not None:
+        numbers = compare_corpus(before, after, ids)
+    else:
+        numbers = _mean_numbers(before, after, ids, differences)
     both = before.predictions.keys() & after.predictions.keys()
     changes = changed_parts(before.task, after.task)
     return Comparison(
@@ -196,13 +133,13 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         only_after=len(after.predictions) - len(both),
         failed_before=len(both - old.keys()),
         failed_after=len(both - new.keys()),
-        before=_mean(old[name] for name in ids),
-        after=_mean(new[name] for name in ids),
+        before=numbers.before,
+        after=numbers.after,
         differences=differences,
-        interval=bootstrap_interval(differences),
+        interval=numbers.interval,
         p=_p_value([*(old[name] for name in ids), *(new[name] for name in ids)], differences),
         flips=tuple(_flips(before, after, ids, differences)),
-        shares=tuple(_shares(before, after, ids, differences)),
+        shares=numbers.shares,
         changes=tuple(changes),
     )
 
@@ -210,6 +147,15 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
 def adjusted(comparison: Comparison, p_adjusted: float | None) -> Comparison:
     """The comparison with its corrected p-value."""
     return replace(comparison, p_adjusted=p_adjusted)
+
+
+def _mean_numbers(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> Numbers:
+    return Numbers(
+        before=_mean(before.values[name] for name in ids),
+        after=_mean(after.values[name] for name in ids),
+        interval=bootstrap_interval(differences),
+        shares=tuple(_shares(before, after, ids, differences)),
+    )
 
 
 def _joined(before: str, after: str) -> str:
@@ -237,16 +183,12 @@ def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], difference
             index=before.predictions[name].index,
             before=old[name],
             after=new[name],
-            same_prompt=_same_prompt(before, after, name),
+            same_prompt=same_prompt(before, after, name),
             predictions=(before.predictions[name], after.predictions[name]),
             extracted=(read_before.get(name), read_after.get(name)),
         )
         for _, number in changed
     ]
-
-
-def _same_prompt(before: ScoredTask, after: ScoredTask, name: str) -> bool:
-    return before.predictions[name].origin_prompt == after.predictions[name].origin_prompt
 
 
 def _shares(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> Iterable[Share]:
@@ -261,7 +203,7 @@ def _shares(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differenc
         extraction = [by_name - by_answers[name] for name, by_name in zip(ids, differences, strict=True)]
         yield Share("extraction", sum(extraction) / len(ids), sum(map(bool, extraction)))
     for cause, same in (("answers to changed prompts", False), ("answers to the same prompts", True)):
-        found = [by_answers[name] for name in ids if _same_prompt(before, after, name) is same]
+        found = [by_answers[name] for name in ids if same_prompt(before, after, name) is same]
         if found:
             yield Share(cause, sum(found) / len(ids), len(found))
 

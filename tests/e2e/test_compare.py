@@ -117,3 +117,51 @@ def test_the_page_holds_every_changed_sample_and_no_markup_of_theirs(project: Pr
     data = page.split('id="data">')[1].split("</script>")[0]
     [one] = json.loads(data)["comparisons"]
     assert one["flips"][0]["answers"][1].startswith("</script><script>")
+
+
+BLEU = DATASET.replace("Gsm8kEvaluator", "BleuEvaluator").replace(
+    "pred_postprocessor=dict(type='gsm8k_postprocess'),", ""
+)
+CATS = [{"question": f"q{n}", "answer": "the cat sat on the mat " * (1 + n % 7)} for n in range(30)]
+
+
+def test_bleu_is_that_of_the_corpus_which_the_run_reports(project: Project) -> None:
+    project.write_data(CATS)
+    scores, folders = [], []
+    for name, answers in (("a", "{}"), ("b", "{r'^q1': 'the cat sat'}")):
+        models = f"dict(type='ScriptedModel', abbr='fake', answers={answers}, default='the cat sat on the mat the cat')"
+        project.write_config(models=models, datasets=BLEU)
+        folders.append(run(project, name))
+        [row] = json.loads((project.root / folders[-1] / "summary" / "summary.json").read_text())
+        scores.append(row["score"])
+    [one] = compared(project, *folders)["comparisons"]
+    assert (one["before"], one["after"]) == tuple(scores)
+    assert one["interval"][0] <= one["difference"] <= one["interval"][1]
+    [share] = one["shares"]
+    assert abs(share["difference"] - one["difference"]) < 1e-9
+    assert project.run("baseline", folders[0], "-o", "base.json").returncode == 0
+    held = project.run("score", folders[1], "--baseline", "base.json")
+    assert held.returncode == 1
+    assert f"bleu {scores[1] - scores[0]:+.4g} on 30 common samples" in held.stdout
+    same = project.run("score", folders[0], "--baseline", "base.json")
+    assert same.returncode == 0
+    assert "nothing changed" in same.stdout
+
+
+def test_shares_of_bleu_add_up_to_the_difference(project: Project) -> None:
+    project.write_data(CATS)
+    folders = []
+    for name, template, more in (
+        ("a", "{question}", ""),
+        ("b", "{question}\\n" * 2, "pred_postprocessor=dict(type='first_capital_postprocess'),"),
+    ):
+        datasets = BLEU.replace("template='{question}", f"template='{template}").replace(
+            "eval_cfg=dict(", f"eval_cfg=dict({more}"
+        )
+        answers = "{r'^q1\\n': 'A cat sat'}"
+        models = f"dict(type='ScriptedModel', abbr='fake', answers={answers}, default='the Cat sat on the mat')"
+        project.write_config(models=models, datasets=datasets)
+        folders.append(run(project, name))
+    [one] = compared(project, *folders)["comparisons"]
+    assert {share["cause"] for share in one["shares"]} == {"extraction", "answers to changed prompts"}
+    assert abs(sum(share["difference"] for share in one["shares"]) - one["difference"]) < 1e-9

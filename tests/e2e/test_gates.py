@@ -114,3 +114,34 @@ def test_gates_are_checked_by_check(project: Project) -> None:
     assert "'sumz' matches no data set" in done.stderr
     assert "has the metric 'bleu'" in done.stderr
     assert "eval.py:" in done.stderr
+
+
+def test_what_is_no_evidence_is_no_baseline_and_passes_no_gate(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(40)])
+    whole = project.run("run", "eval.py")
+    assert whole.returncode == 0
+    assert project.run("baseline", "eval", "-o", "base.json").returncode == 0
+    # One of 40 samples is common.
+    few = project.run("run", "eval.py", "--num-prompts", "1", "--baseline", "base.json", "--junit", "j.xml")
+    assert few.returncode == 1
+    assert "????  no significant drop  fake/sums  inconclusive: 1 of 40 samples are answered in both" in few.stdout
+    assert ElementTree.parse(project.root / "j.xml").getroot()[0].get("errors") == "1"
+    # Most requests fail.
+    project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{r'^[1-9]': dict(failure='http_500')}"))
+    failing = project.run("run", "eval.py", "--max-failures", "100%", "--baseline", "base.json")
+    assert failing.returncode == 1
+    assert "inconclusive" in failing.stdout
+    refused = project.run("baseline", "eval", "-o", "other.json")
+    assert refused.returncode == 2
+    assert "too few for a baseline" in refused.stderr
+    assert not (project.root / "other.json").exists()
+
+
+def test_a_run_that_stopped_is_no_baseline(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "5"} for n in range(60)])
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='It is 4.', max_concurrency=1)")
+    project.run("run", "eval.py", "--gate", "accuracy >= 80%", "--stop-early")
+    for args in (["baseline", "eval", "-o", "base.json"], ["run", "eval.py", "--baseline", str(project.folder())]):
+        done = project.run(*args)
+        assert done.returncode == 2
+        assert "stopped early, after 13 of 60 samples" in done.stderr

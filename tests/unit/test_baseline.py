@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from ais_prompt.baseline import check_baseline
 from ais_prompt.errors import ConfigError
@@ -59,13 +62,57 @@ def test_models_may_have_other_names_if_each_run_has_one() -> None:
     [
         (task(9, 1, "other"), ["is not in the baseline", "is in the baseline but not in the run"]),
         (task(9, 1, metric="em"), ["has the metric em, in the baseline it is accuracy"]),
-        (BaselineTask("m", "d", "accuracy", True, {"x": 1.0}), ["has no answered sample in common with the baseline"]),
+        (BaselineTask("m", "d", "accuracy", True, {"x": 1.0}), ["0 of 10 samples are answered in both runs"]),
+        (task(1, 0), ["1 of 10 samples are answered in both runs"]),
+        (replace(task(2, 1), n=10), ["(10 of 10 in the baseline, 3 of 10 in the run)"]),
+        (replace(task(9, 1), n=12), ["10 of 12 samples are answered in both runs, which is less than 90%"]),
     ],
 )
-def test_what_cannot_be_compared_fails(after: BaselineTask, words: list[str]) -> None:
+def test_without_evidence_nothing_is_concluded(after: BaselineTask, words: list[str]) -> None:
     verdicts = check_baseline(run(task(9, 1)), run(after))
-    assert [verdict.found for verdict in verdicts] == words
-    assert not any(verdict.passed for verdict in verdicts)
+    assert [part in verdict.found for verdict, part in zip(verdicts, words, strict=True)] == [True] * len(words)
+    assert all(verdict.inconclusive and not verdict.passed for verdict in verdicts)
+
+
+def test_nothing_changed_is_only_said_if_nothing_did() -> None:
+    def found(before: BaselineTask, after: BaselineTask) -> str:
+        [verdict] = check_baseline(run(before), run(after))
+        return verdict.found
+
+    assert "nothing changed" in found(task(9, 1), task(9, 1))
+    assert "nothing changed" not in found(task(1, 0), task(0, 1))  # one sample, another value
+    f1 = BaselineTask("m", "d", "f1", True, {"a": 0.5, "b": 0.5})
+    assert "nothing changed" not in found(f1, replace(f1, values={"a": 0.25, "b": 0.25}))
+    bleu = replace(f1, metric="bleu", fraction=False, sums={"a": (1.0,), "b": (2.0,)})
+    other = replace(bleu, sums={"a": (1.0,), "b": (3.0,)})
+    for after, unchanged in ((bleu, True), (other, False)):
+        [verdict] = check_baseline(run(bleu), run(after), statistics={"m/d": lambda sums: float(sums[0])})
+        assert ("nothing changed" in verdict.found) is unchanged
+
+
+def test_a_metric_of_sums_is_compared_as_such() -> None:
+    def ratio(sums: NDArray[np.float64]) -> float:
+        return float(sums[0] / sums[1])
+
+    def made(right: int) -> BaselineTask:
+        # Every sample alone has the same value in both runs; a long one weighs more in the whole.
+        sums = {f"s{n}": (float(n % 2 * right), 1.0 + 9 * (n % 2)) for n in range(200)}
+        return BaselineTask("m", "d", "ratio", False, dict.fromkeys(sums, 0.5), 200, sums)
+
+    [worse] = check_baseline(run(made(8)), run(made(4)), statistics={"m/d": ratio})
+    assert not worse.passed
+    assert not worse.inconclusive
+    assert f"ratio {(400 - 800) / 1100:+.4g} on 200" in worse.found
+    assert check_baseline(run(made(4)), run(made(8)), statistics={"m/d": ratio})[0].passed
+    [old] = check_baseline(run(replace(made(8), sums={})), run(made(8)), statistics={"m/d": ratio})
+    assert old.inconclusive
+
+
+def test_a_limit_on_the_drop_is_exact() -> None:
+    # 7 of 100 became worse: a drop of exactly 0.07, which matters from 0.07 on.
+    for least, passed in ((0.07, False), (0.0700001, True)):
+        [verdict] = check_baseline(run(task(90, 10)), run(task(83, 17)), min_drop=least)
+        assert verdict.passed is passed
 
 
 def test_values_that_are_no_right_and_wrong() -> None:
@@ -80,7 +127,10 @@ def test_values_that_are_no_right_and_wrong() -> None:
 @given(st.dictionaries(st.from_regex(r"[0-9a-f]{12}(-\d)?", fullmatch=True), st.floats(0, 1), min_size=1))
 def test_a_file_holds_what_was_written(tmp_path_factory: pytest.TempPathFactory, values: dict[str, float]) -> None:
     path = tmp_path_factory.mktemp("baseline") / "b.json"
-    made = run(BaselineTask("模型", "d", "accuracy", True, values))
+    sums = {name: (value, 1 / 3) for name, value in values.items()}
+    made = run(
+        BaselineTask("模型", "d", "accuracy", True, values), BaselineTask("m", "b", "bleu", False, values, 9, sums)
+    )
     write_baseline(path, made)
     assert read_baseline(path) == made
 
