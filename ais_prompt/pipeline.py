@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -78,7 +79,8 @@ class RunResult(Struct, frozen=True):
     Attributes:
         outcomes: how each task ended.
         rows: of the summary, those for people.
-        failed, asked: samples without an answer, and samples in all.
+        failed, asked: samples that failed, because of the model, a judge or the gold; and samples in all.
+        reasons: why answers failed → how many of them.
         speeds: task → how fast its served model answered.
         isolation: task → how the programs of its answers were kept apart from the machine.
     """
@@ -87,6 +89,7 @@ class RunResult(Struct, frozen=True):
     rows: Sequence[Row]
     failed: int
     asked: int
+    reasons: Mapping[str, int] = field(default_factory=dict)
     speeds: Mapping[str, Speed] = field(default_factory=dict)
     isolation: Mapping[str, str] = field(default_factory=dict)
 
@@ -239,7 +242,26 @@ def run(
                 write_report(folder)
             else:
                 forget_report(folder)
-    return RunResult(outcomes, chosen, *record.failed_and_asked(tasks), speeds, record.isolation)
+    by_name = {outcome.name: outcome for outcome in outcomes}
+    failed = sum(_failed(task, by_name[task.name], record) for task in tasks)
+    asked = sum(record.samples(task) or 0 for task in tasks)
+    return RunResult(outcomes, chosen, failed, asked, _reasons(outcomes), speeds, record.isolation)
+
+
+def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:
+    """How many samples of a task failed; before they are scored only those without an answer are known."""
+    by_score = outcome.scores[0].failed_samples if outcome.scores else None
+    return record.unanswered(task) if by_score is None else by_score
+
+
+def _reasons(outcomes: Sequence[TaskOutcome]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for outcome in outcomes:
+        for reason, count in outcome.scores[0].reasons.items() if outcome.scores else ():
+            state, _, why = reason.partition(": ")
+            if state == "failed":
+                found[why] += count
+    return dict(found.most_common())
 
 
 def _hide_again(folder: RunFolder) -> None:

@@ -47,10 +47,9 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
         report(errors[0], debug=debug)
         return errors[0].exit_code
     if not limit.allows(result.failed, result.asked):
-        click.echo(
-            f"\n{result.failed} of {result.asked} samples have no answer; --max-failures is {limit}",
-            err=True,
-        )
+        reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items())
+        failed = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")
+        click.echo(f"\n{failed}; --max-failures is {limit}", err=True)
         return 1
     return 0
 

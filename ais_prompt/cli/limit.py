@@ -11,7 +11,7 @@ import click
 
 @dataclass(frozen=True, slots=True)
 class FailureLimit:
-    """How many samples may stay without an answer.
+    """How many samples may fail.
 
     Attributes:
         number: samples, or percent of all samples.

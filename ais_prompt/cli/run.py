@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     default="0",
     show_default=True,
     metavar="N|N%",
-    help="More samples than this without an answer: exit code 1.",
+    help="More samples than this that failed: exit code 1.",
 )
 @gate_options
 @click.option("--stop-early", is_flag=True, help="Ask of each data set only until its gates are decided.")
@@ -121,10 +121,12 @@ def _show_plan(spec: RunSpec) -> None:
 
 def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict[str, Any]) -> None:
     """The commands that are of use now."""
+    from ais_prompt.tasks.scorer import UNUSABLE_GOLD
+
     again = as_command("run", **options)
     view = as_command("view-prompt", **options)
     rows = []
-    if result.failed:
+    if result.failed and set(result.reasons) != {UNUSABLE_GOLD}:
         rows.append(("ask the failed ones again", f"{again} -r {root.name}"))
     if not limit.allows(result.failed, result.asked):
         rows.append(("accept these failures", f"{again} -r {root.name} --max-failures {result.failed}"))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     default="0",
     show_default=True,
     metavar="N|N%",
-    help="More samples than this without an answer: exit code 1.",
+    help="More samples than this that failed: exit code 1.",
 )
 @CODE_EXECUTION
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")

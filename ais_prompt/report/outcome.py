@@ -138,5 +138,7 @@ def _why_none(score: Score) -> str:
     if score.value is not None:
         return ""
     if score.counts["failed"] == score.n:
-        return "no answer: every request failed"
+        # A judge without verdict and an unusable gold are failures too, but not of the requests.
+        others = [why for why in score.reasons if why.startswith(("failed: judge", "failed: unusable gold"))]
+        return "no value: every sample failed" if others else "no answer: every request failed"
     return f"no value: no question has answers enough for {score.metric}"

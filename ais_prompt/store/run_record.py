@@ -85,10 +85,9 @@ class RunRecord:
         of: int | None = self._values["tasks"].get(task.name, {}).get("of")
         return of
 
-    def failed_and_asked(self, tasks: Iterable[TaskSpec]) -> tuple[int, int]:
-        """Samples without an answer, and samples in all, of those tasks whose inference was over at some time."""
-        noted = [self._values["tasks"][task.name] for task in tasks if task.name in self._values["tasks"]]
-        return sum(facts["failed"] for facts in noted), sum(facts["samples"] for facts in noted)
+    def unanswered(self, task: TaskSpec) -> int:
+        """Samples of a task without an answer, as far as its inference was ever over."""
+        return int(self._values["tasks"].get(task.name, {}).get("failed", 0))
 
     def speeds(self, tasks: Iterable[TaskSpec]) -> dict[str, Speed]:
         """Task → how fast its served model answered when it was last asked."""

@@ -13,9 +13,14 @@ from ais_prompt.utils.spilled import Spilled
 
 
 class SampleScores(Spilled[SampleScore]):
-    """A sequence that knows what is to be told of its samples as a whole."""
+    """A sequence that knows what is to be told of its samples as a whole.
+
+    Attributes:
+        failed: samples with an answer that failed, whatever it failed for.
+    """
 
     def __init__(self, samples: Iterable[SampleScore]) -> None:
+        self.failed = 0
         self._reasons: Counter[str] = Counter()
         self._hashes = array("q")
         super().__init__(samples)
@@ -28,6 +33,7 @@ class SampleScores(Spilled[SampleScore]):
         """
         super().append(sample)
         self._hashes.append(hash(sample.sample_id))
+        self.failed += any(answer.status == "failed" for answer in sample.repeats or (sample,))
         for answer in sample.repeats or (sample,):
             if answer.reason:
                 self._reasons[f"{answer.status}: {answer.reason.partition(':')[0]}"] += 1

@@ -74,7 +74,9 @@ def score(
     _refuse_doubled(samples.doubled_ids(), str(path))
     if asked is not None and len(samples) != asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
-    scores = [replace(score, reasons=samples.reasons) for score in scorer.aggregate(samples)]
+    scores = [
+        replace(score, reasons=samples.reasons, failed_samples=samples.failed) for score in scorer.aggregate(samples)
+    ]
     if stopped_of is not None:
         scores = [_stopped(score, stopped_of) for score in scores]
     head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}

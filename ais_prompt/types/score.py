@@ -78,6 +78,8 @@ class Score(Struct, frozen=True):
         repeats: the most answers to one question.
         fraction: whether ``value`` is a part of 1, which people read as percent.
         reasons: ``status: reason`` → how many answers, for those that are not plainly scored.
+        failed_samples: samples with an answer that failed, whether model, judge or gold did; None in results
+            of earlier versions.
         is_mean: whether ``value`` is the mean over the questions, of values that are at best 1.
         of: answers that the data set would have given, if asking stopped before its end; None if it did not.
     """
@@ -92,6 +94,7 @@ class Score(Struct, frozen=True):
     repeats: int = 1
     fraction: bool = True
     reasons: Mapping[str, int] = field(default_factory=dict)
+    failed_samples: int | None = None
     is_mean: bool = False
     of: int | None = None
 

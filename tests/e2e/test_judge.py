@@ -59,7 +59,7 @@ def judged(project: Project, kind: str = "predictions") -> list[dict[str, Any]]:
 
 
 def test_a_judge_scores_answers(project: Project) -> None:
-    done = project.run("run", "eval.py", "--max-failures", "1")
+    done = project.run("run", "eval.py", "--max-failures", "3")
     assert done.returncode == 0, done.stderr
     assert scores(project) == {"accuracy": pytest.approx(2 / 3)}
     found = [(one["status"], one.get("reason"), one["values"].get("accuracy")) for one in details(project)]
@@ -78,9 +78,29 @@ def test_a_judge_scores_answers(project: Project) -> None:
     assert len(judged(project)) == 5
 
 
+def test_what_has_no_verdict_counts_for_max_failures(project: Project) -> None:
+    done = project.run("run", "eval.py", "--max-failures", "2")
+    assert done.returncode == 1
+    assert (
+        "3 of 6 samples failed (judge without verdict 1, judge timeout 1, http_500 1); --max-failures is 2"
+        in done.stderr
+    )
+    seen_again = project.run("run", "eval.py", "-m", "viz", "-r", "--max-failures", "2")
+    assert seen_again.returncode == 1
+
+
+def test_a_judge_without_any_verdict_is_the_reason(project: Project) -> None:
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='hmm')", datasets=dataset(LLM))
+    done = project.run("run", "eval.py")
+    assert done.returncode == 1
+    assert "6 of 6 samples failed (judge without verdict 6)" in done.stderr
+    assert "every request failed" not in done.stdout
+    assert "every sample failed" in project.summary()[0]["note"]
+
+
 def test_a_rule_comes_first(project: Project) -> None:
     project.write_config(models=MODEL, datasets=dataset(CASCADE))
-    done = project.run("run", "eval.py", "--max-failures", "1")
+    done = project.run("run", "eval.py", "--max-failures", "3")
     assert done.returncode == 0, done.stderr
     assert scores(project) == {"accuracy": pytest.approx(2 / 3), "rule_accuracy": pytest.approx(1 / 3)}
     assert [one["prediction"] for one in judged(project)] == ["A", "Verdict: B", "I cannot tell.", None]
@@ -89,7 +109,7 @@ def test_a_rule_comes_first(project: Project) -> None:
 def test_scoring_again_asks_only_what_has_no_verdict(project: Project) -> None:
     project.run("run", "eval.py")
     assert len(judged(project, "journal")) == 5
-    done = project.run("score", "eval", "--max-failures", "1")
+    done = project.run("score", "eval", "--max-failures", "3")
     assert done.returncode == 0, done.stderr
     assert "4 of 5 samples are answered already, 1 will be asked" in done.stderr
     assert scores(project) == {"accuracy": pytest.approx(2 / 3)}
@@ -150,7 +170,7 @@ def test_ratings(project: Project) -> None:
     judge = "dict(type='ScriptedModel', abbr='judge', answers={'Q0': 'Rating: [[9]]', 'Q1': '[[11]]'}, default='[[6]]')"
     rating = f"dict(type='LLMRatingEvaluator', judge_cfg={judge}, prompt_template={TEMPLATE})"
     project.write_config(models=MODEL, datasets=dataset(rating))
-    done = project.run("run", "eval.py", "--max-failures", "1")
+    done = project.run("run", "eval.py", "--max-failures", "2")
     assert done.returncode == 0, done.stderr
     [row] = project.summary()
     assert (row["metric"], row["score"], row["failed"]) == ("rating", pytest.approx((9 + 6 + 6 + 6) / 4), 2)
