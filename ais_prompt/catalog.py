@@ -96,3 +96,25 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
 }
 """Kind of part → name → module that defines it."""
+
+PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
+    "models": tuple(
+        f"ais_prompt.models.base.{name}"
+        for name in ("Model", "TokenizingModel", "BatchModel", "ScoringModel", "AsyncModel")
+    ),
+    "transports": ("ais_prompt.models.transport.base.Transport",),
+    "readers": ("ais_prompt.readers.base.Reader",),
+    "retrievers": ("ais_prompt.retrievers.base.Retriever",),
+    "encoders": ("ais_prompt.retrievers.encoder.Encoder",),
+    "templates": ("ais_prompt.prompts.base.Template", "ais_prompt.prompts.filled_dialogue.DialogueTemplate"),
+    "inferencers": tuple(
+        f"ais_prompt.inferencers.base.{name}" for name in ("Inferencer", "DialogueInferencer", "RepeatingInferencer")
+    ),
+    "postprocessors": (),
+    "evaluators": (
+        "ais_prompt.evaluators.base.Evaluator",
+        "ais_prompt.evaluators.base.CorpusEvaluator",
+        "ais_prompt.evaluators.judge.JudgeEvaluator",
+    ),
+}
+"""Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""

@@ -6,9 +6,11 @@ AisPromptError                 what happened, where, how to fix it, exit code
  ├── DataError          (2)    a data file or its columns are not what the config says
  │    └── GoldError     (2)    the gold answer of a sample cannot be used
  ├── PromptError        (2)    a template cannot be used, or not with this data
+ ├── PartError          (2)    a part of the user's own raises, or returns something of the wrong type
  ├── StoreError         (3)    the run folder cannot be read or written
  ├── ModelError         (3)    a model or its server cannot be used
  │    └── MissingExtra  (3)    an optional package is not installed
+ ├── InternalError      (70)   a fault of the program itself, which ended one task
  └── Interrupted        (130)  stopped by the user; the run can be taken up again
 """
 
@@ -91,6 +93,10 @@ class PromptError(AisPromptError):
     """A template cannot be used, or not with this data."""
 
 
+class PartError(AisPromptError):
+    """A part of the user's own raises, or returns something of the wrong type; ``where`` is a line of its file."""
+
+
 class StoreError(AisPromptError):
     """The run folder cannot be read or written."""
 
@@ -105,6 +111,12 @@ class ModelError(AisPromptError):
 
 class MissingExtra(ModelError):
     """An optional package is not installed; the fix is the command that installs it."""
+
+
+class InternalError(AisPromptError):
+    """A fault of the program itself, which ended one task; the others went on."""
+
+    exit_code = 70
 
 
 class Interrupted(AisPromptError):

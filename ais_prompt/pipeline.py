@@ -26,7 +26,7 @@ from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
 from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
-from ais_prompt.runners.local import run_local
+from ais_prompt.runners.local import internal_error, run_local
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
@@ -321,6 +321,8 @@ def _scored(task: TaskSpec, folder: RunFolder, record: RunRecord, progress: RunP
             scores = stored_scores(task, folder)
     except AisPromptError as error:
         return TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
+    except Exception as error:
+        return TaskOutcome(task.model.abbr, task.dataset.abbr, error=internal_error(error))
     return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)
 
 

@@ -15,13 +15,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable, Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from mmengine.registry import Registry
 
-from ais_prompt.catalog import PARTS
-from ais_prompt.errors import ConfigError, MissingExtra
+from ais_prompt.catalog import PARTS, PROTOCOLS
+from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
+from ais_prompt.utils.guard import exception_line, guarded, guarded_call
+from ais_prompt.utils.places import defined_at, users_line
 
 
 class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
@@ -52,13 +56,45 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             return import_dotted(key)
         raise ConfigError(f"there is no {self._singular} named {key!r}", fix=self._advice(key))
 
-    def is_shipped(self, key: str) -> bool:
-        """Whether a name or dotted path stands for a part of ais_prompt itself.
+    def make(self, key: str, args: Mapping[str, Any], **offered: Any) -> Any:
+        """Make a part. One that is not ours gets a stand-in, see `ais_prompt.utils.guard`.
+
+        Args:
+            key: as for `get`.
+            args: its arguments.
+            offered: arguments for a part that has parameters of these names, where ``args`` does not give them.
+
+        Raises:
+            ConfigError: there is no such part, it refuses its arguments, or it is a part of another kind.
+            MissingExtra: as `get`.
+        """
+        part = self.get(key)
+        try:
+            wanted = offered.keys() & inspect.signature(part).parameters if offered else ()
+            made = part(**{**{name: offered[name] for name in wanted}, **args})
+        except (AisPromptError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:
+            where = users_line(error) or defined_at(part)
+            raise ConfigError(f"{key} cannot be made: {exception_line(error)}", where=where) from error
+        # Evaluators may leave parts of their protocol out: `ais_prompt.evaluators.own` completes and guards them.
+        if is_shipped(type(made)) or self.kind == "evaluators":
+            return made
+        return guarded(made, self.protocols(), key)
+
+    def function(self, key: str, args: Mapping[str, Any]) -> Callable[..., Any]:
+        """Return the function of a registered name or dotted path, with options bound.
 
         Raises:
             ConfigError, MissingExtra: as `get`.
         """
-        return self.get(key).__module__.startswith("ais_prompt.")
+        function = self.get(key)
+        bound = partial(function, **args) if args else function
+        return bound if is_shipped(function) else guarded_call(bound, Any, key)
+
+    def protocols(self) -> list[type]:
+        """What the program calls of a part of this kind; the first is what every part has."""
+        return [import_dotted(path) for path in PROTOCOLS[self.kind]]  # type: ignore[misc]
 
     def _register_module(
         self, module: Callable[..., Any], module_name: str | list[str] | None = None, force: bool = False
@@ -90,6 +126,11 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         return f"known {self.kind}: {', '.join(self.names())}; or give a dotted path"
 
 
+def is_shipped(part: Any) -> bool:
+    """Whether a class or function is one of ais_prompt itself."""
+    return str(getattr(part, "__module__", "")).startswith("ais_prompt.")
+
+
 def import_dotted(path: str) -> Callable[..., Any]:
     """Import ``package.module.name``; classes inside classes are found too.
 
@@ -109,10 +150,9 @@ def import_dotted(path: str) -> Callable[..., Any]:
         ) from error
     except ImportError as error:
         raise ConfigError(f"cannot import {path!r}: {error}") from error
-    except Exception as error:  # a module of the user's own can raise whatever it likes
-        raise ConfigError(
-            f"importing {module_name!r} failed: {type(error).__name__}: {error}", fix="fix that module"
-        ) from error
+    except (Exception, SystemExit) as error:  # a module of the user's own can raise whatever it likes
+        what = f"importing {module_name!r} failed: {exception_line(error)}"
+        raise ConfigError(what, where=users_line(error), fix="fix that module") from error
     try:
         part = getattr(owner, attribute)
     except AttributeError:

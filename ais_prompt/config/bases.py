@@ -14,8 +14,9 @@ from msgspec import Struct
 
 from ais_prompt.config.keys import advice
 from ais_prompt.config.mmengine_gaps import installed_path
-from ais_prompt.config.syntax import place, read_syntax
+from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.places import place
 
 
 class Base(Struct, frozen=True):

@@ -11,8 +11,8 @@ from ais_prompt.config.locate import Kind, find_shipped, match_shipped
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand, replace_paths, resolve_data_path
 from ais_prompt.config.redact import register_secrets
-from ais_prompt.config.syntax import place
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.places import place
 
 
 def compose(models: Sequence[str], datasets: Sequence[str], overrides: Sequence[str] = ()) -> LoadedConfig:

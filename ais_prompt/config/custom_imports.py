@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ais_prompt.config.tracebacks import last_line_in
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.utils.places import last_line_in
 
 
 def make_importable(folders: Iterable[Path]) -> None:

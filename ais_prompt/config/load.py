@@ -22,9 +22,9 @@ from ais_prompt.config.paths import expand
 from ais_prompt.config.plain import plain_config
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.source import locate
-from ais_prompt.config.syntax import place, read_syntax
-from ais_prompt.config.tracebacks import last_line_in
+from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.places import last_line_in, place
 
 
 class LoadedConfig(Struct, frozen=True):

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ais_prompt.config.keys import advice
-from ais_prompt.config.syntax import place, read_syntax
+from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.places import place
 
 Kind: TypeAlias = Literal["models", "datasets"]
 

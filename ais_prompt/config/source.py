@@ -15,8 +15,9 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from ais_prompt.config.bases import bases_of, is_read_base
-from ais_prompt.config.syntax import place, read_syntax
+from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.places import place
 
 REORDERING = {"clear", "insert", "pop", "remove", "reverse", "sort"}
 """Methods after which the items of a list are no longer where they were written."""

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.places import place
 
 
 def read_syntax(file: Path) -> ast.Module:
@@ -32,10 +33,3 @@ def read_syntax(file: Path) -> ast.Module:
     except (ValueError, RecursionError, MemoryError) as error:
         fix = "a config is a small Python file"
         raise ConfigError(f"the config is not Python: {error}", where=place(file), fix=fix) from error
-
-
-def place(file: Path, line: int | None = None) -> str:
-    """``file:line`` for an error; a file below the working directory is shown relative to it."""
-    file = file.resolve()
-    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-    return f"{shown}:{line}" if line else str(shown)

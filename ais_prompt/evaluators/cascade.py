@@ -8,6 +8,7 @@ from typing import Any
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
@@ -66,5 +67,4 @@ class CascadeEvaluator:
 
 def _build(config: Mapping[str, Any]) -> Evaluator:
     arguments = {key: value for key, value in config.items() if key != "type"}
-    evaluator: Evaluator = EVALUATORS.get(config["type"])(**arguments)
-    return evaluator
+    return make_evaluator(config["type"], arguments)

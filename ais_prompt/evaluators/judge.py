@@ -106,4 +106,4 @@ def _postprocessor(config: Mapping[str, Any] | None) -> Callable[[str], str | No
     if config is None:
         return None
     arguments = {key: value for key, value in config.items() if key != "type"}
-    return partial(POSTPROCESSORS.get(config["type"]), **arguments)
+    return POSTPROCESSORS.function(config["type"], arguments)

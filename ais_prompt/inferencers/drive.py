@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from ais_prompt.errors import AisPromptError, ModelError
+from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.dialogue import Dialogue
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel, BatchModel, Model, ScoringModel
@@ -75,7 +76,8 @@ class _Watch:
         self._failures.append(failure.kind)
         self._last = failure
         if failure.fatal:
-            raise ModelError(f"every request would fail: {failure.kind}: {failure.message}", fix=RETRY_HINT)
+            what = f"every request would fail: {failure.kind}: {failure.message}"
+            raise ModelError(what, where=failure.where, fix=RETRY_HINT)
         if len(self._failures) >= PATIENCE:
             self.conclude()
 
@@ -88,7 +90,8 @@ class _Watch:
         usable = self._answered or (self._has_answered and kinds != {"unreachable"})
         if self._last is not None and not usable and len(kinds) == 1:
             number = "the only request" if len(self._failures) == 1 else f"all {len(self._failures)} requests so far"
-            raise ModelError(f"{number} failed: {self._last.kind}: {self._last.message}", fix=RETRY_HINT)
+            what = f"{number} failed: {self._last.kind}: {self._last.message}"
+            raise ModelError(what, where=self._last.where, fix=RETRY_HINT)
 
 
 RETRY_HINT = "fix the cause and go on with `-r`: what was answered is kept"
@@ -108,18 +111,47 @@ def _drive_batches(
             model.load()
             loaded = True
         batch = _next_batch(window, model.batch_size)
-        answered = 0
-        for number, completion in _ask(model, [request for _, request in batch]):
+        for number, completion in _answers(model, [request for _, request in batch]):
             dialogue, request = batch[number]
             completion = without_secrets(completion)
             record(request, completion)
             dialogue.answer(request, completion)
             if dialogue.prediction is not None:
                 finished(dialogue)
-            answered += 1
-        if answered < len(batch):
-            raise ModelError(f"{type(model).__name__} answered {answered} of {len(batch)} requests")
         window = [dialogue for dialogue in window if dialogue.prediction is None]
+
+
+def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+    """Numbers of requests and their completions, one for each request.
+
+    If the model raises, the requests that have no answer yet are asked one by one: a prompt that it cannot answer costs
+    no other sample.
+
+    Raises:
+        ModelError: it cannot be used, or gives too many answers or too few.
+    """
+    left = set(range(len(requests)))
+    try:
+        for number, completion in _ask(model, requests):
+            if number not in left:
+                raise ModelError(
+                    f"{type(model).__name__} answered request {number} of {len(requests)} unasked or twice"
+                )
+            left.remove(number)
+            yield number, completion
+    except Exception as error:
+        if ends_task(error):
+            raise
+        if len(requests) == 1:
+            yield 0, Completion(failure=failure_of(error, type(model).__name__))
+            return
+        for number in sorted(left):
+            for _, completion in _answers(model, [requests[number]]):
+                yield number, completion
+        return
+    if left:
+        answered = len(requests) - len(left)
+        raise ModelError(f"{type(model).__name__} answered {answered} of {len(requests)} requests")
 
 
 def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, Completion]]:
@@ -167,7 +199,7 @@ async def _drive_concurrently(
     async def work() -> None:
         for dialogue in dialogues:  # shared by all workers: each takes the next one
             while requests := dialogue.open_requests():
-                completion = without_secrets(await model.complete(requests[0]))
+                completion = without_secrets(await _complete(model, requests[0]))
                 record(requests[0], completion)
                 dialogue.answer(requests[0], completion)
             finished(dialogue)
@@ -181,3 +213,13 @@ async def _drive_concurrently(
         raise group.exceptions[0] from None
     finally:
         await model.aclose()
+
+
+async def _complete(model: AsyncModel, request: Request) -> Completion:
+    """The answer of a model, or the failure that it raises in place of returning it."""
+    try:
+        return await model.complete(request)
+    except Exception as error:
+        if ends_task(error):
+            raise
+        return Completion(failure=failure_of(error, type(model).__name__))

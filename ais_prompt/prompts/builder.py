@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ class PromptBuilder:
     @property
     def may_hold_media(self) -> bool:
         """Whether a prompt can have parts that are no text: only where the template has a `media` of its own."""
-        return type(self.prompt_template).media is not Template.media
+        return type(inspect.unwrap(self.prompt_template)).media is not Template.media  # type: ignore[arg-type]
 
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
         """The image, audio and video parts of a sample's prompt, in OpenAI form."""

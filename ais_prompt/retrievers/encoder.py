@@ -39,8 +39,5 @@ def make_encoder(encoder: Encoder | Mapping[str, Any]) -> Encoder:
     if not isinstance(encoder, Mapping) or not isinstance(encoder.get("type"), str):
         raise ConfigError(f"{encoder!r} is no encoder", fix="encoder=dict(type='HuggingFaceEncoder', path=...)")
     name, arguments = encoder["type"], {key: value for key, value in encoder.items() if key != "type"}
-    try:
-        made: Encoder = ENCODERS.get(name)(**arguments)
-    except TypeError as error:
-        raise ConfigError(f"{name} cannot be made: {error}") from error
+    made: Encoder = ENCODERS.make(name, arguments)
     return made

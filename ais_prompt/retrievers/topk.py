@@ -79,7 +79,11 @@ class TopkRetriever:
         return tuple(sorted(chosen, key=lambda row: (scores[row], row), reverse=True))
 
     def _embed(self, samples: Sequence[Sample]) -> Embeddings:
-        vectors = np.asarray(self.encoder.encode(self.text.of(samples)), dtype=np.float32)
+        found = self.encoder.encode(self.text.of(samples))
+        try:
+            vectors = np.asarray(found, dtype=np.float32)
+        except (TypeError, ValueError):  # lists of different lengths, or no numbers
+            vectors = np.empty(0, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(samples) or not np.isfinite(vectors).all():
             raise ConfigError(
                 f"{type(self.encoder).__name__} must give one vector of finite numbers for each of {len(samples)} "

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
-from ais_prompt.errors import AisPromptError, StoreError
+from ais_prompt.errors import AisPromptError, InternalError, PartError, StoreError
 from ais_prompt.models.base import Model
 from ais_prompt.tasks.build import build_model
 from ais_prompt.types import TaskSpec
+from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.places import last_line_in
+
+logger = logging.getLogger(__name__)
 
 
 def run_local(
@@ -38,7 +43,7 @@ def run_local(
             for task in group:
                 yield task, _attempt(work, task, model)
         finally:
-            model.close()
+            _close(model)
 
 
 def _attempt(work: Callable[[TaskSpec, Model], None], task: TaskSpec, model: Model) -> AisPromptError | None:
@@ -48,4 +53,24 @@ def _attempt(work: Callable[[TaskSpec, Model], None], task: TaskSpec, model: Mod
         raise
     except AisPromptError as error:
         return error
+    except Exception as error:
+        return internal_error(error)
     return None
+
+
+def internal_error(error: Exception) -> InternalError:
+    """The error for an exception that nothing foresaw."""
+    logger.info("unforeseen", exc_info=error)
+    return InternalError(
+        f"unexpected {exception_line(error)}",
+        where=last_line_in(error, lambda _: True),
+        fix="this is a bug of aisprompt; logs/run.log has the traceback",
+    )
+
+
+def _close(model: Model) -> None:
+    """Close a model. Its answers are there already, so that nothing it raises matters to them."""
+    try:
+        model.close()
+    except PartError as error:
+        logger.warning("%s", "\n  ".join(error.lines()))

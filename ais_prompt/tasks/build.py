@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,6 +12,7 @@ from ais_prompt.chat.media import LocalFilesFormat
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import PromptBuilder, Template
@@ -46,14 +45,15 @@ def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
         AisPromptError: there is no such part, or it refuses its arguments; ``where`` is the spec's.
     """
     try:
-        part = registry.get(spec.type)
-        wanted = offered.keys() & inspect.signature(part).parameters if offered else ()
-        return part(**{**{name: offered[name] for name in wanted}, **spec.args})
+        return (make_evaluator if registry is EVALUATORS else registry.make)(spec.type, spec.args, **offered)
     except AisPromptError as error:
-        error.where = error.where or spec.where
+        error.where = _both(spec.where, error.where)
         raise
-    except Exception as error:  # a part of the user's own can raise whatever it likes
-        raise ConfigError(f"{spec.type} cannot be made: {type(error).__name__}: {error}", where=spec.where) from error
+
+
+def _both(config_path: str, elsewhere: str) -> str:
+    """Where in the config, and where in the user's own file or data."""
+    return elsewhere if elsewhere.startswith(config_path) else " · ".join(filter(None, (config_path, elsewhere)))
 
 
 def build_model(spec: ModelSpec) -> Model:
@@ -156,11 +156,10 @@ def build_postprocessor(spec: PartSpec | None) -> Postprocessor:
     if spec is None:
         return lambda value: value
     try:
-        function = POSTPROCESSORS.get(spec.type)
+        return POSTPROCESSORS.function(spec.type, spec.args)
     except AisPromptError as error:
-        error.where = error.where or spec.where
+        error.where = _both(spec.where, error.where)
         raise
-    return partial(function, **spec.args) if spec.args else function
 
 
 def _template(spec: PartSpec | None) -> Template | None:

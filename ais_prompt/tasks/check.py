@@ -5,14 +5,14 @@ Then one prompt is made for each model and data set, which also shows what a per
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
-from ais_prompt.errors import AisPromptError, ConfigError, DataError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, RepeatingInferencer
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import PromptBuilder
@@ -24,8 +24,10 @@ from ais_prompt.registry import (
     READERS,
     RETRIEVERS,
     TEMPLATES,
+    is_shipped,
 )
-from ais_prompt.retrievers import Retriever
+from ais_prompt.retrievers import Retriever, ShotIds
+from ais_prompt.tasks.blank_calls import call_inferencer, call_model
 from ais_prompt.tasks.build import (
     build_chat_format,
     build_inferencer,
@@ -44,6 +46,7 @@ from ais_prompt.tasks.repeat_scorer import check_k
 from ais_prompt.tasks.trial import trials
 from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.utils.places import defined_at
 
 
 class Findings(Struct, frozen=True):
@@ -99,11 +102,12 @@ class _Question(Struct, frozen=True):
 
 
 def _check_model(spec: ModelSpec, faults: FaultList) -> _ModelSide | None:
-    # The shipped models cost nothing to make; one of the user's own may load its weights at once.
-    if not faults.check_part(MODELS, spec.part) or not MODELS.is_shipped(spec.part.type):
+    if not faults.check_part(MODELS, spec.part):
         return None
     model = faults.attempt(lambda: build_model(spec), spec.where)
     if model is None:
+        return None
+    if not is_shipped(type(model)) and not faults.passes(lambda: call_model(model), spec.where):
         return None
     chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, _PlainTokenizer), spec.where)
     return _ModelSide(spec, model, chat) if chat else None
@@ -155,11 +159,20 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -
     chosen = faults.attempt(lambda: retriever.trial(data.train, data.test), spec.infer.retriever.where)
     if prompts is None or chosen is None:
         return None
-    shots = [data.train[row] for row in chosen]
+    shots = faults.attempt(lambda: _rows(data.train, chosen, retriever), spec.infer.retriever.where)
+    if shots is None:
+        return None
     before = len(faults)
     if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
         faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
     return _Question(spec, data, retriever, inferencer, prompts, question, shots) if len(faults) == before else None
+
+
+def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> list[Sample]:
+    if wrong := [row for row in chosen if not 0 <= row < len(train)]:
+        what = f"{type(retriever).__name__}.trial gives row {wrong[0]} of {len(train)} train rows"
+        raise PartError(what, where=defined_at(retriever))
+    return [train[row] for row in chosen]
 
 
 def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample, shots: list[Sample]) -> bool:
@@ -177,6 +190,8 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
     desk = Desk(question.builder, side.chat, side.model)
     try:
         found = trials(task, question.inferencer, desk, question.sample, question.shots)
+        if not is_shipped(type(question.inferencer)):
+            call_inferencer(question.inferencer, question.sample, question.shots, desk)
     except ConfigError as error:
         faults.note(error, f"{side.spec.where}.meta_template", error.where)
         return []

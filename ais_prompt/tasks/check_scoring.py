@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ais_prompt.errors import AisPromptError
+from ais_prompt.evaluators.own import OwnEvaluator
 from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, POSTPROCESSORS, TEMPLATES
+from ais_prompt.tasks.blank_calls import call_evaluator, call_postprocessors
 from ais_prompt.tasks.build import build_evaluator
 from ais_prompt.tasks.faults import FaultList
 from ais_prompt.types import EvalSpec, RunSpec
@@ -28,16 +30,18 @@ def check_scoring(spec: RunSpec, place: Callable[[str], str]) -> list[AisPromptE
 
 def check_eval(spec: EvalSpec, faults: FaultList) -> None:
     """Note every fault of an ``eval_cfg``."""
-    # The shipped evaluators cost nothing to make; one of the user's own may load whatever it likes.
     nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS}
-    if (
-        faults.check_part(EVALUATORS, spec.evaluator, nested=nested)
-        and spec.evaluator
-        and EVALUATORS.is_shipped(spec.evaluator.type)
-    ):
-        faults.attempt(lambda: build_evaluator(spec), spec.evaluator.where)
+    if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
+        evaluator = faults.attempt(lambda: build_evaluator(spec), spec.evaluator.where)
+        # What ours return is tested; some of them run programs, or load a lot, to score even one answer.
+        if isinstance(evaluator, OwnEvaluator):
+            faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
     if spec.judge is not None:
         faults.check_part(MODELS, spec.judge.model.part)
         faults.check_part(TEMPLATES, spec.judge.prompt_template)
-    faults.check_part(POSTPROCESSORS, spec.pred_postprocessor, given=1)
-    faults.check_part(POSTPROCESSORS, spec.dataset_postprocessor, given=1)
+    found = [
+        faults.check_part(POSTPROCESSORS, part, given=1)
+        for part in (spec.pred_postprocessor, spec.dataset_postprocessor)
+    ]
+    if all(found):
+        faults.passes(lambda: call_postprocessors(spec), spec.where)

@@ -45,7 +45,7 @@ class DialogueScorer(Struct, frozen=True):
         turns = [self.turn.score(turn) for turn in _turns(prediction)]
         values: dict[str, float] = {}
         for metric in self.turn.evaluator.metrics:
-            each = [turn.values[metric] for turn in turns]
+            each = [turn.values.get(metric, 0.0) for turn in turns]
             values |= {metric: statistics.mean(each), _of_dialogue(metric): min(each)}
         worst = min(turns, key=lambda turn: WORST_FIRST.index(turn.status))
         return SampleScore(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ais_prompt.errors import AisPromptError, GoldError
+from ais_prompt.errors import AisPromptError, GoldError, PartError
 from ais_prompt.metrics.aggregate import AnswerCounts
 from ais_prompt.metrics.exact import exact
 from ais_prompt.tasks.score import AnyScorer, scorer_of
@@ -66,7 +66,7 @@ class GateWatch:
             self._means = {score.metric: _Mean() for score in self._scorer.aggregate(()) if score.is_mean}
         try:
             score = self._scorer.score(prediction)
-        except GoldError as error:
+        except (GoldError, PartError) as error:
             return self._scorer.failed(prediction, error.what)
         self._usable = True
         return score

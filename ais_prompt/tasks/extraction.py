@@ -14,6 +14,7 @@ from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.tasks.build import Postprocessor, build_evaluator, build_postprocessor, read_dataset
 from ais_prompt.types import DatasetSpec, Sample
+from ais_prompt.utils.guard import exception_line
 
 PHRASINGS: Final[Mapping[str, str]] = {
     "plain": "%s",
@@ -104,7 +105,7 @@ def _first_lost(
             extracted = answer_of(text)
             back = extracted is not None and _value(evaluator, extracted, gold) == _value(evaluator, str(gold), gold)
         except Exception as error:  # a postprocessor of the user's own can raise whatever it likes
-            extracted, back = f"{type(error).__name__}: {error}", False
+            extracted, back = exception_line(error.__cause__ or error), False
         if not back:
             return LostAnswer(phrasing, text, extracted)
     return None

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.registry import PartRegistry
+from ais_prompt.evaluators.own import is_scoring_function
+from ais_prompt.registry import EVALUATORS, PartRegistry
 from ais_prompt.tasks.bind import argument_faults
 from ais_prompt.types import PartSpec
 
@@ -25,9 +26,16 @@ class FaultList(list[AisPromptError]):
         try:
             return action()
         except AisPromptError as error:
-            inside = error.where.startswith(where)
-            self.note(error, error.where if inside else where, "" if inside else error.where)
+            inside, _, elsewhere = error.where.partition(" · ")
+            is_inside = inside.startswith(where)
+            self.note(error, inside if is_inside else where, elsewhere if is_inside else error.where)
             return None
+
+    def passes(self, action: Callable[[], None], where: str) -> bool:
+        """Whether an action raises no fault; one more is noted otherwise."""
+        before = len(self)
+        self.attempt(action, where)
+        return len(self) == before
 
     def check_part(
         self,
@@ -50,6 +58,8 @@ class FaultList(list[AisPromptError]):
         before = len(self)
         part = self.attempt(lambda: registry.get(spec.type), f"{spec.where}.type")
         if part is not None:
+            if registry is EVALUATORS and is_scoring_function(part, spec.args):
+                given = 2  # the answer and the gold
             for fault in argument_faults(part, spec.args, spec.where, given=given):
                 self.note(fault, fault.where)
         for name, inner in (nested or {}).items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -11,11 +13,22 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.errors import AisPromptError
-from ais_prompt.inferencers import Conversation, Desk, Dialogue, DialogueInferencer, Inferencer, drive
+from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.inferencers import (
+    Conversation,
+    Desk,
+    Dialogue,
+    DialogueInferencer,
+    Inferencer,
+    RepeatingInferencer,
+    drive,
+)
+from ais_prompt.inferencers.containment import RAISED, ends_task, failure_of
+from ais_prompt.inferencers.drive import RETRY_HINT
 from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.readers.base import Dataset
-from ais_prompt.retrievers import ShotIds
+from ais_prompt.registry import is_shipped
+from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
@@ -27,7 +40,10 @@ from ais_prompt.tasks.progress import OpenProgress, Progress
 from ais_prompt.tasks.shots import fitting_shots
 from ais_prompt.tasks.speed import SpeedMeter
 from ais_prompt.tasks.watch import NeverEnough, Watch
-from ais_prompt.types import Activity, Completion, Request, Sample, TaskFacts, TaskSpec
+from ais_prompt.types import Activity, Completion, Failure, Prediction, Request, Sample, TaskFacts, TaskSpec
+from ais_prompt.utils.places import defined_at
+
+logger = logging.getLogger(__name__)
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -79,12 +95,30 @@ def prepare(task: TaskSpec, model: Model, data: Dataset | None = None) -> Infere
     prompts = build_prompts(task.dataset, retriever, inferencer)
     try:
         shot_ids = retriever.retrieve(data.train, data.test)
+        if not is_shipped(type(retriever)):
+            _check_shots(shot_ids, data, task.dataset.infer.retriever.type, retriever)
     except AisPromptError as error:
         error.where = error.where or task.dataset.infer.retriever.where
         raise
     if isinstance(inferencer, DialogueInferencer):  # it shows none
         shot_ids = [()] * len(data.test)
     return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts, data))
+
+
+def _check_shots(shot_ids: Sequence[ShotIds], data: Dataset, name: str, retriever: Retriever) -> None:
+    """See that a retriever gives rows of the train split, for each question.
+
+    Raises:
+        PartError: it does not.
+    """
+    found = f"{len(shot_ids)} lists of examples for {len(data.test)} questions"
+    wrong = len(shot_ids) != len(data.test)
+    for row in () if wrong else itertools.chain.from_iterable(shot_ids):
+        if not 0 <= row < len(data.train):
+            found, wrong = f"row {row} of {len(data.train)} train rows", True
+            break
+    if wrong:
+        raise PartError(f"{name}.retrieve gives {found}", where=defined_at(retriever), fix=RETRY_HINT)
 
 
 def infer(
@@ -112,7 +146,7 @@ def infer(
     work = prepare(task, model, data)
     check_media(work.desk.builder, work.data.test)
     total = len(work.data.test)
-    activity = model.activity if isinstance(model, AsyncModel) else Activity
+    activity = partial(_activity, model) if isinstance(model, AsyncModel) else Activity
     model_abbr, dataset_abbr = task.model.abbr, task.dataset.abbr
     with (
         Journal.open(folder.journal(model_abbr, dataset_abbr)) as journal,
@@ -133,6 +167,7 @@ def infer(
                 progress.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
             if session.redacted:
                 progress.note(_redacted_note(task, session.redacted))
+            _tell_raised(task, session)
             if session.shortened:
                 progress.note(_shortened_note(task, session.shortened, total, model))
     data, speed = work.data, session.meter.speed() if isinstance(model, AsyncModel) else None
@@ -147,6 +182,14 @@ def infer(
         session.redacted,
         of=total if session.samples < total else None,
     )
+
+
+def _activity(model: AsyncModel) -> Activity:
+    """What a model is doing, for the display, which goes on without it."""
+    try:
+        return model.activity()
+    except PartError:
+        return Activity()
 
 
 def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
@@ -172,9 +215,21 @@ def _until(watch: Watch, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
 
 
 def _conversation(work: Inference, sample: Sample) -> Conversation:
-    shots = work.shots(sample)
-    prediction = yield from work.inferencer.converse(sample, shots, work.desk)
+    try:
+        shots = work.shots(sample)
+        prediction = yield from work.inferencer.converse(sample, shots, work.desk)
+    except Exception as error:
+        if ends_task(error):
+            raise
+        return _without_answer(work, sample, failure_of(error, type(work.inferencer).__name__))
     return replace(prediction, shots_used=len(shots)) if shots else prediction
+
+
+def _without_answer(work: Inference, sample: Sample, failure: Failure) -> Prediction:
+    """The prediction for a sample about which nothing could be asked, as many answers as the others have."""
+    n = work.inferencer.n if isinstance(work.inferencer, RepeatingInferencer) else 1
+    answers = (Completion(failure=failure),) * n
+    return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
 
 
 def _known(work: Inference, memory: Memory) -> tuple[int, int]:
@@ -201,6 +256,21 @@ def _reuse_note(task: TaskSpec, known: int, total: int, unused: int, from_cache:
     return note
 
 
+def _tell_raised(task: TaskSpec, session: _Session) -> None:
+    """Warn of samples that failed because a part raised.
+
+    Raises:
+        PartError: all of them did.
+    """
+    if session.first_raised is None:
+        return
+    error = PartError(session.first_raised.message, where=session.first_raised.where, fix=RETRY_HINT)
+    if session.raised == session.samples:
+        raise error
+    what = f"{session.raised} of {session.samples} samples failed because a part raised; the first:"
+    logger.warning("[%s] %s\n  %s", task.name, what, "\n  ".join(error.lines()))
+
+
 def _shortened_note(task: TaskSpec, shortened: int, total: int, model: Model) -> str:
     return (
         f"[{task.name}] {shortened} of {total} prompts show fewer examples than retrieved, to keep to "
@@ -222,6 +292,7 @@ class _Session:
         samples: how many are over.
         failed, shortened: samples without an answer, and with fewer examples than were retrieved.
         redacted: samples whose answers repeat a secret.
+        raised, first_raised: samples that failed because a part raised, and the failure of the first.
         meter: how fast the model answered.
     """
 
@@ -232,6 +303,8 @@ class _Session:
         self.failed = 0
         self.shortened = 0
         self.redacted = 0
+        self.raised = 0
+        self.first_raised: Failure | None = None
         self.meter = SpeedMeter()
         self._work = work
         self._memory = memory
@@ -254,6 +327,11 @@ class _Session:
         self.samples += 1
         self.failed += prediction.failed
         self.redacted += any(completion.redacted for completion in prediction.completions)
+        if raised := next(
+            (one.failure for one in prediction.completions if one.failure and one.failure.kind == RAISED), None
+        ):
+            self.raised += 1
+            self.first_raised = self.first_raised or raised
         self.shortened += prediction.shots_used < self._work.shots_retrieved(prediction.index)
         if not _is_known(over):
             self._progress.advance(failed=prediction.failed)

@@ -40,7 +40,7 @@ class JudgedScorer(Struct, frozen=True):
         """The score of one sample.
 
         Raises:
-            GoldError, DataError: as `Scorer.score`.
+            GoldError, PartError: as `Scorer.score`.
         """
         sample = self.reader.score(prediction)
         if not sample.is_read:

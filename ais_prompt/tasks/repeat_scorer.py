@@ -41,14 +41,15 @@ class RepeatScorer(Struct, frozen=True):
 
         Raises:
             GoldError: the gold cannot be used; ``where`` names the sample.
-            DataError: there are not ``n`` answers, or a postprocessor or evaluator failed.
+            DataError: there are not ``n`` answers.
+            PartError: a postprocessor or evaluator failed.
         """
         answers = tuple(self.answer.score(one) for one in self._answers(prediction))
         known = [answer for answer in answers if answer.status != "failed"]
         if not known:
             return replace(answers[0], repeats=answers)
         worst = min(known, key=lambda answer: WORST_FIRST.index(answer.status))
-        values = {m: avg_at_n([answer.values[m] for answer in known]) for m in self.answer.evaluator.metrics}
+        values = {m: avg_at_n([answer.values.get(m, 0.0) for answer in known]) for m in self.answer.evaluator.metrics}
         more = {name: one.value for name, one in self._estimates(answers).items() if one.value is not None}
         return SampleScore(
             sample_id=prediction.sample_id,

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from ais_prompt.errors import ConfigError, DataError, GoldError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.code import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
@@ -25,7 +25,7 @@ from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.progress import OpenProgress
 from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
 from ais_prompt.tasks.sample_scores import SampleScores
-from ais_prompt.tasks.scorer import UNUSABLE_GOLD, Scorer
+from ais_prompt.tasks.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskSpec
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
@@ -187,35 +187,64 @@ def _judged(
     noting = _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.note), first)
     path = folder.predictions(task.model.abbr, task.dataset.abbr)
     for prediction in read_predictions(path, with_prompts=False):
-        with suppress(DataError):  # it comes again when the sample is scored
+        with suppress(DataError, PartError):  # it comes again when the sample is scored
             noting.score(prediction)
     judge.ask()
     return _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.recall), first)
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:
-    """The score of each sample. One whose gold cannot be used is failed: there is nothing to compare its answer with.
+    """The score of each sample. One whose gold cannot be used, or that a part cannot score, is failed.
 
     Raises:
-        GoldError: no gold can be used.
+        GoldError, PartError: no sample can be scored.
     """
-    scored, unusable = 0, 0
-    faults: list[GoldError] = []  # the first ones
+    scored = 0
+    golds, parts = _Unscored("golds cannot be used"), _Unscored("samples cannot be scored")
     for prediction in predictions:
         try:
             result = scorer.score(prediction)
             scored += 1
         except GoldError as error:
-            unusable += 1
-            if unusable <= _NAMED + 1:
-                faults.append(error)
+            golds.add(error)
             result = scorer.failed(prediction, f"{UNUSABLE_GOLD}: {error.what}")
+        except PartError as error:
+            parts.add(error)
+            result = scorer.failed(prediction, f"{NOT_SCORED}: {error.what}")
         yield result
-    if faults and not scored:
-        raise faults[0]
-    if faults:
-        what = f"[{name}] {unusable} of {scored + unusable} golds cannot be used; these samples count as failed"
-        logger.warning("%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in faults])))
+    for unscored in (parts, golds):
+        unscored.tell(name, scored, scored + golds.count + parts.count)
+
+
+class _Unscored:
+    """Samples that cannot be scored for one kind of reason, of which the first few are named.
+
+    Attributes:
+        count: how many there are.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.count = 0
+        self._what = what
+        self._first: list[AisPromptError] = []
+
+    def add(self, error: AisPromptError) -> None:
+        """Count one more."""
+        self.count += 1
+        if self.count <= _NAMED + 1:
+            self._first.append(error)
+
+    def tell(self, name: str, scored: int, total: int) -> None:
+        """Warn of them.
+
+        Raises:
+            AisPromptError: the first of them, if no sample was scored.
+        """
+        if self._first and not scored:
+            raise self._first[0]
+        if self._first:
+            what = f"[{name}] {self.count} of {total} {self._what}; these samples count as failed"
+            logger.warning("%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in self._first])))
 
 
 def _refuse_doubled(names: list[str], origin: str) -> None:

@@ -7,16 +7,18 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ais_prompt.errors import AisPromptError, DataError, GoldError
+from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.tasks.build import Postprocessor
 from ais_prompt.types import Prediction, SampleScore, Score, Status
+from ais_prompt.utils.guard import exception_line
 
 CUT: Final = "cut at max_out_len"
 NO_TEXT: Final = "empty answer"
 NOTHING_FOUND: Final = "no answer found"
 UNCLOSED: Final = "unclosed thought"
 UNUSABLE_GOLD: Final = "unusable gold"
+NOT_SCORED: Final = "scoring failed"
 
 SAME: Final = "give the same number of answers to each question, null where there is none"
 FIX: Final = "fix the postprocessor or evaluator, then `aisprompt score RUN`"
@@ -34,7 +36,7 @@ class Scorer(Struct, frozen=True):
 
         Raises:
             GoldError: the gold cannot be used; ``where`` names the sample.
-            DataError: a postprocessor or an evaluator failed.
+            PartError: a postprocessor or an evaluator failed.
         """
         where = f"sample {prediction.sample_id}, row {prediction.index}"
         gold = self._gold(prediction, where)
@@ -52,8 +54,8 @@ class Scorer(Struct, frozen=True):
         except AisPromptError as error:
             error.where = error.where or where
             raise
-        except Exception as error:  # a postprocessor of the user's own can raise whatever it likes
-            raise DataError(f"scoring raised {_shown(error)}", where=where, fix=FIX) from error
+        except (TypeError, ValueError, AttributeError, LookupError) as error:  # what one of ours makes of odd values
+            raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT)
         return SampleScore(prediction.sample_id, "scored", answer, gold, values)
@@ -69,10 +71,12 @@ class Scorer(Struct, frozen=True):
     def _gold(self, prediction: Prediction, where: str) -> Any:
         try:
             return self.gold_of(prediction.gold)
+        except PartError:
+            raise
         except AisPromptError as error:
             raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
-        except Exception as error:  # a postprocessor of the user's own can raise whatever it likes
-            what = f"dataset_postprocessor raised {_shown(error)}"
+        except Exception as error:  # what one of ours makes of odd values
+            what = f"dataset_postprocessor raised {exception_line(error)}"
             raise GoldError(what, where=where, fix=FIX) from error
 
     def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
@@ -97,7 +101,3 @@ def failure_kind(prediction: Prediction) -> str:
 
 def _is_nothing(answer: Any) -> bool:
     return answer is None or (isinstance(answer, str) and not answer.strip())
-
-
-def _shown(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

@@ -49,11 +49,20 @@ class Failure(Struct, frozen=True):
         kind: a short word for counting: ``timeout``, ``connection``, ``http_500``, ``too_long``, ...
         message: the cause in the server's or library's own words, at most a few lines.
         fatal: True if every other request must be expected to fail in the same way (no such model, wrong key).
+        where: ``file:line`` in a part of the user's own that failed; empty for others.
     """
 
     kind: str
     message: str
     fatal: bool = False
+    where: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; ``where`` is left out if there is none."""
+        values = asdict(self)
+        if not self.where:
+            del values["where"]
+        return values
 
 
 class Completion(Struct, frozen=True):
@@ -97,7 +106,7 @@ class Completion(Struct, frozen=True):
             "attempts": self.attempts,
         }
         if self.failure is not None:
-            values["failure"] = asdict(self.failure)
+            values["failure"] = self.failure.to_json()
         if self.likelihood is not None:
             values["likelihood"] = asdict(self.likelihood)
         for name in _ONLY_IF_PRESENT:

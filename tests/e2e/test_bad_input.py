@@ -208,12 +208,11 @@ def test_a_broken_journal_and_record_are_no_loss(project: Project) -> None:
     assert project.run("run", "eval.py", "-r").returncode == 0
 
 
-def test_check_makes_no_model_of_the_users_own(project: Project) -> None:
+def test_check_makes_each_model_of_the_users_own(project: Project) -> None:
     (project.root / "my_parts.py").write_text(
         "class Mine:\n    def __init__(self):\n        raise OSError('no weights')\n"
     )
     project.write_config(models="dict(type='my_parts.Mine', abbr='mine')")
-    done = project.run("check", "eval.py")
-    assert done.returncode == 0, done.stderr
-    message = one_error(project, 2, "run", "eval.py")
+    message = one_error(project, 2, "check", "eval.py")
     assert "my_parts.Mine cannot be made: OSError: no weights" in message
+    assert "models[0] (eval.py:1) · my_parts.py:3" in message

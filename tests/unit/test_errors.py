@@ -39,8 +39,10 @@ def test_exit_codes() -> None:
         "DataError": 2,
         "GoldError": 2,
         "PromptError": 2,
+        "PartError": 2,
         "StoreError": 3,
         "ModelError": 3,
         "MissingExtra": 3,
+        "InternalError": 70,
         "Interrupted": 130,
     }

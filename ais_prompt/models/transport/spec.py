@@ -13,7 +13,8 @@ from ais_prompt.errors import AisPromptError, ConfigError, ModelError
 from ais_prompt.models.address import public_address
 from ais_prompt.models.credentials import DEFAULT_VARIABLE
 from ais_prompt.models.transport.base import Server, Transport
-from ais_prompt.registry import TRANSPORTS
+from ais_prompt.registry import TRANSPORTS, is_shipped
+from ais_prompt.utils.guard import guarded
 from ais_prompt.utils.secrets import SECRETS
 
 _OPENAI: Final = "openai."
@@ -56,7 +57,7 @@ class TransportSpec(Struct, frozen=True):
         if self._is_azure and (token := os.environ.get(_AZURE_TOKEN)):
             SECRETS.add(token)
         try:
-            transport: Transport = part(server, **self.args)
+            transport: Any = part(server, **self.args)
         except AisPromptError:
             raise
         except Exception as error:  # a transport of the user's own can raise whatever it likes
@@ -65,7 +66,9 @@ class TransportSpec(Struct, frozen=True):
                 where=public_address(server.base_url),
                 fix="check the arguments of `client`",
             ) from error
-        return transport
+        if not is_shipped(type(transport)):
+            transport = guarded(transport, TRANSPORTS.protocols(), self.type)
+        return transport  # type: ignore[no-any-return]
 
     @property
     def _is_azure(self) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.errors import DataError, GoldError, StoreError
+from ais_prompt.errors import DataError, GoldError, PartError, StoreError
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.report.progress import RunProgress
 from ais_prompt.store import RunFolder, write_predictions
@@ -53,7 +53,7 @@ def test_the_state_of_a_sample(given: Prediction, status: str, extracted: str | 
 
 def test_an_error_in_a_users_postprocessor_names_the_sample() -> None:
     scorer = Scorer(AccEvaluator(), lambda text: text[99], lambda gold: gold)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(PartError) as caught:
         scorer.score(prediction(7, "short"))
     assert "scoring raised IndexError" in caught.value.what
     assert caught.value.where == "sample 7, row 7"

@@ -1,0 +1,208 @@
+"""Evaluators of the user's own: a class, or just a function ``(prediction, gold) -> float``."""
+
+from __future__ import annotations
+
+import inspect
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ais_prompt.errors import ConfigError, PartError
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.registry import EVALUATORS, is_shipped
+from ais_prompt.types import STATUSES, SampleScore, Score
+from ais_prompt.utils.guard import calling, guarded_call
+from ais_prompt.utils.places import defined_at
+
+_WRITE: Final = "write `def score(self, extracted, gold)` that returns {'accuracy': 1.0} for one sample"
+
+
+def make_evaluator(kind: str, args: Mapping[str, Any], **offered: Any) -> Evaluator:
+    """Make an evaluator.
+
+    Args:
+        kind: its registered name, or the dotted path of a class or function.
+        args: its arguments.
+        offered: as for `PartRegistry.make`.
+
+    Raises:
+        ConfigError: there is no such evaluator, it refuses its arguments, or it is none.
+    """
+    part = EVALUATORS.get(kind)
+    if is_scoring_function(part, args):
+        return OwnEvaluator(part, kind, partial(part, **args), metrics=None, aggregate=None)
+    made = EVALUATORS.make(kind, args, **offered)
+    if is_shipped(type(made)):
+        return made  # type: ignore[no-any-return]
+    if not callable(score := getattr(made, "score", None)):
+        raise ConfigError(f"{kind} is no evaluator: it has no score()", where=defined_at(made), fix=_WRITE)
+    _refuse_whole_lists(score, kind)
+    metrics, aggregate = _metrics(made, kind), getattr(made, "aggregate", None)
+    kinds = (known for names, known in _KINDS.items() if all(callable(getattr(made, name, None)) for name in names))
+    return next(kinds, OwnEvaluator)(made, kind, score, metrics, aggregate)
+
+
+def is_scoring_function(part: Callable[..., Any], args: Mapping[str, Any]) -> bool:
+    """Whether a part is a function that scores: ``args`` leave its first two parameters, answer and gold, open."""
+    if not inspect.isroutine(part):
+        return False
+    try:
+        parameters = list(inspect.signature(part).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    positional = [one for one in parameters[:2] if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return len([one for one in positional if one.default is one.empty and one.name not in args]) == 2
+
+
+class OwnEvaluator:
+    """An evaluator of the user's own, with what it leaves out.
+
+    Without ``aggregate``, the scores are the means of the metrics. Without ``metrics``, they are those of the first
+    sample that is scored; a single number is called after the function, or ``score``.
+
+    Args:
+        part: the user's object or function.
+        name: the part, as the config calls it.
+        score, aggregate: its methods; None for an ``aggregate`` that is missing.
+        metrics: the names of its metrics; None if they are missing.
+    """
+
+    def __init__(
+        self,
+        part: Any,
+        name: str,
+        score: Callable[..., Any],
+        metrics: tuple[str, ...] | None,
+        aggregate: Callable[..., Any] | None,
+    ) -> None:
+        self.metrics: tuple[str, ...] = metrics or ()
+        self._part = part
+        self._name = name
+        self._score = guarded_call(score, Any, f"{name}.score")
+        self._aggregate = guarded_call(aggregate, list[Score], f"{name}.aggregate") if aggregate else None
+        self._only_metric = part.__name__ if inspect.isroutine(part) else "score"
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """The values of one sample.
+
+        Raises:
+            PartError: the part fails, or gives something else than numbers by the names of its metrics.
+        """
+        return self._values(self._score(extracted, gold))
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The scores of the part, or the means of its metrics.
+
+        Raises:
+            PartError: the part fails, or gives something else than a list of scores.
+        """
+        if self._aggregate is None:
+            within = all(0 <= value <= 1 for score in scores for value in score.values.values())
+            return mean_scores(self.metrics or (self._only_metric,), scores, best=1.0 if within else None)
+        found: list[Score] = self._aggregate(scores)
+        if not found:
+            raise self._wrong("aggregate gives no score", "return one Score for each of `metrics`")
+        if any(set(STATUSES) - score.counts.keys() for score in found):
+            fix = "count them with ais_prompt.metrics.aggregate.AnswerCounts, or leave aggregate out"
+            raise self._wrong(f"aggregate gives a Score whose counts are not of {', '.join(STATUSES)}", fix)
+        return found
+
+    def _values(self, result: Any) -> Mapping[str, float]:
+        if not isinstance(result, Mapping):
+            result = {(*self.metrics, self._only_metric)[0]: result}
+        self.metrics = self.metrics or tuple(result)
+        if missing := [metric for metric in self.metrics if metric not in result]:
+            raise self._wrong(f"score gives no {missing[0]!r} but {', '.join(map(repr, result)) or 'nothing'}", _WRITE)
+        values: dict[str, float] = {}
+        for metric in self.metrics:
+            try:
+                values[metric] = float(result[metric])
+            except (TypeError, ValueError):
+                what = f"score gives {result[metric]!r:.60} ({type(result[metric]).__name__}) as {metric!r}"
+                raise self._wrong(f"{what}, which is no number", _WRITE) from None
+        return values
+
+    def _wrong(self, what: str, fix: str) -> PartError:
+        return PartError(f"{self._name}.{what}", where=defined_at(self._part), fix=fix)
+
+
+class OwnJudgeEvaluator(OwnEvaluator):
+    """An evaluator of the user's own that asks a judge."""
+
+    def without_judge(self, extracted: Any, gold: Any) -> Mapping[str, float] | None:
+        """The values of an answer that needs no judge; None if one has to be asked.
+
+        Raises:
+            PartError: as `score`.
+        """
+        with calling(f"{self._name}.without_judge", self._part):
+            known = self._part.without_judge(extracted, gold)
+        return None if known is None else self._values(known)
+
+    def verdict(self, text: str) -> str | None:
+        """The verdict in what a judge said.
+
+        Raises:
+            PartError: the part fails, or gives something else than a text.
+        """
+        verdict: str | None = guarded_call(self._part.verdict, str | None, f"{self._name}.verdict")(text)
+        return verdict
+
+
+class OwnCorpusEvaluator(OwnEvaluator):
+    """An evaluator of the user's own whose main metric is computed from sums over the samples."""
+
+    def sums(self, score: SampleScore) -> NDArray[np.float64]:
+        """What the answers to one question add to the sums; shape (quantities,).
+
+        Raises:
+            PartError: the part fails, or gives something else than numbers.
+        """
+        return self._numbers(guarded_call(self._part.sums, Any, f"{self._name}.sums")(score), "sums")
+
+    def statistic(self, sums: NDArray[np.float64]) -> float:
+        """The main metric, from the sums.
+
+        Raises:
+            PartError: the part fails, or gives something else than a number.
+        """
+        value = guarded_call(self._part.statistic, Any, f"{self._name}.statistic")(sums)
+        return float(self._numbers([value], "statistic")[0])
+
+    def _numbers(self, values: Any, member: str) -> NDArray[np.float64]:
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise self._wrong(f"{member} gives {reprlib.repr(values)}, which is no number", "return floats") from None
+
+
+_KINDS: Final = {("without_judge", "verdict"): OwnJudgeEvaluator, ("sums", "statistic"): OwnCorpusEvaluator}
+"""Methods beside those of every evaluator → the class for parts that have them."""
+
+
+def _metrics(made: Any, kind: str) -> tuple[str, ...] | None:
+    with calling(f"{kind}.metrics", made):
+        metrics = getattr(made, "metrics", None)
+    names = [metrics] if isinstance(metrics, str) else metrics
+    if names is None:
+        return None
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) and name for name in names):
+        what = f"{kind}.metrics is {metrics!r:.60}, not a tuple of names"
+        raise ConfigError(what, where=defined_at(made), fix="write metrics = ('accuracy',)")
+    return tuple(names)
+
+
+def _refuse_whole_lists(score: Callable[..., Any], kind: str) -> None:
+    """Refuse an evaluator of OpenCompass, which is given all answers at once."""
+    try:
+        names = [*inspect.signature(score).parameters]
+    except (TypeError, ValueError):
+        return
+    if names[:2] in (["predictions", "references"], ["references", "predictions"]):
+        what = f"{kind} scores all predictions at once, as evaluators of OpenCompass do; here each sample is scored"
+        raise ConfigError(what, where=defined_at(score), fix=_WRITE)

@@ -1,0 +1,219 @@
+"""Calls into parts of the user's own. Whatever they raise or return, the program sees a value of the right type or an
+`AisPromptError` that names a line of the user's file.
+
+A part of a class that is not ours gets a stand-in (`guarded`), which passes every call of a protocol on. Parts that
+ship with the program are called directly, so nothing is paid for it in the hot path.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial, wraps
+from typing import Any, get_args, get_origin
+
+from ais_prompt.errors import AisPromptError, ConfigError, PartError
+from ais_prompt.utils.places import defined_at, users_line
+from ais_prompt.utils.shapes import misfit, type_hints
+
+_FIX = "fix it there; then go on with -r, which keeps every answer"
+
+
+def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
+    """Return a stand-in for a part, through which all calls of its protocols go.
+
+    Args:
+        part: an object of a class that is not ours.
+        protocols: the first is what the part must have; of the others it has the ones whose names it has.
+        name: the part, as the config calls it.
+
+    Raises:
+        ConfigError: the part lacks a method or attribute of the first protocol.
+    """
+    missing = [member for member in members(protocols[0]) if not _has(part, member)]
+    if missing:
+        raise ConfigError(
+            f"{name} is no {protocols[0].__name__}: it has no {', '.join(missing)}",
+            where=defined_at(part),
+            fix=f"give a part of this kind, or add what is missing; see {protocols[0].__module__}",
+        )
+    # Properties of the class, and not of the object: `isinstance` of a protocol asks the class in newer Pythons.
+    body: dict[str, Any] = {member: _attribute(member) for member in dir(part) if not member.startswith("__")}
+    for protocol in protocols:
+        if all(_has(part, member) for member in members(protocol)):
+            body |= {member: _guarded_member(protocol, member, name) for member in members(protocol)}
+    body |= {"__init__": _hold, "__getattr__": _get, "__setattr__": _set, "__module__": type(part).__module__}
+    return type(type(part).__name__, (), body)(part)
+
+
+def members(protocol: type) -> list[str]:
+    """The public methods and attributes of a protocol, its own and inherited ones."""
+    names: dict[str, None] = {}
+    for owner in reversed(protocol.__mro__):
+        if getattr(owner, "_is_protocol", False):
+            names |= dict.fromkeys([*inspect.get_annotations(owner), *vars(owner)])
+    return [name for name in names if not name.startswith("_")]
+
+
+def guarded_call(function: Callable[..., Any], returns: Any, name: str) -> Callable[..., Any]:
+    """Return a function that calls another one, and checks what it returns.
+
+    Args:
+        function: a function of the user's own.
+        returns: type hint of what it must return.
+        name: the function, as messages call it.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with calling(name, function):
+            value = function(*args, **kwargs)
+        return _checked(value, returns, name, function)
+
+    return call
+
+
+def guarded_coroutine(function: Callable[..., Any], returns: Any, name: str) -> Callable[..., Any]:
+    """As `guarded_call`, for a function that is to be awaited."""
+
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        with calling(name, function):
+            value = function(*args, **kwargs)
+            if not inspect.isawaitable(value):
+                raise _wrong(f"{name} returns without `await`", function, "write it as `async def`")
+            value = await value
+        return _checked(value, returns, name, function)
+
+    return call
+
+
+@contextmanager
+def calling(name: str, part: Any) -> Iterator[None]:
+    """Turn what the body raises into a `PartError`.
+
+    Errors of the program pass, and so do Ctrl-C, the cancellation of a coroutine and the end of the memory.
+
+    Args:
+        name: what is called, as messages name it.
+        part: the part or function; its definition is named if no line of the user's is in the traceback.
+    """
+    try:
+        yield
+    except (AisPromptError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise part_error(error, name, part) from error
+
+
+def part_error(error: BaseException, name: str, part: Any) -> PartError:
+    """The error for an exception that came out of a part; the arguments are those of `calling`."""
+    where = users_line(error) or defined_at(part)
+    return PartError(f"{name} raised {exception_line(error)}", where=where, fix=_FIX)
+
+
+def exception_line(error: BaseException) -> str:
+    """``ValueError: its message``, on one line."""
+    try:
+        message = " ".join(str(error).split())
+    except Exception:  # `__str__` may be the user's own
+        message = ""
+    kind = type(error).__name__
+    return f"{kind}: {message[:300]}" if message else kind
+
+
+def _guarded_member(protocol: type, member: str, name: str) -> property:
+    """A member of a stand-in: an attribute whose value is checked, or a method whose calls are."""
+    declared = inspect.getattr_static(protocol, member, None)
+    full = f"{name}.{member}"
+    if not inspect.isfunction(declared):
+        hint = type_hints(declared.fget if isinstance(declared, property) else protocol).get(
+            "return" if isinstance(declared, property) else member, Any
+        )
+        return property(lambda self: _checked(_part_of(self, member, full), hint, full, _held(self)))
+    returns = type_hints(declared).get("return", Any)
+    guard = guarded_coroutine if inspect.iscoroutinefunction(declared) else guarded_call
+
+    def method(self: Any) -> Callable[..., Any]:
+        function = _part_of(self, member, full)
+        if not callable(function):
+            raise _wrong(f"{full} is no method but {type(function).__name__}", _held(self))
+        return guard(function, returns, full)
+
+    return property(method)
+
+
+def _checked(value: Any, hint: Any, name: str, part: Any) -> Any:
+    """The value, if it fits its hint; of an iterator or a conversation, every value that comes out of it.
+
+    Raises:
+        PartError: it does not fit.
+    """
+    if found := misfit(value, hint, "it"):
+        raise _wrong(f"{name} gives something of the wrong type: {found}", part)
+    if get_origin(hint) is Generator:
+        return _conversation(value, hint, name, part)
+    if get_origin(hint) is Iterator:
+        return _iterator(value, get_args(hint)[0], name, part)
+    return value
+
+
+def _conversation(conversation: Generator[Any, Any, Any], hint: Any, name: str, part: Any) -> Generator[Any, Any, Any]:
+    asked, _, returned = get_args(hint)
+    answer = None
+    while True:
+        with calling(name, part):
+            try:
+                value = conversation.send(answer)
+            except StopIteration as stop:
+                return _checked(stop.value, returned, name, part)
+        answer = yield _checked(value, asked, name, part)
+
+
+def _iterator(values: Iterator[Any], hint: Any, name: str, part: Any) -> Iterator[Any]:
+    end = object()
+    while True:
+        with calling(name, part):
+            value = next(values, end)
+        if value is end:
+            return
+        yield _checked(value, hint, name, part)
+
+
+def _wrong(what: str, part: Any, fix: str = _FIX) -> PartError:
+    return PartError(what, where=defined_at(part), fix=fix)
+
+
+def _has(part: Any, member: str) -> bool:
+    try:
+        getattr(part, member)
+    except AttributeError:
+        return False
+    except Exception:  # a property that raises is there all the same
+        return True
+    return True
+
+
+def _held(stand_in: Any) -> Any:
+    return vars(stand_in)["__wrapped__"]
+
+
+def _hold(self: Any, part: Any) -> None:
+    vars(self)["__wrapped__"] = part
+
+
+def _get(self: Any, member: str) -> Any:
+    return getattr(_held(self), member)
+
+
+def _set(self: Any, member: str, value: Any) -> None:
+    setattr(_held(self), member, value)
+
+
+def _attribute(member: str) -> property:
+    return property(partial(_get, member=member))
+
+
+def _part_of(stand_in: Any, member: str, name: str) -> Any:
+    with calling(name, _held(stand_in)):
+        return getattr(_held(stand_in), member)

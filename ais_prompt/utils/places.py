@@ -1,0 +1,53 @@
+"""Files and lines as errors name them."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from functools import partial, reduce
+from pathlib import Path
+from typing import Any, Final
+
+_PACKAGE: Final = str(Path(__file__).resolve().parents[1])
+
+
+def place(file: Path, line: int | None = None) -> str:
+    """``file:line`` for an error; a file below the working directory is shown relative to it."""
+    file = file.resolve()
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return f"{shown}:{line}" if line else str(shown)
+
+
+def last_line_in(error: BaseException, is_users: Callable[[Path], bool]) -> str:
+    """``file:line`` of the innermost frame in one of the user's files; empty if there is none."""
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if is_users(Path(frame.f_code.co_filename)):
+            return place(Path(frame.f_code.co_filename), line)
+    return ""
+
+
+def users_line(error: BaseException) -> str:
+    """``file:line`` of the innermost frame in code of the user's own, else in a library; empty if all is ours."""
+    import sysconfig  # it reads a large file of Python's build
+
+    paths = sysconfig.get_paths()
+    libraries = [paths[name] for name in ("stdlib", "purelib", "platlib")]
+    return last_line_in(error, lambda file: not _is_in(file, _PACKAGE, *libraries)) or last_line_in(
+        error, lambda file: not _is_in(file, _PACKAGE, paths["stdlib"])
+    )
+
+
+def defined_at(part: Any) -> str:
+    """``file:line`` where a function, a class, or the class of an object is defined; empty if Python does not know."""
+    part = inspect.unwrap(reduce(lambda value, _: value.func if isinstance(value, partial) else value, range(9), part))
+    for known in (part, type(part)):
+        try:
+            return place(Path(inspect.getsourcefile(known) or ""), inspect.getsourcelines(known)[1])
+        except (TypeError, OSError):
+            continue
+    return ""
+
+
+def _is_in(file: Path, *folders: str) -> bool:
+    return str(file).startswith(("<", *folders))

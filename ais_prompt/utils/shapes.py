@@ -1,0 +1,102 @@
+"""Does a value fit a type hint? Asked about what parts of the user's own return."""
+
+from __future__ import annotations
+
+import numbers
+import re
+import reprlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+
+def misfit(value: Any, hint: Any, name: str) -> str:
+    """Say what about a value does not fit a type hint: "it[0].text is None, not str"; empty if it fits.
+
+    Every item of a collection and every field of a `Struct` is looked at. Items of an iterator are not: they would be
+    gone. A number of any type is a float, and a list is a tuple.
+
+    Args:
+        value: the value.
+        hint: the type hint, resolved.
+        name: what the message calls the value.
+    """
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        found = [misfit(value, one, name) for one in args]
+        return _not_a(value, hint, name) if all(found) else ""
+    if origin is Literal:
+        return "" if value in args else _not_a(value, hint, name)
+    if not isinstance(value, _class_of(hint)) or (isinstance(value, str | bytes) and origin is not None):
+        return _not_a(value, hint, name)
+    return next(filter(None, _misfits_inside(value, hint, name)), "")
+
+
+def _class_of(hint: Any) -> type | tuple[type, ...]:
+    """What `isinstance` is asked; everything is an object."""
+    kind = get_origin(hint) or hint
+    if kind is Any or kind is None:
+        return object if kind is Any else NoneType
+    if kind is float:
+        return numbers.Real
+    if kind is tuple:
+        return (tuple, list)
+    # NumPy's arrays are checked where they are used: lists and tensors do as well.
+    is_class = isinstance(kind, type) and kind.__module__ != "numpy" and not getattr(kind, "_is_protocol", False)
+    return kind if is_class or kind in (Callable, Iterator) else object
+
+
+def _misfits_inside(value: Any, hint: Any, name: str) -> Iterator[str]:
+    origin, args = get_origin(hint), get_args(hint)
+    if isinstance(hint, type) and issubclass(hint, Struct):
+        for field, inner in type_hints(hint).items():
+            yield misfit(getattr(value, field), inner, f"{name}.{field}")
+    elif not isinstance(origin, type) or not issubclass(origin, Collection) or not args:
+        return
+    elif issubclass(origin, Mapping):
+        for key, item in value.items():
+            yield misfit(key, args[0], f"a key of {name}") or misfit(item, args[1], f"{name}[{key!r}]")
+    elif origin is tuple and args[-1] is not ...:
+        if len(value) != len(args):
+            yield f"{name} has {len(value)} entries, not {len(args)}"
+        for number, (item, inner) in enumerate(zip(value, args, strict=False)):
+            yield misfit(item, inner, f"{name}[{number}]")
+    else:
+        for number, item in enumerate(value):
+            yield misfit(item, args[0], f"{name}[{number}]")
+
+
+@lru_cache
+def type_hints(part: Any) -> Mapping[str, Any]:
+    """The type hints of a class or function; none if they name what is imported for type checks only."""
+    try:
+        return get_type_hints(part)
+    except (NameError, TypeError):
+        return {}
+
+
+def _not_a(value: Any, hint: Any, name: str) -> str:
+    shown = "None" if value is None else f"{_repr(value)} ({type(value).__name__})"
+    return f"{name} is {shown}, not {_words(hint)}"
+
+
+def _repr(value: Any) -> str:
+    try:
+        return reprlib.repr(value)
+    except Exception:  # `__repr__` may be the user's own
+        return "a value"
+
+
+def _words(hint: Any) -> str:
+    if hint is NoneType or hint is None:
+        return "None"
+    if get_origin(hint) in (Union, UnionType):
+        return " or ".join(map(_words, get_args(hint)))
+    if get_origin(hint) is Literal:
+        return " or ".join(map(repr, get_args(hint)))
+    if isinstance(hint, type) and not get_args(hint):
+        return hint.__name__
+    return "anything" if isinstance(hint, TypeVar) else re.sub(r"[\w.]+\.", "", str(hint))
