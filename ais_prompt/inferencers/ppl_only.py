@@ -14,10 +14,16 @@ from ais_prompt.types import Prediction, Request, Sample, Scoring
 class PPLOnlyInferencer:
     """Gives the perplexity of the generation prompt: by default the mean negative log-likelihood in nats per token.
 
+    The text is measured whole: no examples are left out of it, and if it is longer than ``max_seq_len``, the sample fails
+    with ``too_long``.
+
     Args:
         normalization: what divides the sum over the tokens; see `Normalization`.
         gen_field_replace_token: what stands in the text in place of the gold, if there is an output column.
     """
+
+    keeps_all_shots = True
+    """Examples are part of the text that is measured, so none are left out to fit ``max_seq_len``."""
 
     def __init__(self, normalization: Normalization = "scored_tokens", gen_field_replace_token: str = "") -> None:
         self.normalization: Normalization = normalization

@@ -112,10 +112,10 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
 
 
 def predictions(matched: Matched, samples: Iterable[Sample]) -> Iterator[Prediction]:
-    """A prediction for every question, in order; one without an answer that can be trusted failed.
+    """A prediction for every question, in order; one without an answer that can be trusted, or is text, failed.
 
     Raises:
-        DataError: an answer is not text.
+        DataError: an answer has no ``prediction``, or ``completions`` that cannot be read.
     """
     doubled = set(matched.doubled)
     given = (answer.values.get("prediction") for answer in matched.answers.values())
@@ -144,14 +144,15 @@ def _prediction(sample: Sample, answer: Answer) -> Prediction:
         raise DataError("the answer has no 'prediction'", where=answer.where, fix=f"write {_FORM}")
     given = answer.values["prediction"]
     several = isinstance(given, list)
-    texts = [_text(one, answer.where) for one in (given if several else [given])]
+    found = [_text(one) for one in (given if several else [given])]
+    texts = [one if isinstance(one, str) else None for one in found]
     return Prediction(
         sample_id=sample.id,
         index=sample.index,
         origin_prompt=_prompt(answer.values.get("origin_prompt")),
         prediction=texts if several else texts[0],
         gold=sample.gold,
-        completions=_completions(answer, texts),
+        completions=_completions(answer, found),
     )
 
 
@@ -161,25 +162,32 @@ def _failed(sample: Sample, failure: Failure, repeats: int | None) -> Prediction
     return Prediction(sample.id, sample.index, "", texts, sample.gold, (Completion(failure=failure),) * (repeats or 1))
 
 
-def _text(value: Any, where: str) -> str | None:
-    """An answer as text; None if there is none."""
-    if value is None or isinstance(value, str):
+def _text(value: Any) -> str | Failure:
+    """An answer, or why it is none: a number that a table program or NaN made of it is not what the model said."""
+    if isinstance(value, str):
         return value
-    if isinstance(value, int | float):
-        return str(value)
-    raise DataError(f"the prediction is {type(value).__name__}, not text", where=where, fix=f"write {_FORM}")
+    if value is None:
+        return Failure("missing", "the file has null in place of an answer")
+    return Failure("not_text", f"the file has {value!r:.60} ({type(value).__name__}) in place of a text")
 
 
-def _completions(answer: Answer, texts: Sequence[str | None]) -> tuple[Completion, ...]:
+def _completions(answer: Answer, found: Sequence[str | Failure]) -> tuple[Completion, ...]:
     """What the file tells of each answer, in the form of this program's own predictions; else only the text."""
     told = answer.values.get("completions")
     if told is None:
-        none = Completion(failure=Failure("missing", "the file has null in place of an answer"))
-        return tuple(none if text is None else Completion(text, "unknown") for text in texts)
+        return tuple(map(_completion, found))
     try:
-        return tuple(Completion.from_json(one) for one in told)
+        completions = tuple(Completion.from_json(one) for one in told)
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"completions cannot be read: {error!r}", where=answer.where, fix="leave them out") from None
+    if len(completions) != len(found):  # the requests of one answer
+        return tuple(map(_completion, found)) if any(isinstance(one, Failure) for one in found) else completions
+    pairs = zip(completions, found, strict=True)
+    return tuple(one if one.failure or isinstance(text, str) else _completion(text) for one, text in pairs)
+
+
+def _completion(found: str | Failure) -> Completion:
+    return Completion(failure=found) if isinstance(found, Failure) else Completion(found, "unknown")
 
 
 def _prompt(value: Any) -> Prompts:

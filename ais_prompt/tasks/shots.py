@@ -1,7 +1,8 @@
 """How many in-context examples fit into a prompt.
 
 The last examples are left out until the prompt has at most ``max_seq_len`` tokens, as OpenCompass does it. All prompts
-of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out.
+of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out, and not even they if
+the inferencer measures the whole text (``keeps_all_shots``).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def fitting_shots(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample
         AisPromptError: a prompt cannot be built, or the model's tokenizer cannot be loaded.
     """
     limit = desk.model.max_seq_len
-    if limit is None:
+    if limit is None or getattr(inferencer, "keeps_all_shots", False):
         return shots
 
     def too_long(count: int) -> bool:

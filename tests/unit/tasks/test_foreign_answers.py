@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError, StoreError
 from ais_prompt.tasks.foreign_answers import Answer, match, predictions, read_answers
-from ais_prompt.types import Message, Prediction, Sample
+from ais_prompt.types import Completion, Message, Prediction, Sample
 
 SAMPLES = [Sample(f"id-{number}", number, {"question": "?"}, str(number)) for number in range(4)]
 
@@ -85,7 +85,6 @@ def test_what_is_told_of_an_answer_is_kept() -> None:
         ({"prediction": "a"}, "neither 'id' nor 'index'"),
         ({"index": "0", "prediction": "a"}, "neither 'id' nor 'index'"),
         ({"index": 0}, "no 'prediction'"),
-        ({"index": 0, "prediction": {"text": "a"}}, "is dict, not text"),
         ({"index": 0, "prediction": "a", "completions": [{}]}, "completions cannot be read"),
         ({"id": "other", "prediction": "a"}, "none of 1 answers belongs to a question"),
     ],
@@ -140,3 +139,30 @@ def test_every_answer_is_a_prediction_or_is_named(given: list[dict[str, Any]]) -
         assert one.failed == (len(own) != 1 or own[0] is None)
     foreign = sum(not 0 <= one["index"] < 4 for one in given)
     assert any(remark.startswith(f"{foreign} answers belong to no question") for remark in remarks) == (foreign > 0)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, 29, 0.5, True, {"text": "a"}])
+@pytest.mark.parametrize("told", [{}, {"completions": [Completion("29", "stop").to_json()]}])
+def test_what_is_no_text_is_failed_with_a_reason(value: object, told: dict[str, object]) -> None:
+    found = match(
+        [
+            Answer("file:1", {"index": 0, "prediction": value, **told}),
+            Answer("file:2", {"index": 1, "prediction": "b"}),
+        ],
+        SAMPLES,
+    )
+    first, second, *_ = predictions(found, SAMPLES)
+    assert first.failed
+    assert first.prediction is None
+    failure = first.completions[0].failure
+    assert failure is not None
+    assert failure.kind == ("missing" if value is None else "not_text")
+    assert repr(value) in failure.message or value is None
+    assert not second.failed
+
+
+def test_one_of_several_answers_that_is_no_text_fails_alone() -> None:
+    found = match([Answer("file:1", {"index": 0, "prediction": ["a", float("nan"), None]})], SAMPLES)
+    first = next(predictions(found, SAMPLES))
+    assert first.prediction == ["a", None, None]
+    assert [bool(one.failure) for one in first.completions] == [False, True, True]

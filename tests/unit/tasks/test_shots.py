@@ -9,6 +9,7 @@ from ais_prompt.chat import make_chat_format
 from ais_prompt.inferencers import Desk, GenInferencer
 from ais_prompt.inferencers.base import Preview
 from ais_prompt.inferencers.ppl import PPLInferencer
+from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.tasks.shots import fitting_shots
@@ -70,3 +71,9 @@ def test_few_prompts_are_built_for_many_examples() -> None:
     counting = _Counting()
     assert len(fitting_shots(counting, sample(99, 2), shots, desk(4 * 10 + 3))) == 10
     assert counting.built <= 8
+
+
+def test_a_text_that_is_measured_is_never_cut() -> None:
+    shots = [sample(number, 5) for number in range(5)]
+    for limit in (1, 20, 1000):
+        assert fitting_shots(PPLOnlyInferencer(), sample(9, 5), shots, desk(limit)) is shots
