@@ -3,11 +3,14 @@
 - It looks for absolutely imported configs with ``pkg_resources``, which setuptools no longer has.
 - It knows the standard library by the folder of the running Python, which is wrong in a virtual environment: there
   ``from copy import deepcopy`` in a config would give a placeholder that cannot be called.
+- It makes a placeholder of everything else that a config imports, and a placeholder becomes the *name* of what it is:
+  right for a class, wrong for a constant (``template=PROMPT`` would send the text ``my_consts.PROMPT``).
 - It refuses variables called ``text`` or ``filename``, because its `Config` has attributes of these names.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -54,11 +57,61 @@ def is_standard_library(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names or module.startswith("mmengine.config")
 
 
+NAMED_ONLY: Final = ("ais_prompt", "ais_bench", "configs", "opencompass")
+"""Packages whose parts and configs are only named: importing them takes long, or they are not installed."""
+_INSTALLED: Final = ("site-packages", "dist-packages")
+
+
+def is_own_module(module: str) -> bool:
+    """True for a module of the user, which lies beside the config, in the working directory or on ``PYTHONPATH``.
+
+    Installed libraries are not imported while a config is read: that takes seconds, and they may be missing here.
+    """
+    package = module.partition(".")[0]
+    if not package or package in NAMED_ONLY:
+        return False
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return False
+    if spec is None:
+        return False
+    places = [spec.origin] if spec.has_location and spec.origin else list(spec.submodule_search_locations or ())
+    return bool(places) and not any(part in _INSTALLED for part in Path(places[0]).parts)
+
+
+class OwnModulesImported(mmengine_utils.ImportTransformer):  # type: ignore[misc]  # mmengine has no types
+    """Lets a config really import the user's own modules, so that their constants and functions are what they are."""
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:  # noqa: N802  # ast calls it so
+        """Keep ``from my_consts import PROMPT``; base configs and libraries are mmengine's."""
+        module = f"{node.level * '.'}{node.module}"
+        if module in self.base_dict or node.level or not is_own_module(module) or is_standard_library(module):
+            return super().visit_ImportFrom(node)
+        if any(alias.name == "*" for alias in node.names):
+            return super().visit_ImportFrom(node)
+        self.imported_obj.update(alias.asname or alias.name for alias in node.names)
+        return node
+
+    def visit_Import(self, node: ast.Import) -> Any:  # noqa: N802
+        """Keep ``import my_consts`` as a call, because mmengine makes a placeholder of every such statement later."""
+        if len(node.names) != 1 or not is_own_module(node.names[0].name) or is_standard_library(node.names[0].name):
+            return super().visit_Import(node)
+        [alias] = node.names
+        name = alias.asname or alias.name.partition(".")[0]
+        module = f"__import__({alias.name!r})"
+        if alias.asname:
+            module = f"__import__('importlib').import_module({alias.name!r})"
+        self.imported_obj.add(name)
+        return ast.copy_location(ast.parse(f"{name} = {module}").body[0], node)
+
+
 OURS: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (mmengine_config, "get_installed_path", installed_path),
     (mmengine_config, "_is_builtin_module", is_standard_library),
     (mmengine_utils, "_is_builtin_module", is_standard_library),
     (mmengine_config, "RESERVED_KEYS", ()),
+    (mmengine_config, "ImportTransformer", OwnModulesImported),
 )
 """Module of mmengine, name in it, and what stands there while a config is read."""
 

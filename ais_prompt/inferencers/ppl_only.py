@@ -14,8 +14,8 @@ from ais_prompt.types import Prediction, Request, Sample, Scoring
 class PPLOnlyInferencer:
     """Gives the perplexity of the generation prompt: by default the mean negative log-likelihood in nats per token.
 
-    The text is measured whole: no examples are left out of it, and if it is longer than ``max_seq_len``, the sample fails
-    with ``too_long``.
+    The text is measured whole: no examples are left out of it, and a sample whose text is longer than ``max_seq_len``
+    fails with ``too_long``.
 
     Args:
         normalization: what divides the sum over the tokens; see `Normalization`.

@@ -1,8 +1,8 @@
 """How many in-context examples fit into a prompt.
 
 The last examples are left out until the prompt has at most ``max_seq_len`` tokens, as OpenCompass does it. All prompts
-of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out, and not even they if
-the inferencer measures the whole text (``keeps_all_shots``).
+of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out, and not even those
+if the inferencer measures the whole text (``keeps_all_shots``).
 """
 
 from __future__ import annotations

@@ -58,6 +58,50 @@ def test_imported_classes_become_dotted_names_without_being_imported(write: Writ
     ]
 
 
+def test_an_imported_constant_has_its_value(write: Write) -> None:
+    write(
+        "consts_of_test_load.py",
+        """
+        PROMPT = "Solve {question}"
+        LIMIT, NESTED, KIND = 7, {"a": ["x", ("y", 1.5)]}, "ScriptedModel"
+        class Names:
+            first = "one"
+        def loud(text):
+            return text.upper()
+        """,
+    )
+    config = write(
+        "constants.py",
+        """
+        from consts_of_test_load import PROMPT, LIMIT as most, NESTED, KIND, Names, loud
+        import consts_of_test_load
+        import consts_of_test_load as consts
+        models = [dict(type=KIND, max_out_len=most, more=[PROMPT, (most, NESTED)])]
+        datasets = [
+            dict(text=f"{PROMPT}!", called=loud("q"), plus=PROMPT + consts.PROMPT, name=Names.first),
+            dict(whole=consts_of_test_load.NESTED["a"], type=loud, part=consts.Names),
+        ]
+        """,
+    )
+    values = load_config(config).values
+    nested = {"a": ["x", ("y", 1.5)]}
+    prompt = "Solve {question}"
+    assert values["models"] == [{"type": "ScriptedModel", "max_out_len": 7, "more": [prompt, (7, nested)]}]
+    assert values["datasets"] == [
+        {"text": f"{prompt}!", "called": "Q", "plus": prompt + prompt, "name": "one"},
+        {"whole": nested["a"], "type": "consts_of_test_load.loud", "part": "consts_of_test_load.Names"},
+    ]
+
+
+def test_a_constant_that_is_not_there_is_named_with_its_line(write: Write) -> None:
+    write("consts_without.py", "PROMPT = 1")
+    error = failure(
+        write("asks.py", "work_dir = 'x'\nfrom consts_without import PROMPTS\nmodels = [dict(type=PROMPTS)]")
+    )
+    assert "PROMPTS" in error.what
+    assert error.where.endswith("asks.py:2")
+
+
 def test_a_variable_may_have_the_name_of_an_import(write: Write) -> None:
     config = write("same.py", "from my_package import models\nmodels = [dict(type=models.Mine)]")
     assert load_config(config).values["models"] == [{"type": "my_package.models.Mine"}]

@@ -32,7 +32,7 @@ def test_answers_are_found_by_id_or_by_index() -> None:
         {"id": "id-2", "prediction": "c"},
         {"index": 0, "prediction": "a"},
         {"id": "id-1", "index": 3, "prediction": "b"},
-        {"index": 3, "prediction": 4},
+        {"index": 3, "prediction": "4"},
     )
     assert kinds(made) == ["a", "b", "c", "4"]
     assert [(one.sample_id, one.index, one.gold) for one in made] == [(s.id, s.index, s.gold) for s in SAMPLES]
@@ -65,7 +65,7 @@ def test_another_gold_is_a_sign_of_shifted_answers() -> None:
 
 
 def test_several_answers_to_each_question() -> None:
-    made, _ = matched({"index": 0, "prediction": ["a", None, 3]}, {"index": 1, "prediction": ["b", "b", "b"]})
+    made, _ = matched({"index": 0, "prediction": ["a", None, "3"]}, {"index": 1, "prediction": ["b", "b", "b"]})
     assert made[0].prediction == ["a", None, "3"]
     assert [bool(completion.failure) for completion in made[0].completions] == [False, True, False]
     assert (made[2].prediction, len(made[2].completions)) == ([None] * 3, 3)
