@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, BadBody, Endpoint, read_json, refusal
+from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, BadBody, Endpoint, first_choice, http_failure, read_json
 from ais_prompt.models.text_scores import TextScores, is_log_prob
 from ais_prompt.types import Failure
 
@@ -156,9 +156,10 @@ def _top(reply: Any) -> Mapping[str, float]:
 
 def _choice(reply: Any) -> Mapping[str, Any]:
     choices = reply.get("choices") if isinstance(reply, Mapping) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+    choice = first_choice(choices) if isinstance(choices, list) and choices else None
+    if not isinstance(choice, Mapping):
         raise BadBody("the reply has no choices")
-    return choices[0]
+    return choice
 
 
 def _prompt_tokens(reply: Mapping[str, Any]) -> int | None:
@@ -169,7 +170,7 @@ def _prompt_tokens(reply: Mapping[str, Any]) -> int | None:
 
 def _read(read: Callable[[Any], T], status: int, body: bytes) -> T | Failure:
     if not 200 <= status < 300:
-        return refusal(status, body)
+        return http_failure(status, body)
     try:
         return read(read_json(body))
     except BadBody as error:

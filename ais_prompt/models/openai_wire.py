@@ -30,13 +30,15 @@ from ais_prompt.types import (
 
 MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
 
-_FINISH_REASONS: Final[Mapping[Any, FinishReason]] = {
-    "stop": "stop",
-    "length": "length",
-    "content_filter": "content_filter",
-}
+_FINISH_REASONS: Final[Mapping[Any, FinishReason]] = {"stop": "stop", "length": "length"}
+CONTENT_FILTER: Final = "content_filter"
+"""The finish reason, and the error code, of an answer that the server's content filter withheld or cut."""
 _FATAL_STATUS: Final = {401, 403, 404}
 """A wrong key, a forbidden or an unknown model: the same for every request."""
+
+_FILTERED: Final = re.compile(rb'"code"\s*:\s*"content_filter"')
+_MOST_TOKENS: Final = 2**53
+"""A count beyond this is no count of tokens."""
 
 _TOO_LONG_STATUS: Final = {400, 413, 422}
 _TOO_LONG: Final = re.compile(
@@ -96,7 +98,7 @@ def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_fi
 def read_reply(endpoint: Endpoint, status: int, body: bytes) -> Completion:
     """What a server's reply says: an answer, or why there is none. Messages are in full length and not yet redacted."""
     if not 200 <= status < 300:
-        return Completion(failure=refusal(status, body))
+        return Completion(failure=http_failure(status, body))
     try:
         return _answer(endpoint, read_json(body))
     except BadBody as error:
@@ -116,7 +118,7 @@ def _chat_text(choice: Mapping[str, Any]) -> str:
     if content is None:  # a tool call, or the tokens ran out while the model was still reasoning
         return ""
     if isinstance(content, list):
-        content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
+        return "".join(_text(part.get("text", "")) for part in content if isinstance(part, dict))
     return _text(content)
 
 
@@ -141,15 +143,46 @@ def _answer(endpoint: Endpoint, reply: Any) -> Completion:
         raise BadBody("the reply has no choices")
     if not reply["choices"]:
         return Completion(failure=Failure("empty_choices", "the server sent no choice at all"))
-    choice = reply["choices"][0]
+    choice = first_choice(reply["choices"])
     if not isinstance(choice, dict):
         raise BadBody("the choice is no object")
-    return Completion(
-        endpoint.choice_text(choice),
-        finish_reason_of(choice.get("finish_reason")),
-        usage_of(reply.get("usage")),
-        reasoning=reasoning_of(choice.get("message")),
+    text, message = endpoint.choice_text(choice), choice.get("message")
+    return completion_of(
+        text, refusal_of(message), choice.get("finish_reason"), reply.get("usage"), reasoning_of(message)
     )
+
+
+def completion_of(text: str, refusal: str, finish_reason: Any, usage: Any, reasoning: str) -> Completion:
+    """Make the completion of what a reply holds, streamed or not.
+
+    Args:
+        text: the answer.
+        refusal: the words with which the model refuses to answer; they are the answer if there is no other.
+        finish_reason, usage: as they came.
+        reasoning: what the model thought before.
+    """
+    if finish_reason == CONTENT_FILTER:
+        failure = Failure(CONTENT_FILTER, "the server's content filter withheld the answer, or cut it")
+        return Completion(usage=usage_of(usage), failure=failure)
+    return Completion(
+        text or refusal,
+        finish_reason_of(finish_reason),
+        usage_of(usage),
+        reasoning=reasoning,
+        refused=bool(refusal),
+    )
+
+
+def first_choice(choices: list[Any]) -> Any:
+    """Return the choice with the index 0, wherever it is; the first one if no choice says so."""
+    numbered = (choice for choice in choices if isinstance(choice, dict) and choice.get("index") == 0)
+    return next(numbered, choices[0])
+
+
+def refusal_of(message: Any) -> str:
+    """The words with which the model refuses, in the field ``refusal`` of OpenAI; empty if it does not."""
+    refusal = message.get("refusal") if isinstance(message, dict) else None
+    return refusal if isinstance(refusal, str) else ""
 
 
 def finish_reason_of(reason: Any) -> FinishReason:
@@ -171,14 +204,16 @@ def usage_of(usage: Any) -> Usage:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) else None
+    return value if type(value) is int and 0 <= value < _MOST_TOKENS else None
 
 
-def refusal(status: int, body: bytes) -> Failure:
+def http_failure(status: int, body: bytes) -> Failure:
     """Why a server gives no answer, in its own words and full length."""
     words = server_words(body)
     if status in _TOO_LONG_STATUS and _TOO_LONG.search(body.decode("utf-8", "replace")):
         return Failure("too_long", words)
+    if _FILTERED.search(body):
+        return Failure(CONTENT_FILTER, words)
     return Failure(f"http_{status}", words or f"status {status} without a word", fatal=status in _FATAL_STATUS)
 
 

@@ -28,6 +28,7 @@ class Outage:
     Attributes:
         has_answered: whether the server has ever said something about a request, be it good or bad.
         next_look: when to look again, while an outage lasts.
+        reason: what is waited for then: ``http_429`` if the server named the time, else that it is away.
     """
 
     def __init__(self) -> None:
@@ -37,6 +38,7 @@ class Outage:
         self._pause = 0.0
         self._told = False
         self.next_look = 0.0
+        self.reason = ""
 
     @property
     def lasts(self) -> bool:
@@ -76,6 +78,7 @@ class Outage:
         throttled = failure.kind == "http_429" and at_least > 0
         pause = at_least if throttled else max(self._pause, at_least)
         self.next_look = now + pause
+        self.reason = failure.kind if throttled else "the server is away"
         number = f"{self._in_a_row} failure{'s' if self._in_a_row > 1 else ''}"
         # A server that says when it will answer again is not in trouble; progress shows what is waited for.
         level = logging.INFO if throttled else logging.WARNING

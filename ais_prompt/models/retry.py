@@ -49,26 +49,25 @@ class Backoff(Struct, frozen=True):
         retries: how often a request is asked again at most.
         first: upper bound of the first wait in seconds.
         longest: upper bound of any random wait in seconds.
-        patience: a server that wants to be left alone for more seconds than this is not asked again.
     """
 
     retries: int = 3
     first: float = 0.5
     longest: float = 30.0
-    patience: float = 300.0
 
-    def wait(self, attempt: Attempt, asked: int) -> float | None:
+    def wait(self, attempt: Attempt, asked: int, at_most: float) -> float | None:
         """Seconds to wait before asking again; None if it makes no sense.
 
         Args:
             attempt: the last attempt.
             asked: attempts so far that count, that one included.
+            at_most: a server that wants to be left alone for more seconds than this is not asked again.
         """
         failure = attempt.completion.failure
         if failure is None or asked > self.retries or not is_passing(failure):
             return None
         at_least = attempt.retry_after or 0.0
-        if at_least > self.patience:
+        if at_least > max(0.0, at_most):
             return None
         # Jitter comes on top of what the server wants, or all requests would come back in the same moment.
         return at_least + _jitter.uniform(0, min(self.longest, self.first * 2.0 ** max(0, asked - 1)))
@@ -97,7 +96,7 @@ def _seconds_until(date: str) -> float:
     """Seconds until an HTTP date; not a number if it is none."""
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return math.nan
     # "-0000" gives a time without a zone; HTTP dates are in UTC.
     return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()

@@ -89,6 +89,7 @@ class Traffic:
     ) -> None:
         self._backoff = backoff
         self._deadline = deadline
+        self._patience = PATIENCE if deadline is None else deadline
         self._outage = Outage()
         self._rate = _request_rate(request_rate, options)
         self._tokens = TokenRate(options.tokens_per_minute) if options.tokens_per_minute else None
@@ -98,13 +99,16 @@ class Traffic:
         self._freed = asyncio.Condition()
         self._in_flight = 0
         self._refused = 0  # requests that wait because the server had too many
+        self._held_back = 0  # requests that wait for the end of an outage
         self._waits: dict[object, tuple[float, str]] = {}  # until when, and why
 
     def activity(self) -> Activity:
         """What is going on in this moment."""
         until, reason = min(self._waits.values(), default=(0.0, ""))
-        seconds = max(0.0, until - self._clock())
-        return Activity(self._in_flight, len(self._waits), reason, seconds if self._waits else 0.0)
+        waiting = len(self._waits) + self._held_back
+        if self._held_back:
+            until, reason = self._outage.next_look, self._outage.reason
+        return Activity(self._in_flight, waiting, reason, max(0.0, until - self._clock()) if waiting else 0.0)
 
     async def ask(self, once: Callable[[], Awaitable[Attempt]], tokens: float = 0) -> Completion:
         """Ask until there is an answer, or until asking again makes no sense.
@@ -132,12 +136,15 @@ class Traffic:
             await self._wait_for_turn(tokens)
             attempt, seconds = await self._attempt(once)
             asked += 1
-            of_server = self._is_failure_of_server(attempt)
+            time_left = max(0.0, self._patience - (self._clock() - started))
+            asks_too_much = attempt.completion.failure is not None and (attempt.retry_after or 0.0) > time_left
+            of_server = not asks_too_much and self._is_failure_of_server(attempt)
             counted += not (of_server or self._is_throttled(attempt, started))
             self._learn(attempt, seconds, tokens)
-            wait = self._backoff.wait(attempt, counted)
+            wait = self._backoff.wait(attempt, counted, time_left)
             if wait is None:
-                return replace(attempt.completion, seconds=seconds, attempts=asked)
+                completion = _with_reason(attempt) if asks_too_much else attempt.completion
+                return replace(completion, seconds=seconds, attempts=asked)
             failure = attempt.completion.failure
             if failure is not None and not self._outage.lasts:
                 await self._rest(wait, failure)
@@ -150,12 +157,29 @@ class Traffic:
 
     async def _attempt(self, once: Callable[[], Awaitable[Attempt]]) -> tuple[Attempt, float]:
         """One attempt and its seconds; during an outage only one at a time, which looks whether the server is back."""
-        while self._outage.lasts:
-            async with self._looking:
-                if self._outage.lasts:
-                    await self._wait(self._outage.next_look - self._clock(), "the server is away")
-                    return await self._send(once)
+        if self._outage.lasts and await self._looks():
+            try:
+                return await self._send(once)
+            finally:
+                self._looking.release()
         return await self._send(once)
+
+    async def _looks(self) -> bool:
+        """Wait for the end of an outage; True if this request is the one that looks, and releases `_looking` then."""
+        self._held_back += 1
+        try:
+            await self._looking.acquire()
+            if not self._outage.lasts:
+                self._looking.release()
+                return False
+            try:
+                await asyncio.sleep(self._outage.next_look - self._clock())
+            except BaseException:
+                self._looking.release()
+                raise
+            return True
+        finally:
+            self._held_back -= 1
 
     async def _send(self, once: Callable[[], Awaitable[Attempt]]) -> tuple[Attempt, float]:
         if (limit := self._limit) is not None:
@@ -195,10 +219,10 @@ class Traffic:
         return self._outage.failed(failure, attempt.retry_after or 0.0, self._clock())
 
     def _is_throttled(self, attempt: Attempt, started: float) -> bool:
-        """Whether a server that answers others has put this request off, for not too long: that is no failure of it."""
+        """Whether the server has put this request off, for not too long: that is no failure of the request."""
         failure = attempt.completion.failure
-        put_off = failure is not None and failure.kind == "http_429" and attempt.retry_after is not None
-        return put_off and self._outage.has_answered and self._clock() - started < PATIENCE
+        put_off = failure is not None and failure.kind in _REFUSED and attempt.retry_after is not None
+        return put_off and self._clock() - started < self._patience
 
     def _learn(self, attempt: Attempt, seconds: float, tokens: float) -> None:
         """Let the limits know what came of an attempt."""
@@ -223,6 +247,14 @@ class Traffic:
             await asyncio.sleep(seconds)
         finally:
             del self._waits[wait]
+
+
+def _with_reason(attempt: Attempt) -> Completion:
+    """The completion of an attempt after which the server asks for too long a wait; its failure says so."""
+    failure = attempt.completion.failure
+    assert failure is not None
+    words = f"{failure.message}; its Retry-After of {attempt.retry_after:.0f} s is longer than a request may wait"
+    return replace(attempt.completion, failure=replace(failure, message=words))
 
 
 def _request_rate(rate: float | None, options: TrafficOptions) -> RequestRate | None:

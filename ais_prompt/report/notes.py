@@ -24,6 +24,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
         *dict.fromkeys(without),
         *([LEGEND, *partly] if partly else []),
         *([STOPPED, *stopped] if stopped else []),
+        *(f"{model}/{dataset}: {_refused(of[0])}" for (model, dataset), of in tasks.items() if of[0].refused),
         *(f"{name}: {n} answers to each question; ± is that of the questions" for name, n in several.items()),
     ]
 
@@ -35,6 +36,10 @@ def _is_partly(row: Row) -> bool:
 def _stopped(row: Row) -> str:
     bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
     return row.size + (f"  [{bounds}]" if bounds else "") + (f"; not scored: {row.unscored}" if row.unscored else "")
+
+
+def _refused(row: Row) -> str:
+    return f"{row.refused} of {row.n} answers {'is a refusal' if row.refused == 1 else 'are refusals'}"
 
 
 def _unscored(row: Row) -> str:

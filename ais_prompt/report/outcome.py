@@ -54,6 +54,7 @@ class Row(Struct, frozen=True):
         of: how many the data set would have given, if asking stopped early; None if it did not.
         scored, unparsed, truncated, failed: how many of them; their sum is ``n``.
         repeats: answers to each question.
+        refused: answers that the server marked as refusals, whatever their status.
         unscored: which answers are not plainly scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
     """
@@ -75,6 +76,7 @@ class Row(Struct, frozen=True):
     truncated: int | None = None
     failed: int | None = None
     repeats: int = 1
+    refused: int = 0
     unscored: str = ""
     note: str = ""
 
@@ -109,6 +111,7 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
         of=score.of,
         **{status: score.counts[status] for status in STATUSES},
         repeats=score.repeats,
+        refused=score.refused,
         unscored=_unscored(score),
         note=_why_none(score),
     )

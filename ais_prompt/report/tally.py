@@ -91,9 +91,13 @@ class Tally:
         return f"{activity.waiting} waiting ({activity.reason}, next try in {duration(activity.seconds)})"
 
     def left(self) -> str:
-        """``3 s left``, if it goes on as it has so far; empty before the first sample."""
+        """``3 s left``, at the speed so far and not less than is waited for; empty before the first sample."""
         done = self.done - self.before
-        return f"{duration((self.total - self.done) * self.elapsed / done)} left" if done else ""
+        if not done:
+            return ""
+        activity = self._activity()
+        wait = 0.0 if activity.in_flight else activity.seconds
+        return f"{duration(max((self.total - self.done) * self.elapsed / done, wait))} left"
 
 
 def duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.tasks.build import Postprocessor
-from ais_prompt.types import Prediction, SampleScore, Score, Status
+from ais_prompt.types import REFUSAL, Prediction, SampleScore, Score, Status
 from ais_prompt.utils.guard import exception_line
 
 CUT: Final = "cut at max_out_len"
@@ -58,7 +58,7 @@ class Scorer(Struct, frozen=True):
             raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT)
-        return SampleScore(prediction.sample_id, "scored", answer, gold, values)
+        return SampleScore(prediction.sample_id, "scored", answer, gold, values, REFUSAL if prediction.refused else "")
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """A sample that has no part in the value."""
@@ -91,6 +91,8 @@ def _why_unread(prediction: Prediction) -> str:
         return UNCLOSED
     if prediction.truncated:
         return CUT
+    if prediction.refused:
+        return REFUSAL
     return NO_TEXT if _is_nothing(prediction.prediction) else NOTHING_FOUND
 
 

@@ -7,7 +7,7 @@ from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_fr
 from ais_prompt.types.request import Decoding, Request, Scoring
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
-from ais_prompt.types.score import STATUSES, SampleScore, Score, Status
+from ais_prompt.types.score import REFUSAL, STATUSES, SampleScore, Score, Status
 from ais_prompt.types.spec import (
     AVERAGES,
     DatasetSpec,
@@ -27,6 +27,7 @@ from ais_prompt.types.speed import Speed, Times
 
 __all__ = [
     "AVERAGES",
+    "REFUSAL",
     "STATUSES",
     "Activity",
     "Completion",

@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import asdict
 
-FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "unknown"]
+FinishReason: TypeAlias = Literal["stop", "length", "unknown"]
 
 
-_ONLY_IF_PRESENT = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted")
+_ONLY_IF_PRESENT = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused")
 
 
 class Usage(Struct, frozen=True):
@@ -81,6 +81,7 @@ class Completion(Struct, frozen=True):
         first_token_seconds: from sending the request to the first piece of a streamed answer or thought; else None.
         token_seconds: mean time between the tokens of a streamed answer; else None.
         redacted: secrets in answer and thought that were replaced by ``***``.
+        refused: the server says that the model refused to answer; ``text`` has its words then.
     """
 
     text: str = ""
@@ -95,6 +96,7 @@ class Completion(Struct, frozen=True):
     first_token_seconds: float | None = None
     token_seconds: float | None = None
     redacted: int = 0
+    refused: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; what most answers do not have is left out where there is none."""
@@ -119,6 +121,8 @@ class Completion(Struct, frozen=True):
         """The inverse of `to_json`."""
         get = values.get
         failure, likelihood = get("failure"), get("likelihood")
+        if values["finish_reason"] == "content_filter":  # earlier versions took it for an answer
+            return cls(failure=Failure("content_filter", "the server's content filter withheld the answer"))
         # In the order of the fields, because there are many of them to read: names take a tenth of the time.
         return cls(
             values["text"],
@@ -133,4 +137,5 @@ class Completion(Struct, frozen=True):
             get("first_token_seconds"),
             get("token_seconds"),
             get("redacted", 0),
+            get("refused", False),
         )

@@ -13,7 +13,7 @@ from ais_prompt.types.completion import Completion
 from ais_prompt.types.prompt import Prompts, prompts_from_json, prompts_to_json
 from ais_prompt.types.speed import Speed
 
-_FAILURE, _FINISH_REASON = attrgetter("failure"), attrgetter("finish_reason")
+_FAILURE, _FINISH_REASON, _REFUSED = attrgetter("failure"), attrgetter("finish_reason"), attrgetter("refused")
 
 
 class Prediction(Struct, frozen=True):
@@ -82,6 +82,11 @@ class Prediction(Struct, frozen=True):
     def truncated(self) -> bool:
         """True if an answer was cut at ``max_out_len``."""
         return "length" in map(_FINISH_REASON, self.completions)
+
+    @property
+    def refused(self) -> bool:
+        """True if the server marked an answer as a refusal."""
+        return any(map(_REFUSED, self.completions))
 
 
 class TaskFacts(Struct, frozen=True):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
 Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
 STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
+
+REFUSAL: Final = "refusal"
+"""The reason of an answer that the server marked as a refusal."""
 
 Range: TypeAlias = tuple[float, float]
 """The lowest and the highest value."""
@@ -28,7 +31,8 @@ class SampleScore(Struct, frozen=True):
         extracted: the answer after postprocessing; None if it could not be parsed or there is none.
         gold: the gold after ``dataset_postprocessor``.
         values: metric name → value; empty for a failed sample.
-        reason: why it is not plainly scored, in a few words that can be counted (``timeout``, ``no answer found``).
+        reason: why it is not scored, or that it is a refusal, in a few words that can be counted (``timeout``,
+            ``no answer found``).
         repeats: the scores of the single answers in order of asking; empty if it was asked once.
     """
 
@@ -97,6 +101,11 @@ class Score(Struct, frozen=True):
     failed_samples: int | None = None
     is_mean: bool = False
     of: int | None = None
+
+    @property
+    def refused(self) -> int:
+        """Answers that the server marked as refusals, whatever their status."""
+        return sum(number for reason, number in self.reasons.items() if reason.partition(": ")[2].startswith(REFUSAL))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; ``of`` is left out if there is none."""

@@ -54,6 +54,31 @@ def test_it_does_not_matter_where_the_bytes_are_cut(cuts: list[int]) -> None:
     assert read(WHOLE, cuts) == read(WHOLE)
 
 
+@pytest.mark.parametrize("ending", [b"\n", b"\r", b"\r\n"])
+@pytest.mark.parametrize("cut", [None, 1, 2, 3, 50])
+def test_line_endings_comments_and_a_byte_order_mark(ending: bytes, cut: int | None) -> None:
+    body = b"\xef\xbb\xbf" + WHOLE.replace(b"\n\n", b"\n: still here\nid: 7\n\n").replace(b"\n", ending)
+    cuts = range(cut, len(body), cut) if cut else ()
+    assert (read(body, cuts).text, read(body, cuts).finish_reason) == ("four–😀 teen", "length")
+
+
+def test_other_choices_are_not_mixed_in() -> None:
+    other = {"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": "length"}]}
+    assert read(events(delta("four"), other, delta(None, "stop"), other)).text == "four"
+    assert read(events(delta("four"), other, delta(None, "stop"), other)).finish_reason == "stop"
+
+
+def test_a_refusal_comes_in_pieces_too() -> None:
+    completion = read(events(delta(refusal="I "), delta(refusal="cannot."), delta(None, "stop")))
+    assert (completion.text, completion.refused, completion.failure) == ("I cannot.", True, None)
+
+
+def test_a_filtered_stream_is_a_failure() -> None:
+    failure = read(events(delta("The bomb"), delta(None, "content_filter"))).failure
+    assert failure
+    assert failure.kind == "content_filter"
+
+
 def test_thoughts_are_kept_apart_and_timed() -> None:
     body = events(delta(reasoning_content="let me "), delta(reasoning="see"), delta("4"), delta("", "stop"))
     completion = read(body)

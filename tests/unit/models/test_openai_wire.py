@@ -74,7 +74,6 @@ def test_an_answer_is_read() -> None:
     [
         ("stop", "stop"),
         ("length", "length"),
-        ("content_filter", "content_filter"),
         ("tool_calls", "unknown"),
         (None, "unknown"),
     ],
@@ -87,6 +86,29 @@ def test_content_has_three_forms() -> None:
     assert reply(**choice(None, "tool_calls")).text == ""
     assert reply(**choice([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}])).text == "ab"
     assert reply(**choice("")).failure is None, "an empty answer is an answer"
+
+
+def test_a_filtered_answer_is_a_failure() -> None:
+    failure = reply(**choice("The bomb is", "content_filter")).failure
+    assert failure
+    assert (failure.kind, failure.fatal) == ("content_filter", False)
+    prompt = reply(400, error={"message": "The prompt was filtered", "code": "content_filter"})
+    assert prompt.failure == Failure("content_filter", "The prompt was filtered")
+    stored = {"text": "The bomb is", "finish_reason": "content_filter", "usage": {}, "seconds": 1.0, "attempts": 1}
+    assert Completion.from_json(stored).failure, "of an earlier version, which took it for an answer"
+
+
+def test_a_refusal_is_an_answer_that_is_marked() -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+    completion = reply(choices=[{"message": message, "finish_reason": "stop"}])
+    assert completion == Completion("I cannot help with that.", "stop", refused=True)
+    assert Completion.from_json(completion.to_json()) == completion
+    assert not reply(choices=[{"message": {"content": "4", "refusal": None}, "finish_reason": "stop"}]).refused
+
+
+def test_the_first_of_several_choices_is_the_answer() -> None:
+    choices = [{"index": number, "message": {"content": str(number)}, "finish_reason": "stop"} for number in (1, 0)]
+    assert reply(choices=choices).text == "0"
 
 
 @pytest.mark.parametrize(
@@ -102,6 +124,7 @@ def test_content_has_three_forms() -> None:
         b'{"choices": [1]}',
         b'{"choices": [{}]}',
         b'{"choices": [{"message": {"content": 4}}]}',
+        b'{"choices": [{"message": {"content": [{"type": "text", "text": null}]}}]}',
     ],
 )
 def test_what_is_no_answer_is_a_bad_body(body: bytes) -> None:

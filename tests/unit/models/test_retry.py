@@ -27,7 +27,7 @@ def test_what_may_pass_is_asked_again() -> None:
 
 @given(st.integers(1, 40), st.none() | st.floats(0, 300))
 def test_the_wait_grows_is_bounded_and_never_shorter_than_asked(asked: int, retry_after: float | None) -> None:
-    wait = Backoff(retries=40, first=0.5, longest=8).wait(failed("http_429", retry_after), asked)
+    wait = Backoff(retries=40, first=0.5, longest=8).wait(failed("http_429", retry_after), asked, 300)
     least = retry_after or 0
     assert wait is not None
     assert least <= wait <= least + min(8, 0.5 * 2 ** (asked - 1))
@@ -35,15 +35,30 @@ def test_the_wait_grows_is_bounded_and_never_shorter_than_asked(asked: int, retr
 
 def test_it_ends() -> None:
     backoff = Backoff(retries=2)
-    assert backoff.wait(failed("timeout"), 2) is not None
-    assert backoff.wait(failed("timeout"), 3) is None
-    assert backoff.wait(Attempt(Completion("an answer")), 1) is None
-    assert backoff.wait(failed("http_429", 3600), 1) is None, "an hour is not waited for"
+    assert backoff.wait(failed("timeout"), 2, 9) is not None
+    assert backoff.wait(failed("timeout"), 3, 9) is None
+    assert backoff.wait(Attempt(Completion("an answer")), 1, 9) is None
+    assert backoff.wait(failed("http_429", 3600), 1, 900) is None, "an hour is not waited for"
+    assert backoff.wait(failed("timeout"), 1, -5) is not None, "only a wait that the server asks for is bounded"
 
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [("0", 0), ("2", 2), ("0.25", 0.25), ("-5", 0), (None, None), ("", None), ("soon", None), ("nan", None)],
+    [
+        ("0", 0),
+        ("2", 2),
+        ("0.25", 0.25),
+        ("-5", 0),
+        (None, None),
+        ("", None),
+        ("soon", None),
+        ("nan", None),
+        ("1e999", None),
+        ("-inf", None),
+        ("9" * 30, 1e30),
+        ("0x10", None),
+        ("1,5", None),
+    ],
 )
 def test_retry_after_in_seconds(header: str | None, seconds: float | None) -> None:
     assert read_retry_after(header) == seconds
@@ -60,4 +75,4 @@ def test_retry_after_as_a_date() -> None:
 @given(st.text())
 def test_no_header_is_too_strange(header: str) -> None:
     seconds = read_retry_after(header)
-    assert seconds is None or seconds >= 0
+    assert seconds is None or 0 <= seconds < float("inf")

@@ -118,6 +118,100 @@ def test_a_rate_limit_loses_nothing_and_is_told(running: MockServer) -> None:
     assert any(activity.waiting and activity.reason in ("http_429", "the server is away") for activity in seen)
 
 
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock jumps to the next timer, so that hours pass in no time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    def _run_once(self) -> None:
+        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
+            self.now = max(self.now, self._scheduled[0].when())  # type: ignore[attr-defined]
+        super()._run_once()  # type: ignore[misc]
+
+
+def put_off(*retry_afters: float, deadline: float | None = None, requests: int = 1) -> tuple[list[Completion], float]:
+    """What becomes of requests, each put off so long, one after the other, and the seconds that it takes."""
+
+    async def ask(traffic: Traffic) -> Completion:
+        waits = list(retry_afters)
+
+        async def once() -> Attempt:
+            if waits:
+                return Attempt(Completion(failure=Failure("http_429", "slow down")), waits.pop(0))
+            return Attempt(Completion("yes", "stop"))
+
+        return await traffic.ask(once)
+
+    async def main() -> list[Completion]:
+        traffic = Traffic(Backoff(first=0.0), 64, None, deadline, traffic_options({}))
+        return await asyncio.gather(*(ask(traffic) for _ in range(requests)))
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        answers = runner.run(main())
+        return answers, runner.get_loop().time()
+
+
+@pytest.mark.parametrize("retry_afters", [[301], [600], [899], [400, 400], [1] * 100])
+def test_a_wait_that_the_server_names_costs_no_sample(retry_afters: list[float]) -> None:
+    [answer], seconds = put_off(*retry_afters)
+    assert (answer.text, answer.attempts) == ("yes", len(retry_afters) + 1)
+    assert seconds == pytest.approx(sum(retry_afters))
+
+
+@pytest.mark.parametrize("number", [1, 30])
+def test_a_wait_beyond_fifteen_minutes_is_a_failure_at_once(number: int) -> None:
+    answers, seconds = put_off(901.0, requests=number)
+    assert seconds == 0.0
+    for answer in answers:
+        assert answer.failure
+        assert answer.failure.kind == "http_429"
+        assert "Retry-After of 901 s" in answer.failure.message
+    [late], seconds = put_off(600, 600)
+    assert late.failure
+    assert seconds == pytest.approx(600)
+
+
+def test_the_deadline_says_how_long_a_wait_may_be() -> None:
+    [patient], seconds = put_off(3600, deadline=7200)
+    assert (patient.text, seconds) == ("yes", pytest.approx(3600))
+    [hasty], seconds = put_off(30, deadline=20)
+    assert hasty.failure
+    assert (hasty.failure.kind, seconds) == ("http_429", 0.0)
+
+
+def test_progress_shows_the_real_waiting_time() -> None:
+    """Thirty requests are put off together, which is an outage for all of them: one looks when the time is over."""
+
+    async def main() -> tuple[Activity, list[Completion]]:
+        traffic = Traffic(Backoff(first=0.0), 64, None, None, traffic_options({}))
+        clock = asyncio.get_running_loop().time
+
+        async def once() -> Attempt:
+            if clock() < 400:
+                return Attempt(Completion(failure=Failure("http_429", "slow down")), 400 - clock())
+            return Attempt(Completion("yes", "stop"))
+
+        asking = asyncio.gather(traffic.ask(_answered), *(traffic.ask(once) for _ in range(30)))
+        await asyncio.sleep(100)
+        return traffic.activity(), await asking
+
+    async def _answered() -> Attempt:
+        return Attempt(Completion("yes", "stop"))
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        activity, answers = runner.run(main())
+        seconds = runner.get_loop().time()
+    assert (activity.waiting, activity.in_flight, activity.reason) == (30, 0, "http_429")
+    assert activity.seconds == pytest.approx(300)
+    assert [answer.failure for answer in answers] == [None] * 31
+    assert seconds < 500
+
+
 def test_a_request_has_a_deadline(running: MockServer) -> None:
     running.follow({"latency": 30})
     started = time.monotonic()

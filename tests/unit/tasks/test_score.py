@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, GoldError, PartError, StoreError
 from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.report.notes import notes
+from ais_prompt.report.outcome import TaskOutcome, summary_rows
 from ais_prompt.report.progress import RunProgress
 from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.tasks.score import score
@@ -49,6 +51,18 @@ def test_the_state_of_a_sample(given: Prediction, status: str, extracted: str | 
     result = SCORER.score(given)
     assert (result.status, result.extracted) == (status, extracted)
     assert result.values == ({} if value is None else {"accuracy": value})
+
+
+@pytest.mark.parametrize(("text", "status"), [("No, A is wrong", "scored"), ("no way", "unparsed")])
+def test_a_refusal_is_scored_and_counted(tmp_path: Path, text: str, status: str) -> None:
+    refused = Completion(text, "stop", refused=True)
+    sample = SCORER.score(prediction(0, text, completion=refused))
+    assert (sample.status, sample.reason) == (status, "refusal")
+    [found] = score(*stored(tmp_path, prediction(0, text, completion=refused), prediction(1, "A")), PROGRESS.task)
+    assert found.refused == 1
+    [row] = summary_rows([TaskOutcome("m", "d", [found])])
+    assert row.refused == 1
+    assert "m/d: 1 of 2 answers is a refusal" in notes([row])
 
 
 def test_an_error_in_a_users_postprocessor_names_the_sample() -> None:

@@ -67,7 +67,7 @@ function answerBlock(chunk, answer) {
 }
 
 function answerFacts(answer) {
-  const endings = { length: "cut at max_out_len", stop: "ended by itself", content_filter: "stopped by a content filter" };
+  const endings = { length: "cut at max_out_len", stop: "ended by itself" };
   return [
     answer.unclosed ? "its thought never ended" : null,
     answer.text && endings[answer.finish_reason],

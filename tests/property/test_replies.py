@@ -1,0 +1,125 @@
+"""Whatever a server puts in whatever place of a reply, a completion or a failure comes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import partial
+from itertools import count
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.models.openai_stream import StreamReader
+from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, read_reply
+from ais_prompt.models.reasoning import THINK_TAGS, without_thought
+from ais_prompt.tasks.speed import SpeedMeter
+from ais_prompt.types import Completion, Usage
+
+USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+MESSAGE = {
+    "role": "assistant",
+    "content": [{"type": "text", "text": "four"}],
+    "refusal": None,
+    "reasoning_content": "two and two",
+    "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+}
+CHAT_REPLY = {"id": "1", "choices": [{"index": 0, "message": MESSAGE, "finish_reason": "stop"}], "usage": USAGE}
+TEXT_REPLY = {"id": "1", "choices": [{"index": 0, "text": "four", "finish_reason": "stop"}], "usage": USAGE}
+ERROR = {"error": {"message": "no", "type": "bad", "code": "1"}, "detail": [{"msg": "no"}]}
+DELTA = {"role": "assistant", "content": "four", "refusal": "no", "reasoning_content": "two"}
+CHUNKS = [
+    {"id": "1", "choices": [{"index": 0, "delta": DELTA, "finish_reason": None}]},
+    {"id": "1", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+    {"id": "1", "choices": [], "usage": USAGE},
+]
+ODD = [None, True, 0, -1, 1.5, 10**30, float("nan"), "", "four", [], [None], {}, {"index": 0}, [[]], [{"text": None}]]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value inside a value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield (*path, key)
+        yield from places(item, (*path, key))
+
+
+def mutated(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    """The value with something else in one place; without that place if there is `Ellipsis`."""
+    value = deepcopy(value)
+    owner = value
+    for key in path[:-1]:
+        owner = owner[key]
+    if odd is ...:
+        del owner[path[-1]]
+    else:
+        owner[path[-1]] = odd
+    return value
+
+
+def check(completion: Completion) -> None:
+    """It is an answer or a failure that the rest of the program can work with."""
+    assert isinstance(completion.text, str)
+    assert (completion.finish_reason is None) is (completion.failure is not None)
+    assert Completion.from_json(json.loads(json.dumps(completion.to_json()))) == completion
+    assert isinstance(completion.usage, Usage)
+    without_thought(completion, "question", THINK_TAGS)
+    meter = SpeedMeter()
+    meter.add(completion)
+    meter.speed()
+
+
+def test_every_odd_value_in_every_place() -> None:
+    for endpoint, reply in ((CHAT, CHAT_REPLY), (COMPLETIONS, TEXT_REPLY)):
+        check(read_reply(endpoint, 200, json.dumps(reply).encode()))
+        for path in places(reply):
+            for odd in [*ODD, ...]:
+                check(read_reply(endpoint, 200, json.dumps(mutated(reply, path, odd)).encode()))
+    for path in places(ERROR):
+        for odd in ODD:
+            check(read_reply(CHAT, 400, json.dumps(mutated(ERROR, path, odd)).encode()))
+
+
+def streamed(chunks: list[Any], cut: int) -> Completion:
+    body = b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks) + b"data: [DONE]\n\n"
+    reader = StreamReader(partial(next, count(1.0)))
+    for start in range(0, len(body), cut):
+        reader.feed(body[start : start + cut])
+    return reader.completion()
+
+
+def test_every_odd_value_in_every_place_of_a_stream() -> None:
+    assert streamed(CHUNKS, 7).text == "four"
+    for path in places(CHUNKS):
+        for odd in [*ODD, ...]:
+            check(streamed(mutated(CHUNKS, path, odd), 1000))
+
+
+json_values = st.recursive(
+    st.sampled_from(ODD[:9]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["text", "index", "content", "message", "delta", "error"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.data())
+def test_several_odd_values_at_once(data: st.DataObject) -> None:
+    reply, chunks = CHAT_REPLY, CHUNKS
+    for _ in range(data.draw(st.integers(1, 3))):
+        reply = mutated(reply, data.draw(st.sampled_from([*places(reply)])), data.draw(json_values))
+        chunks = mutated(chunks, data.draw(st.sampled_from([*places(chunks)])), data.draw(json_values))
+    check(read_reply(CHAT, 200, json.dumps(reply).encode()))
+    check(streamed(chunks, data.draw(st.integers(1, 40))))
+
+
+@given(st.binary(max_size=200), st.integers(1, 20))
+def test_any_bytes_as_a_stream(body: bytes, cut: int) -> None:
+    reader = StreamReader(partial(next, count(1.0)))
+    for start in range(0, len(body), cut):
+        reader.feed(body[start : start + cut])
+    check(reader.completion())
