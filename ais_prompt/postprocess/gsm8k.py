@@ -1,4 +1,7 @@
-"""Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
+r"""Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
+
+The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", "the answer is 42", then "so it is
+42", then the last number. Of equal markers the last counts. A number that is denied ("not 42") counts for nothing.
 
 Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
 ``opencompass/datasets/gsm8k.py`` (the last number of the answer).
@@ -6,24 +9,54 @@ Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from typing import Final
+
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.numbers import last_number
+from ais_prompt.postprocess.boxed import boxed_spans
+from ais_prompt.postprocess.negation import doubts, undecided_until
+from ais_prompt.postprocess.numbers import NUMBER, plain_number
+from ais_prompt.postprocess.rules import Candidate, Rank, strongest
+from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.stated import Statement, statements
 from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types.extraction import Extraction
+
+_MARK: Final = re.compile(r"####[^\n]*")
+_CONTRAST: Final = re.compile(r"(?:\bbut(?:\s+rather)?|\brather|\binstead|而是|应该?是|应为)\s*[$¥￥]?\s*(?=[-−\d])")
+_GUESS: Final = re.compile(
+    r"(?:\b(?i:maybe|perhaps|probably|guess|think|believe|i['’]d\s+say)(?i:\s+(?:it\s+is|it['’]s|about))?"
+    r"|大概|可能|猜|应该是|估计)(?:是)?\s*[$¥￥]?\s*(?=[-−\d])"
+)
+_DOUBTS: Final = doubts(r"[-−]?\d[\d,.]*")
+_MOST_WORDS: Final = 40
+"""Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
-def gsm8k_postprocess(text: str) -> str | None:
-    """The last number of an answer, e.g. ``1250.50``; None if there is none.
+def gsm8k_postprocess(text: str) -> Extraction | None:
+    r"""Return the number that an answer gives, e.g. ``1250.50``; None if there is none.
 
     A base model goes on with a next "Question:" of its own; what stands there is not part of the answer.
     OpenCompass reads "1,000" as 000 and "16-18" as -18; here they are 1000 and 18.
+
+    >>> gsm8k_postprocess("6 * 7 = 42\n#### 42\nThat took 3 steps.")
+    '42'
+    >>> gsm8k_postprocess("The answer is not 42 but 43, as 40 + 3 shows.")
+    '43'
+    >>> gsm8k_postprocess("2 + 2 is 4")
+    '4'
     """
-    return last_number(text.partition("Question:")[0])
+    source = said(text)
+    source_text = source.text.partition("Question:")[0]
+    found = strongest(_candidates(source_text), source_text)
+    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
 def gsm8k_dataset_postprocess(text: str) -> str:
-    """The gold: what stands after ``####``, without thousands commas.
+    """Return the gold: what stands after ``####``, without thousands commas.
 
     Raises:
         DataError: there is no ``####``, or nothing after it.
@@ -36,3 +69,67 @@ def gsm8k_dataset_postprocess(text: str) -> str:
             fix="leave out dataset_postprocessor if the output column holds the plain answer",
         )
     return gold
+
+
+def _candidates(text: str) -> Iterator[Candidate]:
+    """Every number that may be the answer, with its rank."""
+    for mark in _MARK.finditer(text):
+        if numbers := _numbers(text, mark.start() + 4, mark.end()):
+            yield _candidate(Rank.MARKED, "####", numbers[0])
+    for start, end in boxed_spans(text):
+        if numbers := _numbers(text, start, end):
+            yield _candidate(Rank.MARKED, "boxed", numbers[-1])
+    for statement in statements(text):
+        if number := _stated(text, statement):
+            yield _candidate(statement.rule.rank, statement.rule.name, number)
+    settled = undecided_until(text)
+    for number in _numbers(text, 0, len(text)):
+        if number.start() >= settled:
+            yield _candidate(Rank.ALONE, "the last number", number)
+    for rank, name, pattern in ((Rank.ANNOUNCED, "not … but", _CONTRAST), (Rank.CONCLUDED, "I think", _GUESS)):
+        for cue in pattern.finditer(text):
+            number = NUMBER.match(text, cue.end())
+            if number and (rank == Rank.CONCLUDED or _denied_before(text, cue.start())):
+                yield _candidate(rank, name, number)
+
+
+def _stated(text: str, statement: Statement) -> re.Match[str] | None:
+    """The number that an announcement states: after the last "=" of its sentence, else the first that is not denied."""
+    start, end = statement.start, statement.end
+    if statement.rule.name == "answer:":
+        return _only_number(text, statement)
+    equals = text.rfind("=", start, end)
+    numbers = _numbers(text, start if equals < 0 else equals, end)
+    if not numbers:
+        return None
+    return numbers[-1] if statement.rule.name == "答：" else numbers[0]
+
+
+def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
+    """The number of "Answer: 42 apples"; None for "Answer: She has 3 apples. ...", where a solution begins."""
+    end = statement.line_end
+    equals = text.rfind("=", statement.start, end)
+    start = statement.start if equals < 0 else equals + 1
+    number = NUMBER.search(text, start, end)
+    if number is None or re.search(r"[^\W\d_]{2}", text[start : number.start()].replace("\\text", "")):
+        return None
+    after = text[number.end() : end]
+    if re.match(r"[^\w+*/×÷=-]*$|[*$\s]*\.(?!\d)[*\s]", after) and equals < 0:
+        return number
+    return number if len(after) <= _MOST_WORDS and not re.search(r"[\d+*/×÷]|\.\s+\S", after) else None
+
+
+def _numbers(text: str, start: int, end: int) -> list[re.Match[str]]:
+    """The numbers between two places that are not denied."""
+    found = NUMBER.finditer(text, start, end)
+    return [number for number in found if not _DOUBTS.denies(text, number.start(), number.end())]
+
+
+def _denied_before(text: str, place: int) -> bool:
+    """Whether a number right before is denied: "not 42 but", "不是42，而是"."""
+    numbers = list(NUMBER.finditer(text, max(0, place - 40), place))
+    return bool(numbers) and _DOUBTS.denies(text, numbers[-1].start(), numbers[-1].end())
+
+
+def _candidate(rank: Rank, rule: str, number: re.Match[str]) -> Candidate:
+    return Candidate(rank, rule, number.start(), number.end(), plain_number(number.group()))

@@ -3,50 +3,54 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Final
 
-from ais_prompt.postprocess.boxed import last_boxed
-from ais_prompt.postprocess.reasoning import extract_non_reasoning_content
+from ais_prompt.postprocess.boxed import boxed_spans
+from ais_prompt.postprocess.negation import Doubts, doubts
+from ais_prompt.postprocess.rules import Candidate, Rank, strongest
+from ais_prompt.postprocess.source import said
 from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types.extraction import Extraction
 
-_ANNOUNCED = r"\b(?:grade|verdict|judge?ment|decision|conclusion|answer|rating|score)(?:\s+is)?\s*[:：=]?[\s*(\[\"'`]*"
-_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_ANNOUNCED: Final = (
+    r"(?:\b(?i:grade|verdict|judge?ment|decision|conclusion|answer|rating|score)(?:\s+is)?"
+    r"|(?:评级|判定|判断|结论|评分|得分|分数|答案)(?:结果)?[是为]?)\s*[:=]?[\s*(\[\"'`]*"
+)
+_NUMBER: Final = r"(?P<found>-?\d+(?:\.\d+)?)"
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
-def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str = "B") -> str | None:
-    r"""The tag that a judge gives; None if it gives none, or one as well as the other.
+def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str = "B") -> Extraction | None:
+    r"""Return the tag that a judge gives; None if it gives none, or one as well as the other.
 
     What is looked for, in this order, in what is said after any thinking: the last ``\boxed{}`` or ``[[ ]]``; the last
-    "verdict: A", "grade is A", ...; the tag at the beginning; the only tag that stands alone.
+    "verdict: A", "grade is A", ...; the tag at the beginning; the only tag that stands alone. A tag that is denied
+    ("not A") does not count.
 
     >>> generic_llmjudge_postprocess("A good attempt, but the value is wrong.\n\nVerdict: **B**")
     'B'
     >>> generic_llmjudge_postprocess("A: CORRECT")
     'A'
     >>> generic_llmjudge_postprocess("It is CORRECT, or perhaps INCORRECT.", "CORRECT", "INCORRECT")
+    >>> generic_llmjudge_postprocess("It is not A but B")
+    'B'
     >>> generic_llmjudge_postprocess("I cannot tell.")
 
     Source: OpenCompass, ``generic_llmjudge_postprocess``, which takes the first letter A or B of the text, also inside
     a word ("Based on ..." gives B).
     """
-    said = extract_non_reasoning_content(text) or ""
-    tag = f"(?<![^\\W_])({re.escape(true_tag)}|{re.escape(false_tag)})(?![^\\W_])"
-    if (boxed := last_boxed(said)) and (inside := re.search(tag, boxed)):
-        return inside.group(1)
-    for pattern in (rf"\[\[\s*{tag}\s*\]\]", f"(?i:{_ANNOUNCED}){tag}"):
-        if found := re.findall(pattern, said):
-            return str(found[-1])
-    if start := re.match(rf"[\s*(\[\"'`]*{tag}(?=\s*(?:[^\w\s]|\n|\Z))", said):
-        return start.group(1)
-    # The word "A" begins sentences.
-    no_word = tag + (r"(?!\s+(?!or\b|and\b|is\b)[a-z])" if "A" in (true_tag, false_tag) else "")
-    alone = set(re.findall(no_word, said))
-    return alone.pop() if len(alone) == 1 else None
+    source = said(text)
+    tag = f"(?<![^\\W_])(?P<found>{re.escape(true_tag)}|{re.escape(false_tag)})(?![^\\W_])"
+    found = strongest(_verdicts(source.text, tag, is_letter="A" in (true_tag, false_tag)), source.text)
+    if not found or (found[-1].rank == Rank.ALONE and len({one.text for one in found}) > 1):
+        return None
+    return source.extraction(found[-1].rule, found[-1].start, found[-1].end)
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
-def judge_rating_postprocess(text: str) -> str | None:
-    """The rating that a judge gives, as a number; None if it gives none.
+def judge_rating_postprocess(text: str) -> Extraction | None:
+    """Return the rating that a judge gives, as a number; None if it gives none.
 
     >>> judge_rating_postprocess("It has 3 faults. Rating: [[7]]")
     '7'
@@ -55,8 +59,36 @@ def judge_rating_postprocess(text: str) -> str | None:
 
     Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena" (the form ``[[7]]``).
     """
-    said = extract_non_reasoning_content(text) or ""
-    for pattern in (rf"\[\[\s*{_NUMBER}\s*\]\]", f"(?i:{_ANNOUNCED}){_NUMBER}", rf"\A[\s*\[]*{_NUMBER}[\s*\]]*\Z"):
-        if found := re.findall(pattern, said):
-            return str(found[-1])
-    return None
+    source = said(text)
+    ways = (
+        (Rank.MARKED, "[[ ]]", rf"\[\[\s*{_NUMBER}\s*\]\]"),
+        (Rank.ANNOUNCED, "the rating is", f"{_ANNOUNCED}{_NUMBER}"),
+        (Rank.LINE, "nothing but the rating", rf"\A[\s*\[]*{_NUMBER}[\s*\]]*\Z"),
+    )
+    found = strongest(_matches(source.text, ways, doubts(r"\d+(?:\.\d+)?")), source.text)
+    return source.extraction(found[-1].rule, found[-1].start, found[-1].end) if found else None
+
+
+def _verdicts(text: str, tag: str, *, is_letter: bool) -> Iterator[Candidate]:
+    denial = doubts(tag.replace("?P<found>", "?:"))
+    for start, end in boxed_spans(text):
+        if inside := re.search(tag, text[start:end]):
+            place = start + inside.start()
+            yield Candidate(Rank.MARKED, "boxed", place, place + len(inside.group()), inside.group())
+    # The word "A" begins sentences.
+    no_word = tag + (r"(?!\s+(?!or\b|and\b|is\b)[a-z])" if is_letter else "")
+    ways = (
+        (Rank.MARKED, "[[ ]]", rf"\[\[\s*{tag}\s*\]\]"),
+        (Rank.ANNOUNCED, "the verdict is", f"{_ANNOUNCED}{tag}"),
+        (Rank.LINE, "the beginning", rf"\A[\s*(\[\"'`]*{tag}(?=\s*(?:[^\w\s]|\n|\Z))"),
+        (Rank.ALONE, "the only tag", no_word),
+    )
+    yield from _matches(text, ways, denial)
+
+
+def _matches(text: str, ways: tuple[tuple[Rank, str, str], ...], denial: Doubts) -> Iterator[Candidate]:
+    for rank, name, pattern in ways:
+        for found in re.finditer(pattern, text):
+            start, end = found.span("found")
+            if rank == Rank.MARKED or not denial.denies_before(text, start):
+                yield Candidate(rank, name, start, end, found["found"])

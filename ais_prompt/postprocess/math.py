@@ -7,26 +7,42 @@ Solving With the MATH Dataset" (the ``\boxed`` mark of gold and answer).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.boxed import last_boxed
-from ais_prompt.postprocess.numbers import last_number
-from ais_prompt.postprocess.reasoning import extract_non_reasoning_content
+from ais_prompt.postprocess.boxed import boxed_spans, last_boxed
+from ais_prompt.postprocess.negation import doubts, undecided_until
+from ais_prompt.postprocess.numbers import NUMBER, plain_number
+from ais_prompt.postprocess.rules import Candidate, Rank, strongest
+from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.stated import Statement, statements
 from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types.extraction import Extraction
 
-_ANNOUNCEMENT = re.compile(r"(?:(?i:\banswer\s*(?:is|[:：=])|\bresult\s+is)|答案(?:是|为|[:：]))[:：]?[\s*]*")
-_SENTENCE_END = re.compile(r"\.(?=\s+[A-Z]|\s*$)|[。；;]|,\s+(?=[a-z]+\s+[a-z]+)")
-# A dollar behind a backslash is money, and neither begins nor ends a formula.
-_INLINE = re.compile(r"(?<!\\)\$\$?((?:\\.|[^$\\])+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_INLINE: Final = re.compile(
+    r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$|\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]",
+    re.DOTALL,
+)
+_HAN: Final = r"\u3400-\u9fff"
+_WORDS: Final = re.compile(rf"(?<![\\A-Za-z])[A-Za-z]{{2,}}\s+[A-Za-z]{{2,}}|[{_HAN}]{{2,}}")
+_MATHS: Final = re.compile(rf"[^{_HAN}\s,;:。、][^{_HAN}。、]*")
+_PROSE: Final = re.compile(r"(?<!\\)\b[A-Za-z]+(?:\s+[A-Za-z]+){2}\b|\b[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+\d")
+_UNIT: Final = re.compile(r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*\Z")
+_DENIED: Final = re.compile(r"(?i:not|n['’]t|不)\s*(?:是)?\s*")
+_LONGEST_WORD: Final = 8
+"""Characters of a Chinese text that can be an answer by itself, such as 等腰三角形."""
+_DOUBTS: Final = doubts(r"[-−]?\d[\d,.]*")
+_TRIM: Final = " .*`\n\t!,:。…"
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
-def math_postprocess_v2(text: str) -> str | None:
-    r"""The result of a solution; None if none can be made out.
+def math_postprocess_v2(text: str) -> Extraction | None:
+    r"""Return the result of a solution; None if none can be made out.
 
-    It is, of what is said after any thinking: the last ``\boxed{}``; else what the last "the answer is" announces; else
-    all of a text of one line that holds no sentence; else the last formula between dollars or ``\( \)``; else the last
-    number.
+    It is, of what is said after any thinking: the last ``\boxed{}`` or ``####``; else what the last "the answer is" or
+    "答案是" announces; else all of a text of one line that holds no sentence; else the last formula between dollars or
+    ``\( \)``; else the last number.
 
     >>> math_postprocess_v2(r"So $x = 2$. The answer is \boxed{\frac{1}{2}}.")
     '\\frac{1}{2}'
@@ -36,18 +52,22 @@ def math_postprocess_v2(text: str) -> str | None:
     'x^2 + 1'
     >>> math_postprocess_v2("Adding them gives 3.5 apples.")
     '3.5'
+    >>> math_postprocess_v2("所以，答案是 －８．")
+    '-8'
 
     OpenCompass takes the first "answer is" and cuts at every full stop, so "the answer is 3.5" gives 3.
     """
-    said = extract_non_reasoning_content(text)
-    if said is None:
+    source = said(text)
+    answer = source.text.partition("\nQuestion:")[0]  # a base model goes on with a question of its own
+    found = strongest(_candidates(answer), answer)
+    if not found:
         return None
-    return last_boxed(said) or _announced(said) or _whole(said) or _last_formula(said) or last_number(said)
+    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
 def math_dataset_postprocess(text: str) -> str:
-    r"""The gold of MATH: what the last ``\boxed{}`` of the solution holds.
+    r"""Return the gold of MATH: what the last ``\boxed{}`` of the solution holds.
 
     >>> math_dataset_postprocess(r"Thus $x = \boxed{-\frac{1}{3}}$.")
     '-\\frac{1}{3}'
@@ -64,30 +84,92 @@ def math_dataset_postprocess(text: str) -> str:
     return gold
 
 
-def _announced(text: str) -> str | None:
-    announcements = list(_ANNOUNCEMENT.finditer(text))
-    if not announcements:
+def _candidates(text: str) -> Iterator[Candidate]:
+    """Every span that may be the result, with its rank."""
+    for start, end in boxed_spans(text):
+        if text[start:end].strip():
+            yield Candidate(Rank.MARKED, "boxed", start, end, text[start:end].strip())
+    for mark in re.finditer(r"####[ \t]*(\S[^\n]*)", text):
+        yield _candidate(text, Rank.MARKED, "####", *mark.span(1))
+    for statement in statements(text):
+        span = _stated(text, statement)
+        if span and text[slice(*span)].strip(_TRIM):
+            yield _candidate(text, statement.rule.rank, statement.rule.name, *span)
+    if _is_whole(text) and text.strip(_TRIM):
+        formula = _INLINE.fullmatch(text.strip())
+        span = _content(formula, len(text) - len(text.lstrip())) if formula else (0, len(text))
+        yield _candidate(text, Rank.LINE, "the whole text", *span)
+        return
+    settled = undecided_until(text)
+    if text.lstrip().startswith("Question:"):
+        return
+    for formula in _formulas(text, settled, len(text)):
+        if not _DOUBTS.denies_before(text, formula.start()):
+            yield _candidate(text, Rank.LABEL, "the last formula", *_content(formula))
+    for number in NUMBER.finditer(text, settled):
+        if not _DOUBTS.denies(text, *number.span()):
+            yield Candidate(Rank.ALONE, "the last number", *number.span(), plain_number(number.group()))
+
+
+def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
+    """Where the result of an announcement is: its first formula, else its sentence without words around a number."""
+    start, end = statement.start, statement.end
+    if denied := _DENIED.match(text, start):
+        # "is not 3 but 4"
+        contrast = re.compile(r"\b(?:but|rather)\s+|而?是").search(text, denied.end(), statement.line_end)
+        if contrast is None:
+            return None
+        start = contrast.end()
+        end = max(end, start)
+        stop = re.compile(r"\n|。|\.(?!\d)|,(?!\d)").search(text, start, statement.line_end)
+        end = stop.start() if stop else statement.line_end
+    formulas = _formulas(text, start, statement.line_end)
+    if formulas and (formulas[0].start() < end or not text[start : formulas[0].start()].strip()):
+        return _content(formulas[0])
+    sentence = text[start:end]
+    if re.search(f"[{_HAN}]", sentence) and (
+        maths := [m for m in _MATHS.finditer(sentence) if re.search(r"\d|\\", m.group())]
+    ):
+        return start + maths[-1].start(), start + maths[-1].end()
+    if unit := _UNIT.fullmatch(sentence.strip(_TRIM)):
+        begin = start + len(sentence) - len(sentence.lstrip(_TRIM))
+        return begin, begin + unit.end("number")
+    if undecided_until(sentence) or re.fullmatch(r"\W*(?:unknown|unclear|未知|不确定)\W*", sentence):
         return None
-    rest = text[announcements[-1].end() :]
-    formula = _INLINE.match(rest)
-    if formula:
-        return _content(formula)
-    line = rest.partition("\n")[0]
-    return _SENTENCE_END.split(line, maxsplit=1)[0].strip(" *`") or None
+    if _PROSE.search(sentence):
+        numbers = list(NUMBER.finditer(text, start, end))
+        return numbers[-1].span() if numbers and statement.rule.name != "answer:" else None
+    return start, end
 
 
-def _whole(text: str) -> str | None:
-    """A text that is nothing but a formula or a word; two words side by side make it a sentence."""
-    if "\n" in text or re.search(r"(?<!\\)\b[A-Za-z]{2,}\s+[A-Za-z]{2,}", text):
-        return None
-    formula = _INLINE.fullmatch(text)
-    return _content(formula) if formula else text.strip(" .*`") or None
+def _is_whole(text: str) -> bool:
+    """Whether a text is nothing but a formula or a word; two words side by side make it a sentence."""
+    line = text.strip()
+    if "\n" in line or undecided_until(line):
+        return False
+    if _INLINE.fullmatch(line) and len(_formulas(line, 0, len(line))) == 1:
+        return True
+    chinese = re.findall(f"[{_HAN}]", line)
+    if chinese:
+        is_sentence = len(line) > 4 and line[-1] in "。!?"
+        return len(line) <= _LONGEST_WORD and not (is_sentence or re.search(r"[\d$是为得]|等于|所以|因此|答", line))
+    return not (_WORDS.search(line) or re.search(r"(?<!\\)\$|(?<!\\)\b[A-Za-z]{4,}\s+\d", line))
 
 
-def _last_formula(text: str) -> str | None:
-    formulas = list(_INLINE.finditer(text))
-    return _content(formulas[-1]) if formulas else None
+def _formulas(text: str, start: int, end: int) -> list[re.Match[str]]:
+    """The formulas between two places; "$5 and $6" is none."""
+    found = _INLINE.finditer(text, start, end)
+    return [one for one in found if not (one["dollars"] and _WORDS.search(one["dollars"]))]
 
 
-def _content(formula: re.Match[str]) -> str | None:
-    return next(filter(None, formula.groups())).strip(" .\n\t") or None
+def _content(formula: re.Match[str], offset: int = 0) -> tuple[int, int]:
+    start, end = formula.span(formula.lastgroup or 0)
+    return start + offset, end + offset
+
+
+def _candidate(text: str, rank: Rank, rule: str, start: int, end: int) -> Candidate:
+    """A candidate without the white space and punctuation at its ends."""
+    content = text[start:end]
+    stripped = content.strip(_TRIM)
+    begin = start + content.find(stripped)
+    return Candidate(rank, rule, begin, begin + len(stripped), stripped)

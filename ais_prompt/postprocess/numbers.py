@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Final
 
-_NUMBER = re.compile(
+NUMBER: Final = re.compile(
     r"""
     # A sign, unless it is a hyphen or a subtraction; dollars on either side. Han and kana are letters to Python.
     (?: (?<![^\W\u3040-\u30ff\u4e00-\u9fff])[-−](?:\\?\$)? | \\?\$[-−]? )?
@@ -36,15 +36,9 @@ _PLAIN = str.maketrans({"$": None, ",": None, "−": "-"})
 
 
 def last_number(text: str) -> str | None:
-    """The last number in a text without ``$`` and commas, e.g. ``-1250.50``; None if there is none."""
-    found = _NUMBER.findall(text)
-    return _plain(found[-1]) if found else None
-
-
-def first_number(text: str) -> str | None:
-    """The first number in a text, written as by `last_number`; None if there is none."""
-    found = _NUMBER.search(text)
-    return _plain(found.group()) if found else None
+    """Return the last number in a text without ``$`` and commas, e.g. ``-1250.50``; None if there is none."""
+    found = NUMBER.findall(text)
+    return plain_number(found[-1]) if found else None
 
 
 def to_decimal(value: Any) -> Decimal | None:
@@ -54,11 +48,12 @@ def to_decimal(value: Any) -> Decimal | None:
     ``"1,000"``, ``1000`` and ``"1e3"``, and in LaTeX ``\\$1{,}000`` and ``1\\,000``. Infinity and NaN are not numbers.
     """
     try:
-        number = Decimal(_plain(str(value).strip()))
+        number = Decimal(plain_number(str(value).strip()))
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
 
 
-def _plain(number: str) -> str:
-    return _LATEX.sub("", number).translate(_PLAIN)
+def plain_number(written: str) -> str:
+    """Write what `NUMBER` matched without signs of dollars and thousands, and with a hyphen as its sign."""
+    return _LATEX.sub("", written).translate(_PLAIN)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
+from ais_prompt.postprocess.source import THINK_END, THINK_START, said
 from ais_prompt.registry import POSTPROCESSORS
-
-THINK_START: Final = "<think>"
-THINK_END: Final = "</think>"
 
 
 @POSTPROCESSORS.register_module(name=["extract_non_reasoning_content", "extract-non-reasoning-content"])  # type: ignore[untyped-decorator]  # mmengine has no types
 def extract_non_reasoning_content(
     text: str, think_start_token: str = THINK_START, think_end_token: str = THINK_END
 ) -> str | None:
-    """The text without its thoughts; None if nothing is left, as when a thought never ended.
+    """Return the text without its thoughts; None if nothing is left, as when a thought never ended.
 
     Many chat templates write the start themselves, so an answer may have the end only; what comes before it is thought.
 
@@ -29,6 +24,5 @@ def extract_non_reasoning_content(
 
     Source: OpenCompass and AISBench, ``extract_non_reasoning_content``; there a thought that never ended is the answer.
     """
-    thought = rf"{re.escape(think_start_token)}.*?(?:{re.escape(think_end_token)}|\Z)"
-    said = re.sub(thought, "", text, flags=re.DOTALL)
-    return said.rpartition(think_end_token)[2].strip() or None
+    rest = said(text, fold=False, start=think_start_token, end=think_end_token)
+    return rest.stripped("after thinking", 0, len(rest.text))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ais_prompt.tasks.extraction import PHRASINGS, Extraction, LostAnswer
+from ais_prompt.tasks.extraction import PHRASINGS, ExtractionTrial, LostAnswer
 
 
-def describe(found: Extraction) -> str:
+def describe(found: ExtractionTrial) -> str:
     """A line with the share of phrasings that give every gold back, and one for each that does not."""
     whole = len(PHRASINGS)
     tried = f"{found.golds} gold{'s' * (found.golds != 1)}"

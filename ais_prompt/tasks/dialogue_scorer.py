@@ -55,6 +55,7 @@ class DialogueScorer(Struct, frozen=True):
             gold=[turn.gold for turn in turns],
             values=values,
             reason=worst.reason and f"{worst.reason} in a turn",
+            readings=tuple(turn.readings[0] if turn.readings else None for turn in turns),
         )
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:

@@ -53,7 +53,7 @@ class LostAnswer(Struct, frozen=True):
     extracted: Any
 
 
-class Extraction(Struct, frozen=True):
+class ExtractionTrial(Struct, frozen=True):
     """How well a postprocessor finds the golds of a data set.
 
     Attributes:
@@ -69,7 +69,7 @@ class Extraction(Struct, frozen=True):
     lost: tuple[LostAnswer, ...]
 
 
-def try_extraction(spec: DatasetSpec) -> Extraction | None:
+def try_extraction(spec: DatasetSpec) -> ExtractionTrial | None:
     """Try the postprocessor of a data set; None if it has none, asks a judge, or has no gold for a sentence.
 
     Raises:
@@ -85,7 +85,7 @@ def try_extraction(spec: DatasetSpec) -> Extraction | None:
         return None
     answer_of = build_postprocessor(postprocessor)
     lost = [found for name in PHRASINGS if (found := _first_lost(name, golds, answer_of, evaluator))]
-    return Extraction(spec.abbr, postprocessor.type, len(golds), tuple(lost))
+    return ExtractionTrial(spec.abbr, postprocessor.type, len(golds), tuple(lost))
 
 
 def _short_golds(samples: Sequence[Sample], gold_of: Postprocessor) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.tasks.build import Postprocessor
-from ais_prompt.types import REFUSAL, Prediction, SampleScore, Score, Status
+from ais_prompt.types import REFUSAL, Extraction, Prediction, SampleScore, Score, Status
 from ais_prompt.utils.guard import exception_line
 
 CUT: Final = "cut at max_out_len"
@@ -45,7 +45,9 @@ class Scorer(Struct, frozen=True):
         if isinstance(prediction.prediction, list):
             raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
         try:
-            answer = self.answer_of(prediction.prediction)
+            found = self.answer_of(prediction.prediction)
+            # Evaluators and files get plain text; where it was read is kept beside it.
+            answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
             if _is_nothing(answer):
                 return self._unread(prediction, gold)
             values = dict(self.evaluator.score(answer, gold))
@@ -57,8 +59,9 @@ class Scorer(Struct, frozen=True):
         except (TypeError, ValueError, AttributeError, LookupError) as error:  # what one of ours makes of odd values
             raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
         if prediction.truncated:
-            return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT)
-        return SampleScore(prediction.sample_id, "scored", answer, gold, values, REFUSAL if prediction.refused else "")
+            return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT, readings=readings)
+        reason = REFUSAL if prediction.refused else ""
+        return SampleScore(prediction.sample_id, "scored", answer, gold, values, reason, readings=readings)
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """A sample that has no part in the value."""

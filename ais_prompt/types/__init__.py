@@ -2,6 +2,7 @@
 
 from ais_prompt.types.activity import Activity
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
+from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
 from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_from_json, prompt_to_json
 from ais_prompt.types.request import Decoding, Request, Scoring
@@ -35,6 +36,7 @@ __all__ = [
     "DatasetSpec",
     "Decoding",
     "EvalSpec",
+    "Extraction",
     "Failure",
     "FinishReason",
     "Gate",
@@ -48,6 +50,7 @@ __all__ = [
     "Prompt",
     "Prompts",
     "ReaderSpec",
+    "Reading",
     "Request",
     "RunSpec",
     "Sample",

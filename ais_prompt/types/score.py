@@ -8,6 +8,8 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from ais_prompt.types.extraction import Reading
+
 Status: TypeAlias = Literal["scored", "unparsed", "truncated", "failed"]
 STATUSES: tuple[Status, ...] = ("scored", "unparsed", "truncated", "failed")
 
@@ -34,6 +36,8 @@ class SampleScore(Struct, frozen=True):
         reason: why it is not scored, or that it is a refusal, in a few words that can be counted (``timeout``,
             ``no answer found``).
         repeats: the scores of the single answers in order of asking; empty if it was asked once.
+        readings: which rule read which part of the answer, one entry for each turn of a dialogue; None where the
+            postprocessor does not know, or found nothing.
     """
 
     sample_id: str
@@ -43,6 +47,7 @@ class SampleScore(Struct, frozen=True):
     values: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
     repeats: tuple[SampleScore, ...] = ()
+    readings: tuple[Reading | None, ...] = ()
 
     @property
     def is_read(self) -> bool:
@@ -64,6 +69,7 @@ class SampleScore(Struct, frozen=True):
             "gold": self.gold,
             "values": dict(self.values),
             **({"repeats": [repeat.to_json() for repeat in self.repeats]} if self.repeats else {}),
+            **({"readings": [one and asdict(one) for one in self.readings]} if any(self.readings) else {}),
         }
 
 

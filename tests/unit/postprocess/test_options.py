@@ -90,8 +90,14 @@ def test_what_names_no_option(text: str) -> None:
 
 
 def test_first_and_last_of_several() -> None:
-    text = "The answer is A. Wait: the answer is C. All the others, B and D, are wrong."
+    text = "The answer is A. The answer is C as well. All the others, B and D, are wrong."
     assert first_option_postprocess(text, "ABCD") == "A"
+    assert last_option_postprocess(text, "ABCD") == "C"
+
+
+def test_an_answer_that_is_taken_back_does_not_count() -> None:
+    text = "The answer is A. Wait: the answer is C. All the others, B and D, are wrong."
+    assert first_option_postprocess(text, "ABCD") == "C"
     assert last_option_postprocess(text, "ABCD") == "C"
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.report.extraction import describe
-from ais_prompt.tasks.extraction import PHRASINGS, Extraction, try_extraction
+from ais_prompt.tasks.extraction import PHRASINGS, ExtractionTrial, try_extraction
 from ais_prompt.types import EvalSpec, PartSpec
 from tests.parts import dataset_spec, write_rows
 
@@ -20,7 +20,7 @@ def first_word(text: str) -> str | None:
 
 def extraction(
     folder: Path, postprocessor: str | None, golds: list[str], evaluator: str = "AccEvaluator"
-) -> Extraction | None:
+) -> ExtractionTrial | None:
     path = write_rows(folder / "rows.jsonl", [{"question": f"q{n}", "answer": gold} for n, gold in enumerate(golds)])
     spec = dataset_spec(path)
     part = PartSpec(postprocessor, {}, "p") if postprocessor else None

@@ -1,0 +1,152 @@
+"""What denies an answer, supposes it or leaves it open, in English and Chinese.
+
+``ITEM`` in a pattern is whatever can be an answer: a letter, a number. Several may share one negation: "A and B are
+wrong", "排除A、B". The patterns are tried right before and right after a candidate.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from msgspec import Struct
+
+REACH: Final = 80
+"""Characters around a candidate that are looked at."""
+
+_QUOTES = r"[\s()\[\]{}<>'\"“”‘’「」【】*:]{0,6}"
+_JOIN = r"\s*(?:,\s*(?:and|or|nor|和|或)?|\band\b|\bor\b|\bnor\b|&|/|、|和|与|及|或)\s*"
+_MORE_BEFORE = rf"(?:ITEM{_QUOTES}(?:{_JOIN}){_QUOTES}){{0,6}}"
+_MORE_AFTER = rf"(?:{_JOIN}{_QUOTES}(?:options?\s+)?ITEM{_QUOTES}){{0,6}}"
+# "not A, B": without "and" the second may be the answer, so a negation by "not" reaches over and, or, nor, 、 only.
+_SHORT_MORE_BEFORE = rf"(?:ITEM{_QUOTES}\s*(?:\bor\b|\bnor\b|、|和|或)\s*{_QUOTES}){{0,6}}"
+
+_FILLERS = (
+    r"(?:\s*\b(?:be|been|the|an|to|options?|choices?|answers?|letter|just|simply|necessarily|definitely|really|"
+    r"correct|right|either|both|it\s+is|it['’]s|is|equals?|be|of|as)\b)*"
+)
+_NOT_BEFORE: Final = (
+    # not A, isn't A, cannot be A, never A, neither A nor B
+    rf"(?:\bnot\b(?!\s+only\b)|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|n['’]t\b){_FILLERS}{_QUOTES}"
+    + _SHORT_MORE_BEFORE,
+    # I don't think (that) the answer is A
+    r"(?:\bnot|n['’]t|\bcannot)\s+(?:think|believe|say|claim|conclude|agree|see\s+how|choose|pick|select|go\s+with)\b(?:\s+(?:that|with))?"
+    rf"(?:\s+(?:the\s+)?(?:correct\s+|right\s+|final\s+)?(?:answer|option|choice|it|this)\b)?{_FILLERS}{_QUOTES}"
+    + _SHORT_MORE_BEFORE,
+    # the answer A is what the text turns away from
+    r"\b(?:none\s+of|rather\s+than|instead\s+of|other\s+than|except(?:\s+for)?|apart\s+from|as\s+opposed\s+to|unlike|avoid|"
+    r"rul(?:e|es|ed|ing)\s+out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?|discard(?:s|ed|ing)?|"
+    rf"dismiss(?:es|ed|ing)?|doubt)\b{_FILLERS}{_QUOTES}" + _MORE_BEFORE,
+    # 不是A，不选A，并非A，排除A
+    r"(?:不(?:会|可能|一定|应该?|该|能|可以)?(?:再)?(?:是|选择?|为|等于|填)|不(?:能说|认为|觉得|等于说)|不在|并非|而非|(?<!除)非|没有?选|别选|勿选|误选|错选|不要选|没选)"
+    rf"(?:选项|答案)?{_QUOTES}" + _SHORT_MORE_BEFORE,
+    rf"(?:排除(?:掉|了)?|除了|去掉|淘汰|剔除|否定了?)(?:选项|答案)?{_QUOTES}(?:ITEM\s*){{0,6}}" + _MORE_BEFORE,
+)
+_BAD = (
+    r"(?:not\b(?!\s+only)|never\b|wrong\b|incorrect|false\b|invalid|impossible|eliminated|ruled\s+out|excluded|rejected|"
+    r"out\b|too\s+\w+|inconsistent|irrelevant|unlikely|implausible|untrue|mistaken|inaccurate|unrelated|off\b|"
+    r"an?\s+(?:distractor|trap|common\s+mistake|mistake)|the\s+(?:wrong|incorrect)\b)"
+)
+_NOT_AFTER: Final = (
+    # A (and B) is wrong, are both incorrect, can be ruled out
+    rf"{_QUOTES}{_MORE_AFTER}\s*(?:,\s*(?:which|who)\s+)?\s*(?:options?\s+|choices?\s+|answers?\s+)?"
+    r"(?:\b(?:is|are|was|were|be|seems?|looks?|appears?|sounds?|must|can|could|should|would|has|have|been|to)\s+)+"
+    rf"(?:\w+ly\s+|also\s+|all\s+|both\s+|thus\s+|just\s+|be\s+){{0,3}}{_BAD}",
+    # A isn't, A cannot be, A fails
+    rf"{_QUOTES}{_MORE_AFTER}\s*(?:\b(?:is|are|was|were|does|do|did|can|could|would|should|ca|wo)\s*n['’]t\b"
+    r"|\b(?:does|do|did)\s+not\b|\bcannot\b|\bfails?\b|\bcontradicts?\b|\bmakes\s+no\s+sense\b)",
+    # A: wrong, (A) incorrect, A ✗
+    r"[\s)\].:*-]{0,6}(?:(?:wrong|incorrect|false|no|nope)\b|错误?|不正确|不对|✗|✘|❌|×)",
+    # A（选项）不正确，A、B都错，A项有误，A可以排除
+    rf"{_QUOTES}{_MORE_AFTER}(?:这个|这一)?(?:选项|项|答案|个)?(?:的?(?:说法|表述|描述|叙述|内容|做法|观点|结论))?"
+    r"(?:都|均|也|就|显然|明显|是|则|并|肯定|一定|被|可以|可|应该|应|必须|要|很|比较|过于|与[^,。\n]{1,8}){0,4}"
+    r"(?:不(?:正确|对|符合|是|成立|选|可能|行|能选|合|符|当|全面|准确|恰当|属于|同)|错|有误|排除|矛盾|误|无关|偏离|相反)",
+)
+_SUPPOSED: Final = re.compile(
+    # "if A", but not "if I had to choose"
+    r"(?:\b(?i:if(?!\s+(?:i|we|you)\s+(?:had|have|must|were))|suppose|supposing|assume|assuming|whether|unless)\b"
+    r"|如果(?!必须|一定|要我)|假设|假如|倘若|若|是否)[^.,。!?;:\n]{0,40}\Z"
+)
+_ASKED = re.compile(
+    r"[\s)\]'\"”*]{0,6}(?i:correct|right|true|the\s+(?:correct\s+|right\s+|best\s+)?answer|正确|对|是)?\s*(?:吗|呢|么)?\s*(?:\?|吗|么)"
+)
+# "A or B", "A还是B", "between A and B"
+_OPEN_BEFORE: Final = (
+    rf"ITEM{_QUOTES}(?:\bor\b|还是|或者?是?){_QUOTES}",
+    rf"\bbetween\b\s*(?:options?\s+)?{_QUOTES}(?:ITEM{_QUOTES}\band\b{_QUOTES})?",
+    rf"\beither\b\s*(?:options?\s+)?{_QUOTES}",
+)
+_OPEN_AFTER: Final = (
+    rf"{_QUOTES}(?:\bor\b|还是|或者?是?)\s*(?:options?\s+)?{_QUOTES}ITEM(?![A-Za-z])",
+    rf"{_QUOTES}(?:和|与|、)\s*{_QUOTES}ITEM\s*(?:之间|中)",
+)
+
+_UNDECIDED: Final = re.compile(
+    r"\b(?i:(?:can(?:not|\s+not|['’]t)|could(?:\s+not|n['’]t)|unable\s+to|impossible\s+to|difficult\s+to|hard\s+to|"
+    r"(?:not\s+enough|insufficient|no\s+way|without\s+more)\b[^.\n]{0,40}?)\b[^.\n]{0,25}?\b(?:determin\w*|decid\w*|"
+    r"answer\w*|choos\w*|tell|say|know\w*|conclu\w*|select\w*|pick|help|assist|comput\w*|calculat\w*|solv\w*|information|"
+    r"data|context|be\s+sure)"
+    r"|(?:do|did)(?:\s+not|n['’]t)\s+(?:know|understand|have)|not\s+(?:sure|certain|clear|given|stated|provided|specified)"
+    r"|unclear|unsure|uncertain|undecided|no\s+idea|none\s+of\s+(?:the|these|them|those)|sorry|as\s+an\s+ai"
+    r"|(?:is|are|seems?)\s+missing|(?:is|are|remains?)\s+unknown|ambiguous|timed\s+out)\b"
+    r"|无法|不能(?:确定|判断|回答|得出|选)|不知道|不确定|不清楚|不明确|不好判断|难以|缺少|没有(?:给出|正确|合适|足够|提供)|以上(?:选项)?(?:都|均)不|抱歉|对不起|信息不足|条件不足|请求超时"
+)
+
+
+_SENTENCE_END: Final = re.compile(r"[\n。!?;]|\.(?!\d)")
+
+
+class Doubts(Struct, frozen=True):
+    """The patterns of this module for one kind of answer."""
+
+    negated_before: re.Pattern[str]
+    negated_after: re.Pattern[str]
+    open_before: re.Pattern[str]
+    open_after: re.Pattern[str]
+
+    def denies(self, text: str, start: int, end: int) -> bool:
+        """Whether the words around a candidate negate it."""
+        before, after = _around(text, start, end)
+        return bool(self.negated_before.search(before) or self.negated_after.match(after))
+
+    def denies_before(self, text: str, start: int) -> bool:
+        """Whether the words right before a candidate negate it: "not A"; "A: INCORRECT" may be what a label means."""
+        return bool(self.negated_before.search(text[max(0, start - REACH) : start]))
+
+    def leaves_open(self, text: str, start: int, end: int) -> bool:
+        """Whether the words around a candidate suppose it, ask for it, or name it as one of two."""
+        before, after = _around(text, start, end)
+        return bool(
+            _SUPPOSED.search(before)
+            or _ASKED.match(after)
+            or self.open_before.search(before)
+            or self.open_after.match(after)
+        )
+
+
+@lru_cache(maxsize=64)
+def doubts(item: str) -> Doubts:
+    """Return the patterns for answers that the regular expression ``item`` matches."""
+
+    def any_of(patterns: tuple[str, ...], ending: str = "") -> re.Pattern[str]:
+        every = "|".join(f"(?:{pattern})" for pattern in patterns)
+        return re.compile(f"(?i:{every}){ending}".replace("ITEM", f"(?-i:{item})"))
+
+    return Doubts(any_of(_NOT_BEFORE, r"\Z"), any_of(_NOT_AFTER), any_of(_OPEN_BEFORE, r"\Z"), any_of(_OPEN_AFTER))
+
+
+def undecided_until(text: str) -> int:
+    """Return the end of the last sentence in which a text says that it has no answer; 0 if it never does.
+
+    What comes before that place is an answer only if a marker announces it: "Tom has 3 apples. I cannot tell more."
+    """
+    remarks = [remark.end() for remark in _UNDECIDED.finditer(text)]
+    if not remarks:
+        return 0
+    end = _SENTENCE_END.search(text, remarks[-1])
+    return end.end() if end else len(text)
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    return text[max(0, start - REACH) : start], text[end : end + REACH]

@@ -1,0 +1,67 @@
+"""The sentence in which a solution states its result: "The answer is ...", "答案是…", "答：…"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from ais_prompt.postprocess.rules import Rank, Rule
+
+_IS = r"\s*(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|equals?|comes\s+(?:out\s+)?to)\b\s*:?"
+_TO = r"(?:\s+(?:to|for|of)\s+[^.:\n]{1,80}?)?"
+
+RULES: Final = (
+    Rule(
+        "final answer",
+        rf"(?i:\bfinal\s+(?:answer|result|total|amount)\b{_TO}(?:\*\*)?(?:{_IS}|\s*[:=]))",
+        Rank.FINAL,
+        "en",
+    ),
+    Rule("the answer is", rf"(?i:\b(?:answer|result|solution)s?\b{_TO}{_IS})", Rank.ANNOUNCED, "en"),
+    Rule("answer:", r"(?i:\b(?:answer|result)s?\s*(?:\*\*)?\s*[:=])", Rank.ANNOUNCED, "en"),
+    Rule("最终答案", r"(?:最终|最后)的?(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:是|为|等于|:)+", Rank.FINAL, "zh"),
+    Rule(
+        "答案是",
+        r"(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:(?:是|为|等于|填|:)+|(?=并?不是))|(?:故|应)填:?",
+        Rank.ANNOUNCED,
+        "zh",
+    ),
+    Rule("答：", r"(?:^|(?<=[\n。.!;\s]))答\s*[:,]", Rank.ANNOUNCED, "zh"),
+)
+"""What announces a result; the rest of the sentence holds it."""
+
+_EVERY: Final = tuple((rule, re.compile(rule.pattern, re.MULTILINE)) for rule in RULES)
+_FULL_STOP: Final = re.compile(
+    r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+not\b(?=.*\d)|\s\((?=[a-z]{2})"
+)
+
+
+class Statement(Struct, frozen=True):
+    """What follows an announcement.
+
+    Attributes:
+        rule: which announcement.
+        start, end: the rest of its sentence in the text.
+        line_end: where its line ends.
+    """
+
+    rule: Rule
+    start: int
+    end: int
+    line_end: int
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Find every announcement. If nothing follows on its line, the next line that is not empty belongs to it."""
+    for rule, pattern in _EVERY:
+        for found in pattern.finditer(text):
+            start = found.end()
+            while start < len(text) and text[start] in " \t\r\n*":
+                start += 1
+            line_end = text.find("\n", start)
+            line_end = len(text) if line_end < 0 else line_end
+            stop = _FULL_STOP.search(text, start, line_end)
+            yield Statement(rule, start, stop.start() if stop else line_end, line_end)

@@ -1,0 +1,91 @@
+"""The corpus of phrasings: what must be found in it, and where nothing must be found."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from functools import partial
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+
+from ais_prompt.postprocess.options import first_option_postprocess, last_option_postprocess
+from ais_prompt.registry import POSTPROCESSORS
+from tools.bench.extraction import CORPUS, SETS, SUBJECTS, Subject, measure, texts
+
+BBH = next((parent / "shared/data/bbh" for parent in Path(__file__).parents if (parent / "shared").is_dir()), None)
+LETTER_TASKS = (
+    "logical_deduction_seven_objects",
+    "logical_deduction_three_objects",
+    "reasoning_about_colored_objects",
+    "tracking_shuffled_objects_five_objects",
+    "tracking_shuffled_objects_seven_objects",
+)
+UNDERSTANDING = [subject for subject in SUBJECTS if subject.reads_nothing]
+
+
+def found_by(subject: Subject, text: str) -> object:
+    return partial(POSTPROCESSORS.get(subject.name), **subject.options)(text)
+
+
+@pytest.mark.parametrize("subject", UNDERSTANDING, ids=lambda subject: f"{subject.name}, {subject.corpus}")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_golds_come_back_and_nothing_is_read_where_there_is_none(subject: Subject, language: str) -> None:
+    function = partial(POSTPROCESSORS.get(subject.name), **subject.options)
+    for name in SETS:
+        measured = measure(CORPUS, subject, function, language, name)
+        assert measured.right >= 0.95 * measured.texts, measured.missed
+    nothing = measure(CORPUS, subject, function, language, "nothing")
+    assert len(nothing.missed) <= 0.02 * nothing.texts, nothing.missed
+
+
+@pytest.mark.parametrize("corpus", ["options", "numbers"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_corpus_is_large_enough(corpus: str, language: str) -> None:
+    phrasings = tomllib.loads((CORPUS / f"{corpus}.toml").read_text("utf-8"))[language]
+    assert len(phrasings["ordinary"]) + len(phrasings["adversarial"]) >= 60
+    assert len(phrasings["nothing"]) >= 20
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: f"{subject.name}, {subject.corpus}")
+def test_a_reading_names_its_rule_and_its_span(subject: Subject) -> None:
+    """The span lies in the answer, and holds what was read whenever the text was not rewritten on the way."""
+    for language in ("en", "zh"):
+        for text, gold in (pair for name in SETS for pair in texts(CORPUS, subject, language, name)):
+            found = found_by(subject, text)
+            if found is None:
+                continue
+            reading = found.reading  # type: ignore[attr-defined]
+            assert reading.rule
+            assert 0 <= reading.start <= reading.end <= len(text)
+            if subject.corpus == "options" and len(gold) == 1 and len(str(found)) == 1:
+                assert normalize("NFKC", text[reading.start : reading.end]) == str(found)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in POSTPROCESSORS.names() if "dataset" not in name and not name.endswith("_peer")],
+)
+def test_a_thought_that_never_ends_holds_no_answer(name: str) -> None:
+    assert POSTPROCESSORS.get(name)("<think>The answer is A: 42. Verdict: A. Rating: [[7]] \\boxed{3}") is None
+
+
+@pytest.mark.parametrize("wide", ["Ｂ", "（Ｂ）", "答案是Ｂ。", "The answer is 𝐁.", "Ⓑ"])
+def test_wide_letters_are_letters(wide: str) -> None:
+    assert first_option_postprocess(wide) == "B"
+
+
+@pytest.mark.skipif(BBH is None or not BBH.is_dir(), reason="the BIG-Bench Hard data is not at hand")
+@pytest.mark.parametrize("task", LETTER_TASKS)
+@pytest.mark.parametrize("prompting", ["cot", "direct"])
+def test_published_accuracies_are_met(task: str, prompting: str) -> None:
+    assert BBH is not None
+    with (BBH / "accuracies.tsv").open(encoding="utf-8") as stream:
+        published = {(row["task"], row["prompting"]): row for row in csv.DictReader(stream, delimiter="\t")}
+    lines = (BBH / f"{task}.davinci_{prompting}.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    for function in (first_option_postprocess, last_option_postprocess):
+        right = sum(function(row["prediction"], options="ABCDEFGHIJKLMNOPQR") == row["target"][1] for row in rows)
+        assert 100 * right / len(rows) == pytest.approx(float(published[task, prompting]["accuracy_percent"]))
