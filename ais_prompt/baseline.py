@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ais_prompt.compare import StoredRun, open_run
@@ -27,8 +28,12 @@ ENOUGH: Final = 0.9
 Statistic = Callable[[NDArray[np.float64]], float]
 
 
-def make_baseline(run: StoredRun) -> Baseline:
+def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
     """The baseline that a run makes.
+
+    Args:
+        run: a run that is scored.
+        by_row: name samples by their whole rows. A run of version 1 has no other names for them.
 
     Raises:
         ConfigError: the run is no evidence: it is not finished, stopped early, or too few samples were answered.
@@ -45,7 +50,8 @@ def make_baseline(run: StoredRun) -> Baseline:
         if len(task.values) < ENOUGH * task.size:
             what = f"only {len(task.values)} of {task.size} samples of {name} were answered, too few for a baseline"
             raise ConfigError(what, where=run.name, fix="ask the failed ones again with -r")
-    return Baseline(run.name, tuple(map(_baseline_task, tasks)))
+    by_row = by_row or any(task.knows_only_rows for task in tasks)
+    return Baseline(run.name, tuple(_baseline_task(task, by_row=by_row) for task in tasks), by_row)
 
 
 def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
@@ -61,12 +67,12 @@ def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
 def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0) -> list[Verdict]:
     """Hold a run against a baseline, as `check_baseline` does; inconclusive as a whole if it is not finished."""
     tasks, faults, statistics = [], {}, {}
-    for task in run.tasks:
-        if task.task.spec.dataset.eval.evaluator is None:
-            continue
+    scored = [task for task in run.tasks if task.task.spec.dataset.eval.evaluator is not None]
+    by_row = baseline.by_row or any(task.knows_only_rows for task in scored)
+    for task in scored:
         name = task.task.spec.name
         try:
-            tasks.append(_baseline_task(task))
+            tasks.append(_baseline_task(task, by_row=by_row))
             if task.metric.of is not None:
                 faults[name] = f"asking stopped early, after {task.metric.n} of {task.metric.of} samples"
             elif run.status != "finished":
@@ -76,10 +82,11 @@ def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0) -> list
         except AisPromptError as error:
             tasks.append(BaselineTask(task.task.spec.model.abbr, task.task.spec.dataset.abbr, "", True, {}))
             faults[name] = error.what
-    return check_baseline(baseline, Baseline(run.name, tuple(tasks)), min_drop, statistics, faults)
+    return check_baseline(baseline, Baseline(run.name, tuple(tasks), by_row), min_drop, statistics, faults)
 
 
-def _baseline_task(task: ScoredTask) -> BaselineTask:
+def _baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
+    task = replace(task, by_row=by_row)
     spec, metric, corpus = task.task.spec, task.metric, task.corpus
     task.check_comparable()
     sums = {} if corpus is None else {name: tuple(row.tolist()) for name, row in task.rows.items()}
@@ -166,7 +173,16 @@ def check_baseline(
         min_drop: the smallest drop that matters, in the metric's unit.
         statistics: ``model/dataset`` of the run → what computes its metric from sums, where it is no mean.
         faults: ``model/dataset`` of the run → why it is no evidence.
+
+    Raises:
+        ConfigError: one of them knows samples by their rows, the other by their ids.
     """
+    if baseline.by_row != run.by_row:
+        raise ConfigError(
+            "the run is of an earlier version, which knew samples by their whole rows, and the baseline is not",
+            where=run.run,
+            fix="let this version write the run's predictions again: give its command with -r; nothing is asked twice",
+        )
     old = {_key(task, baseline, run): task for task in baseline.tasks}
     verdicts, pairs = [], []
     for task in run.tasks:

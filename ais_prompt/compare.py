@@ -13,7 +13,7 @@ from ais_prompt.partitioners.by_task import partition
 from ais_prompt.pipeline import Source
 from ais_prompt.rescore import open_stored
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import read_json
+from ais_prompt.store.run_file import read_run_file
 from ais_prompt.tasks.changed_parts import StoredTask
 from ais_prompt.tasks.comparison import Comparison, adjusted, compare
 from ais_prompt.tasks.scored_task import ScoredTask
@@ -34,7 +34,7 @@ class StoredRun(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The last two parts of its path, ``eval/20260131_235959``."""
+        """The last two parts of its path, ``eval/20260131_235959Z``."""
         return "/".join(self.folder.root.parts[-2:])
 
 
@@ -61,7 +61,7 @@ def open_run(run: str, work_dir: str | None = None) -> StoredRun:
         StoreError: its ``run.json`` is missing or broken.
     """
     spec, folder = open_stored(run, Source(work_dir=work_dir))
-    record: Mapping[str, Any] = read_json(folder.run_file)
+    record: Mapping[str, Any] = read_run_file(folder)
     facts, versions = record.get("tasks", {}), record.get("versions", {})
     tasks = [ScoredTask(StoredTask(task, facts.get(task.name, {}), versions), folder) for task in partition(spec)]
     return StoredRun(folder, record.get("status", "unknown"), tuple(tasks))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -19,6 +20,7 @@ from ais_prompt.config.parse import parse_run
 from ais_prompt.config.render import hidden_again, render_config
 from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults
 from ais_prompt.models.base import Model
+from ais_prompt.models.identity import address_of
 from ais_prompt.partitioners.by_task import partition
 from ais_prompt.report.averages import select, with_averages
 from ais_prompt.report.html import forget_report, write_report
@@ -184,13 +186,8 @@ def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> 
     """
     if mode in ("eval", "viz") and reuse is None:
         raise ConfigError(f"-m {mode} works on a run that is there already", fix="add -r, or -r TIMESTAMP")
-    if mode in ("all", "infer"):
-        for model in spec.models:
-            _preflight(model)
-    if mode in ("all", "eval"):
-        for judge in (dataset.eval.judge for dataset in spec.datasets):
-            if judge is not None:
-                _preflight(judge.model)
+    for model in _asked(spec, mode):
+        _preflight(model)
     return find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
 
 
@@ -226,9 +223,15 @@ def run(
             for warning in warnings:
                 logger.warning("%s", warning)
         _hide_again(folder)
-        record = RunRecord(folder, render_config(spec.resolved), command)
+        addresses = _addresses(spec, mode)
+        record = RunRecord(folder, render_config(spec.resolved), command, addresses)
         if record.changes:
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
+        for abbr, before in record.moved.items():
+            logger.warning(
+                "%s: earlier answers came from %s, now %s is asked; answers to the same prompts are kept",
+                *(abbr, before, addresses[abbr]),
+            )
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
             outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache, watch))
@@ -274,6 +277,23 @@ def _hide_again(folder: RunFolder) -> None:
                 stream.write(hidden.encode("utf-8", "backslashreplace"))
 
 
+def _asked(spec: RunSpec, mode: RunMode) -> Iterator[ModelSpec]:
+    """The models and judges that are asked in a mode."""
+    if mode in ("all", "infer"):
+        yield from spec.models
+    if mode in ("all", "eval"):
+        yield from (dataset.eval.judge.model for dataset in spec.datasets if dataset.eval.judge is not None)
+
+
+def _addresses(spec: RunSpec, mode: RunMode) -> dict[str, str]:
+    """``abbr`` of each model that is asked and served → its address; of one that cannot be built its task will tell."""
+    found = {}
+    for model in _asked(spec, mode):
+        with suppress(AisPromptError):
+            found[model.abbr] = address_of(build_model(model))
+    return {abbr: address for abbr, address in found.items() if address is not None}
+
+
 def _preflight(spec: ModelSpec) -> None:
     try:
         build_model(spec).preflight()
@@ -299,7 +319,8 @@ def _outcomes(
 
         def work(task: TaskSpec, model: Model) -> None:
             watch_of = partial(watch, task) if watch else None
-            record.add_task(task, infer(task, model, folder, progress.task, cache, watch_of=watch_of))
+            facts = infer(task, model, folder, progress.task, cache, watch_of=watch_of, addresses=record.addresses)
+            record.add_task(task, facts)
 
         for task, error in run_local(tasks, work):
             if error is not None:

@@ -37,7 +37,10 @@ class Model(Protocol):
     max_seq_len: int | None
 
     def identity(self) -> Mapping[str, Any]:
-        """All that decides its answers, as plain JSON values without secrets; part of the key of resume."""
+        """All that decides its answers, as plain JSON values without secrets; part of the key of every answer.
+
+        The way to it (address, client, timeouts, devices) does not belong here.
+        """
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
         """How it will generate: its own settings, with the data set's ``max_out_len`` and ``stop`` put in."""

@@ -20,6 +20,7 @@ from ais_prompt.models.credentials import (
     resolve_headers,
 )
 from ais_prompt.models.hf_tokenizer import load_tokenizer
+from ais_prompt.models.identity import GIVEN
 from ais_prompt.models.openai_client import OpenAIClient
 from ais_prompt.models.openai_scoring import OpenAIScorer
 from ais_prompt.models.openai_scoring_wire import LogprobsVia, ways_of
@@ -90,6 +91,8 @@ class OpenAIModel:
         request_rate: requests that start each second; None starts them as soon as there is a place.
         query_per_second: the same under the name that it has in OpenCompass.
         deadline: seconds that a request may take with all its attempts; None for no limit.
+        identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
+            answers from any address. It is part of the key of every answer.
         traffic_cfg: more of that: burstiness, ramp-up, tokens per minute, adaptive concurrency (`TrafficOptions`).
         client: what sends the requests: ``aiohttp``, ``openai``, a class of the openai package, or the dotted path of a
             `Transport`; with arguments as a dict with ``type``.
@@ -126,6 +129,7 @@ class OpenAIModel:
         deadline: float | None = None,
         traffic_cfg: Mapping[str, Any] | None = None,
         client: ClientOption = "aiohttp",
+        identity: str | None = None,
     ) -> None:
         check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
         check_at_least(0, retry=retry)
@@ -151,19 +155,21 @@ class OpenAIModel:
         self.request_rate = request_rate or query_per_second
         self.deadline = deadline
         self.traffic = traffic_options(traffic_cfg or {})
+        self.given_identity = identity
         self._ways = ways_of(self.endpoint, logprobs_via)
         self._tokenizer: Any = None
         self._client: OpenAIClient | None = None
         self._scorer: OpenAIScorer | None = None
 
     def identity(self) -> Mapping[str, Any]:
-        """Which model on which server; how it generates stands in each request. How it is reached does not matter."""
-        return {
-            "type": type(self).__name__,
-            "model": self.model,
-            "base_url": public_address(self.base_url),
-            "think_tags": self.think_tags,
-        }
+        """Which model; how it generates is part of each request. How and where it is reached does not matter."""
+        given = {} if self.given_identity is None else {GIVEN: self.given_identity}
+        return {"type": type(self).__name__, "model": self.model, "think_tags": self.think_tags, **given}
+
+    @property
+    def address(self) -> str:
+        """The base URL, without secrets."""
+        return public_address(self.base_url)
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
         """The options of ``generation_kwargs``, with the data set's ``max_out_len`` and ``stop`` put in."""

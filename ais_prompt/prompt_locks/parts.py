@@ -80,7 +80,7 @@ def _shots(task: TaskSpec, work: Inference) -> dict[str, Any]:
     shown = sorted({row for rows in work.shot_ids for row in rows})
     if not shown:
         return {}
-    ids = {row: work.data.train[row].id for row in shown}
+    ids = {row: work.data.train[row].row_id for row in shown}
     chosen = ([ids[row] for row in rows] for rows in work.shot_ids)
     return {
         "retriever": _part_digest(RETRIEVERS, task.dataset.infer.retriever),

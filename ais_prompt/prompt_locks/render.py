@@ -35,7 +35,8 @@ def render_task(task: TaskSpec, model: Model) -> TaskPrompts:
         AisPromptError: a prompt cannot be built.
     """
     work = prepare(task, model)
-    texts = {sample.id: _texts(work, sample) for sample in work.data.test}
+    # A lock is about whole rows: a shot shows its gold as well.
+    texts = {sample.row_id: _texts(work, sample) for sample in work.data.test}
     return task_prompts(task, texts, task_parts(task, model, work))
 
 

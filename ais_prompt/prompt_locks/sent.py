@@ -55,7 +55,7 @@ def _tasks(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:
     for task in partition(spec):
         path = folder.predictions(task.model.abbr, task.dataset.abbr)
         if path.is_file():
-            texts = {prediction.sample_id: _texts(prediction) for prediction in read_predictions(path)}
+            texts = {prediction.row_digest: _texts(prediction) for prediction in read_predictions(path)}
             yield task_prompts(task, texts, {"templates": template_parts(task)})
 
 

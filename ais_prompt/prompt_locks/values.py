@@ -22,8 +22,8 @@ class TaskPrompts(Struct, frozen=True):
     Attributes:
         model, dataset: their ``abbr``.
         parts: what the prompts are made of.
-        digests: sample id → digest of each of its prompts, in the order of the rows.
-        texts: sample id → its prompts as texts (`text_of_prompt`); a lock holds only a few of them.
+        digests: id of the whole row → digest of each of its prompts, in the order of the rows.
+        texts: id of the whole row → its prompts as texts (`text_of_prompt`); a lock holds only a few of them.
         characters: length of all prompts together.
         tokens: the same in tokens; None if no tokenizer is at hand, or they were not counted.
     """

@@ -1,4 +1,4 @@
-"""Ids of rows by their content: twelve bytes each, so that those of a large data set do not fill the memory."""
+"""Ids of rows by what their columns hold: twelve bytes each, so that a large data set does not fill the memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RowIds:
     """The id of each row: 12 hex digits of its content's digest; equal rows get ``-2``, ``-3``, ... in order.
 
     Args:
-        rows: all rows, column → plain Python value.
+        rows: all rows, column → plain Python value, of the columns that count.
         count: how many there are.
     """
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, overload
 
 from ais_prompt.errors import DataError
+from ais_prompt.readers.row_ids import RowIds
 from ais_prompt.readers.table import Row, Table
 from ais_prompt.types import ReaderSpec, Sample
 
@@ -57,7 +59,11 @@ class Samples(Sequence[Sample]):
             yield self._sample(index, row, fields)
 
     def _sample(self, index: int, row: int, fields: Row) -> Sample:
-        return Sample(self._table.row_ids[row], index, fields, self._gold(fields))
+        return Sample(self._ids[row], index, fields, self._gold(fields), self._table.row_ids[row])
+
+    @cached_property
+    def _ids(self) -> RowIds:
+        return self._table.ids_by(id_columns(self._spec, self._table.columns))
 
     def check_columns(self) -> None:
         """Whether every column that the `ReaderSpec` names is there.
@@ -88,3 +94,12 @@ class Samples(Sequence[Sample]):
             where=", ".join(self._table.origins),
             fix=(f"did you mean {near[0]!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
         )
+
+
+def id_columns(spec: ReaderSpec, columns: Sequence[str]) -> Sequence[str]:
+    """The columns that make the id of a sample: those of the question, so that a repaired gold leaves it as it was.
+
+    Without ``input_columns`` they are all columns but those of the gold, or else all.
+    """
+    golds = {spec.output_column, *spec.gold_columns}
+    return spec.input_columns or [column for column in columns if column not in golds] or columns

@@ -36,6 +36,7 @@ class Table:
         self.batches = batches
         self.columns: tuple[str, ...] = tuple(batches.schema.names)
         self.origins = tuple(origins)
+        self._ids: dict[tuple[str, ...], RowIds] = {}
         self._columns_of = lru_cache(_BATCHES_KEPT)(partial(_named_columns, batches))
 
     def __len__(self) -> int:
@@ -47,13 +48,15 @@ class Table:
     def rows(self, numbers: Sequence[int]) -> Iterator[Row]:
         """The rows of these numbers; a `range` without steps is read much faster than row by row."""
         if isinstance(numbers, range) and numbers.step == 1:
-            return self._successive(numbers.start, numbers.stop)
+            return self._successive(numbers.start, numbers.stop, self.columns)
         return map(self.row, numbers)
 
-    def _successive(self, start: int, stop: int) -> Iterator[Row]:
+    def _successive(self, start: int, stop: int, columns: Sequence[str]) -> Iterator[Row]:
         starts = self.batches.starts
         for number in range(bisect_right(starts, start) - 1, bisect_left(starts, stop)):
             batch = self.batches[number]
+            if columns is not self.columns:
+                batch = batch.select(columns)
             first, last = max(start - starts[number], 0), min(stop - starts[number], batch.num_rows)
             for row in range(first, last, _ROWS_AT_ONCE):
                 yield from batch.slice(row, min(_ROWS_AT_ONCE, last - row)).to_pylist()
@@ -73,8 +76,17 @@ class Table:
 
     @cached_property
     def row_ids(self) -> RowIds:
-        """An id for every row: 12 hex digits of its content's digest; equal rows get ``-2``, ``-3``, ... in order."""
+        """The ids of whole rows, gold and unused columns included."""
         return RowIds(self, len(self))
+
+    def ids_by(self, columns: Sequence[str]) -> RowIds:
+        """The ids of rows by these columns only."""
+        named = tuple(sorted(set(columns)))
+        if set(named) == set(self.columns):
+            return self.row_ids
+        if named not in self._ids:
+            self._ids[named] = RowIds(self._successive(0, len(self), named), len(self))
+        return self._ids[named]
 
     @cached_property
     def digest(self) -> str:

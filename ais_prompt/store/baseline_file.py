@@ -3,7 +3,7 @@
 JSON with a format version. The samples of a data set stand together by their value, so that a file of right and wrong
 has two lists of ids for each data set, and the difference of two files shows which samples went over::
 
-    {"format": 1, "run": "eval/20260131_235959",
+    {"format": 2, "samples_by": "id", "run": "eval/20260131_235959Z",
      "tasks": [{"model": "m", "dataset": "d", "metric": "accuracy", "fraction": true,
                 "n": 1319, "samples": {"0": "2d9e80bf2b1f 6c0f…", "1": "bd0e8911a38e …"}}]}
 
@@ -23,7 +23,8 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.utils.jsonl import decode, encode
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+"""Of the file; in format 1, samples are known by their whole rows (``"samples_by": "row"``)."""
 _AGAIN: Final = "write it again: aisprompt baseline RUN -o FILE"
 
 
@@ -34,9 +35,9 @@ class BaselineTask(Struct, frozen=True):
         model, dataset: their ``abbr``.
         metric: the main metric.
         fraction: whether its values are parts of 1.
-        values: sample id → its value, of those samples that were answered.
+        values: name of the sample → its value, of those samples that were answered.
         n: all samples, answered or not; None if that is not known.
-        sums: sample id → what it adds to the sums that the metric is computed from; empty if it is a mean.
+        sums: name of the sample → what it adds to the sums that the metric is computed from; empty if it is a mean.
     """
 
     model: str
@@ -59,10 +60,12 @@ class Baseline(Struct, frozen=True):
     Attributes:
         run: name of the run that it was made of.
         tasks: its tasks in order.
+        by_row: whether samples are known by their whole rows, as version 1 did, and not by their ids.
     """
 
     run: str
     tasks: Sequence[BaselineTask]
+    by_row: bool = False
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
@@ -84,7 +87,8 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
         for task in baseline.tasks
     ]
     with replacing(path) as stream:
-        stream.write(encode({"format": FORMAT, "run": baseline.run, "tasks": tasks}, indent=1))
+        head = {"format": FORMAT, "samples_by": "row" if baseline.by_row else "id", "run": baseline.run}
+        stream.write(encode({**head, "tasks": tasks}, indent=1))
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -98,13 +102,14 @@ def read_baseline(path: Path) -> Baseline:
         content = path.read_bytes()
     try:
         values = decode(content.decode())
-        if values["format"] != FORMAT:
+        if values["format"] not in (1, FORMAT):
             raise ConfigError(
                 f"the baseline has format {values['format']!r}, this version reads {FORMAT}",
                 where=str(path),
                 fix=_AGAIN,
             )
-        return Baseline(values["run"], tuple(_task(task) for task in values["tasks"]))
+        by_row = values["format"] == 1 or values["samples_by"] == "row"
+        return Baseline(values["run"], tuple(_task(task) for task in values["tasks"]), by_row)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"this is no baseline: {error!r}", where=str(path), fix=_AGAIN) from None
 

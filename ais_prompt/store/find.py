@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder, safe_name
+from ais_prompt.store.layout import RUN_NAME, RunFolder, safe_name
+from ais_prompt.store.run_file import in_order
 
 LATEST = "latest"
-_TIMESTAMP = re.compile(r"(\d{8}_\d{6})(?:_(\d+))?")
 _SHOWN = 5
 """Most names that an error lists."""
 
@@ -22,7 +21,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
 
     Args:
         work_dir: where run folders are kept.
-        run: the path of a run folder, or below ``work_dir`` a name and time (``eval/20260131_235959``), a name alone,
+        run: the path of a run folder, or below ``work_dir`` a name and time (``eval/20260131_235959Z``), a name alone,
             which means its latest run, or a time alone.
 
     Raises:
@@ -58,7 +57,7 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
 
     Args:
         work_dir, name: as in `create_run_folder`.
-        which: ``latest``, a timestamp such as ``20260131_235959``, or the path of a run folder.
+        which: ``latest``, a timestamp such as ``20260131_235959Z``, or the path of a run folder.
 
     Raises:
         ConfigError: there is none; it lists those that exist.
@@ -77,12 +76,8 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
 
 def _runs(parent: Path) -> list[str]:
     """Names of run folders, the oldest first."""
-    found = []
-    for folder in _folders(parent):
-        match = _TIMESTAMP.fullmatch(folder.name)
-        if match:
-            found.append((match[1], int(match[2] or 1), folder.name))
-    return [name for _, _, name in sorted(found)]
+    runs = in_order([folder for folder in _folders(parent) if RUN_NAME.fullmatch(folder.name)])
+    return [folder.name for folder in runs]
 
 
 def _folders(parent: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """The journal of a task: every finished request, written at once, so that nothing is asked twice.
 
-One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``. The file only grows. A process that is
+One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``; ``former`` names the key of an earlier
+version whose answer the line repeats. The file only grows. A process that is
 killed leaves at most one torn line at the end, which is cut off when the journal is opened again. Answers stay on the
 disk and are read when they are asked for: memory holds only where those lie that were there at the beginning, since no
 request is made twice in one run.
@@ -16,6 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from ais_prompt.store.disk import reading, unwritable, writing
+from ais_prompt.store.request_keys import is_former_key
 from ais_prompt.types import Completion, Request
 from ais_prompt.utils.jsonl import decode_own, encode_plain
 from ais_prompt.utils.secrets import SECRETS
@@ -32,12 +34,14 @@ class Journal:
     Attributes:
         path: the file.
         skipped: lines that could not be read when it was opened; their requests will be asked again.
+        has_former_keys: whether answers of an earlier version are among those that were there when it was opened.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
         """Use `Journal.open`."""
         self.path = path
         self.skipped = 0
+        self.has_former_keys = False
         self._descriptor = descriptor
         self._lines = path.open("rb")  # with a position of its own, which writing does not move
         self._answers: dict[str, int] = {}  # key → where its line begins, in bytes
@@ -79,7 +83,21 @@ class Journal:
             line = self._lines.readline()
         return _parse(line)[1]
 
-    def append(self, key: str, request: Request, completion: Completion, *, findable: bool = False) -> None:
+    def adopt(self, former: str, key: str, request: Request) -> Completion | None:
+        """The answer under a key of an earlier version, from now on under its present key; None if there is none.
+
+        Raises:
+            StoreError: the file cannot be read or written.
+        """
+        answer = self.get(former)
+        if answer is not None:
+            self.append(key, request, answer, findable=True, former=former)
+            del self._answers[former]
+        return answer
+
+    def append(
+        self, key: str, request: Request, completion: Completion, *, findable: bool = False, former: str | None = None
+    ) -> None:
         """Write a finished request. When this returns, it survives the death of the process.
 
         Args:
@@ -87,6 +105,7 @@ class Journal:
             request: what was asked.
             completion: what came of it.
             findable: `get` finds the answer from now on; otherwise from the next opening on, which takes no memory.
+            former: the key of an earlier version that the answer is under as well.
 
         Raises:
             StoreError: it cannot be written (disk full, for example); the journal is as it was before.
@@ -95,6 +114,7 @@ class Journal:
             encode_plain(
                 {
                     "key": key,
+                    **({} if former is None else {"former": former}),
                     "sample_id": request.sample_id,
                     "turn": request.turn,
                     "repeat": request.repeat,
@@ -133,6 +153,7 @@ class Journal:
             line = b""
             for line in self._lines:
                 self._index(line)
+        self.has_former_keys = any(map(is_former_key, self._answers))
         if line and not line.endswith(b"\n"):
             self._repair_last_line(line)
         if self.skipped:
@@ -140,12 +161,13 @@ class Journal:
 
     def _index(self, line: bytes) -> None:
         try:
-            key, completion = _parse(line)
+            key, completion, former = _parse(line)
         except ValueError:
             # The unfinished line of a killed process is no loss to speak of: it was never reported as done.
             self.skipped += line.endswith(b"\n")
         else:
             if completion.failure is None:
+                self._answers.pop(former, None)
                 self._answers[key] = self._end
         self._end += len(line)
 
@@ -179,13 +201,14 @@ class Journal:
         self._synced = time.monotonic()
 
 
-def _parse(line: bytes) -> tuple[str, Completion]:
-    """Key and completion of a line; ValueError if it is none."""
+def _parse(line: bytes) -> tuple[str, Completion, str]:
+    """Key, completion and former key (or an empty text) of a line; ValueError if it is none."""
     values = decode_own(line)
     try:
         key, completion = values["key"], Completion.from_json(values["completion"])
+        former = values.get("former", "")
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the line is not of a journal: {error!r}") from None
-    if not isinstance(key, str):
+    if not (isinstance(key, str) and isinstance(former, str)):
         raise ValueError("the key of a line is a text")
-    return key, completion
+    return key, completion, former

@@ -1,15 +1,20 @@
-"""Where everything of a run lies: ``<work_dir>/<name>/<YYYYmmdd_HHMMSS>/``."""
+"""Where everything of a run lies: ``<work_dir>/<name>/<YYYYmmdd_HHMMSS>Z/``."""
 
 from __future__ import annotations
 
 import itertools
-from datetime import datetime
+import re
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.digest import digest
+
+RUN_NAME: Final = re.compile(r"(?P<start>\d{8}_\d{6})(?P<utc>Z?)(?:_(?P<suffix>\d+))?")
+"""The name of a run folder: its start in UTC. Earlier versions wrote local time, without the ``Z``."""
 
 _PLAIN = frozenset("-_.+=,@()[]")
 """Characters besides letters and digits that a file name keeps."""
@@ -101,13 +106,13 @@ def create_run_folder(work_dir: Path, name: str, now: datetime | None = None) ->
     Args:
         work_dir: where run folders are kept; made if needed.
         name: the name of the config.
-        now: local time of the start; the clock's time if not given.
+        now: the start, as a time with an offset; the clock's time if not given.
 
     Raises:
         ConfigError: it cannot be made there.
     """
     parent = work_dir / safe_name(name)
-    stamp = (now or datetime.now()).strftime("%Y%m%d_%H%M%S")
+    stamp = (now or datetime.now(UTC)).astimezone(UTC).strftime("%Y%m%d_%H%M%SZ")
     try:
         parent.mkdir(parents=True, exist_ok=True)
         for number in itertools.count(1):

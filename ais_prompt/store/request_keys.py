@@ -1,24 +1,31 @@
-"""The keys of answers: a request is asked again only if something that decides its answer has changed."""
+"""The keys of answers: a request is asked again only if something that decides its answer has changed.
+
+Everything that a key is made of is named here. How a request is sent is no part of it: neither the address, nor the
+client, timeouts, streaming or the bytes of the body; and of the row only what its prompt shows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from msgspec.structs import asdict
 
 from ais_prompt.types import Decoding, Request, Scoring, prompt_to_json
-from ais_prompt.utils.digest import canonical, text_digest
+from ais_prompt.utils.digest import canonical, digest, text_digest
+
+VERSION: Final = 2
+"""Of the rule that keys are made by; they begin with it. Keys of version 1 are bare digests."""
+_PREFIX: Final = f"{VERSION}:"
 
 
 class RequestKeys:
-    """Makes the key of a request: a digest of all that decides its answer, the model's identity and the whole request.
+    """Make the key of a request.
 
-    It is the `digest` of ``{"model": identity, "request": request.content()}``; what many requests share is written
-    once.
+    It is ``2:`` and the `digest` of ``{"model": identity, "request": request.content()}``, written here faster.
 
     Args:
-        identity: of the model.
+        identity: of the model: its name, and what else decides its answers.
     """
 
     def __init__(self, identity: Mapping[str, Any]) -> None:
@@ -28,10 +35,44 @@ class RequestKeys:
 
     def __call__(self, request: Request) -> str:
         """The key of a request."""
-        if request.decoding is not self._decoding:
+        if request.decoding is not self._decoding:  # many requests share one
             self._decoding = request.decoding
             self._head = f'{{"model":{self._model},"request":{{"decoding":{canonical(asdict(request.decoding))}'
-        prompt, sample_id = canonical(prompt_to_json(request.prompt)), canonical(request.sample_id)
-        return text_digest(
-            f'{self._head},"prompt":{prompt},"repeat":{request.repeat},"sample_id":{sample_id},"turn":{request.turn}}}}}'
+        prompt = canonical(prompt_to_json(request.prompt))
+        found = text_digest(
+            f'{self._head},"duplicate":{request.duplicate},"prompt":{prompt},"repeat":{request.repeat},'
+            f'"turn":{request.turn}}}}}'
         )
+        return _PREFIX + found
+
+
+def is_former_key(key: str) -> bool:
+    """Whether a key was made by the rule of an earlier version."""
+    return not key.startswith(_PREFIX)
+
+
+class FormerKeys:
+    """Make the keys that version 1 gave to requests, so that its answers are found.
+
+    They hold the id of the whole row, and the address of a server in the model's identity.
+
+    Args:
+        identities: the model's as version 1 may have had them, one for each address.
+        row_ids: sample id → id of the whole row.
+    """
+
+    def __init__(self, identities: Sequence[Mapping[str, Any]], row_ids: Mapping[str, str]) -> None:
+        self._identities = identities
+        self._row_ids = row_ids
+
+    def __call__(self, request: Request) -> Iterator[str]:
+        """The keys that a request may have had."""
+        content = {
+            "sample_id": self._row_ids.get(request.sample_id, request.sample_id),
+            "prompt": prompt_to_json(request.prompt),
+            "decoding": asdict(request.decoding),
+            "turn": request.turn,
+            "repeat": request.repeat,
+        }
+        for identity in self._identities:
+            yield digest({"model": identity, "request": content})

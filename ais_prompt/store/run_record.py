@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import read_json, write_json_atomic
+from ais_prompt.store.results import write_json_atomic
+from ais_prompt.store.run_file import SCHEMA_VERSION, next_number, read_run_file
 from ais_prompt.types import Speed, TaskFacts, TaskSpec
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.versions import versions
@@ -24,24 +25,38 @@ class RunRecord:
 
     Attributes:
         changes: lines of the config that differ from the session before, ``-`` before and ``+`` now.
+        moved: ``abbr`` of each model that the last session asked at another address → that address.
+        addresses: every address that earlier sessions are known to have asked.
     """
 
-    def __init__(self, folder: RunFolder, config: str, command: str) -> None:
+    def __init__(
+        self, folder: RunFolder, config: str, command: str, addresses: Mapping[str, str] | None = None
+    ) -> None:
         """Begin a session.
 
         Args:
             folder: the run folder, new or old.
             config: the resolved config as text, without secrets.
             command: the command line, without secrets.
+            addresses: ``abbr`` of each model that is served → its address, without secrets.
 
         Raises:
-            StoreError: the folder cannot be written, or its ``run.json`` is broken.
+            StoreError: the folder cannot be written, or its ``run.json`` is broken or of a later version.
         """
         self._folder = folder
         self.changes = _changes(folder, config)
-        before = read_json(folder.run_file) if folder.run_file.exists() else {}
+        before: dict[str, Any] = {"run_number": next_number(folder)}
+        if folder.run_file.exists():
+            before = read_run_file(folder)
+        asked = dict(_addresses(before))
+        self.addresses = list(dict.fromkeys(asked.values()))
+        self.moved = {abbr: asked[abbr] for abbr, now in (addresses or {}).items() if asked.get(abbr, now) != now}
         self._session: dict[str, Any] = {"status": "running", "command": command, "started": _now(), "ended": None}
+        if addresses:
+            self._session["addresses"] = dict(addresses)
         self._values: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "run_number": before.get("run_number", 0),
             "status": "running",
             "sessions": [*before.get("sessions", []), self._session],
             "config_digest": digest(config),
@@ -99,8 +114,17 @@ class RunRecord:
 
 
 def _now() -> str:
-    """Local time with its offset from UTC, to the second."""
-    return datetime.now().astimezone().isoformat(timespec="seconds")
+    """The time in UTC with its offset, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _addresses(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """``abbr`` of a model and its address, of each session, the last one last; version 1 noted them by task."""
+    for name, facts in record.get("tasks", {}).items():
+        if address := facts.get("model", {}).get("base_url"):
+            yield name.rpartition("/")[0], address
+    for session in record.get("sessions", []):
+        yield from session.get("addresses", {}).items()
 
 
 def _changes(folder: RunFolder, config: str) -> list[str]:

@@ -106,13 +106,16 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
             where=after.task.spec.name,
             fix="score one of them again with the other's config: aisprompt score RUN --config CONFIG",
         )
+    if before.knows_only_rows != after.knows_only_rows:
+        before, after = replace(before, by_row=True), replace(after, by_row=True)
     old, new = before.values, after.values
     ids = [name for name in before.predictions if name in old and name in new]
     if not ids:
         raise DataError(
             "the runs have no answered sample in common",
             where=after.task.spec.name,
-            fix="were they made with the same data? Samples are known by a digest of their row",
+            fix="were they made with the same data? Samples are known by a digest of their input columns"
+            + (", in one of these runs, which version 1 made, of the whole row" if before.by_row else ""),
         )
     before.check_comparable()
     after.check_comparable()
@@ -179,7 +182,7 @@ def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], difference
     changed = sorted((difference, number) for number, difference in enumerate(differences) if difference)
     return [
         Flip(
-            sample_id=(name := ids[number]),
+            sample_id=after.predictions[name := ids[number]].sample_id,
             index=before.predictions[name].index,
             before=old[name],
             after=new[name],

@@ -88,7 +88,8 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
     """
     if not samples:
         raise DataError("the data set has not one question", fix="check test_split and test_range of reader_cfg")
-    by_id = {sample.id: sample for sample in samples}
+    # Predictions of version 1 have ids of whole rows.
+    by_id = {sample.row_id: sample for sample in samples} | {sample.id: sample for sample in samples}
     matched = Matched()
     for answer in answers:
         sample = _sample_of(answer, by_id, samples)
@@ -153,13 +154,15 @@ def _prediction(sample: Sample, answer: Answer) -> Prediction:
         prediction=texts if several else texts[0],
         gold=sample.gold,
         completions=_completions(answer, found),
+        row_id=sample.row_id,
     )
 
 
 def _failed(sample: Sample, failure: Failure, repeats: int | None) -> Prediction:
     """A question without an answer, or without so many."""
     texts = None if repeats is None else [None] * repeats
-    return Prediction(sample.id, sample.index, "", texts, sample.gold, (Completion(failure=failure),) * (repeats or 1))
+    failures = (Completion(failure=failure),) * (repeats or 1)
+    return Prediction(sample.id, sample.index, "", texts, sample.gold, failures, row_id=sample.row_id)
 
 
 def _text(value: Any) -> str | Failure:

@@ -26,6 +26,7 @@ from ais_prompt.inferencers import (
 from ais_prompt.inferencers.containment import RAISED, ends_task, failure_of
 from ais_prompt.inferencers.drive import RETRY_HINT
 from ais_prompt.models.base import AsyncModel, Model
+from ais_prompt.models.identity import cache_identity, former_identities, full_identity
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds
@@ -33,7 +34,9 @@ from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
+from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.tasks.duplicates import numbered
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.memory import Memory
 from ais_prompt.tasks.progress import OpenProgress, Progress
@@ -41,6 +44,7 @@ from ais_prompt.tasks.shots import fitting_shots
 from ais_prompt.tasks.speed import SpeedMeter
 from ais_prompt.tasks.watch import NeverEnough, Watch
 from ais_prompt.types import Activity, Completion, Failure, Prediction, Request, Sample, TaskFacts, TaskSpec
+from ais_prompt.utils.occurrences import Occurrences
 from ais_prompt.utils.places import defined_at
 
 logger = logging.getLogger(__name__)
@@ -129,6 +133,7 @@ def infer(
     cache_folder: Path | None = None,
     data: Dataset | None = None,
     watch_of: Callable[[int], Watch] | None = None,
+    addresses: Sequence[str] = (),
 ) -> TaskFacts:
     """Ask about every sample, from the journal and the cache as far as they reach, and write the predictions.
 
@@ -139,6 +144,7 @@ def infer(
         cache_folder: answers of other runs; None to go without them.
         watch_of: makes, of the number of samples, what says when enough was asked; None to ask every sample. With it,
             samples are asked in a random order, the same in every session: those that were asked are a fair sample.
+        addresses: where earlier sessions asked; version 1 had the address in its keys.
 
     Raises:
         AisPromptError: the task cannot go on; what was answered is in the journal.
@@ -150,10 +156,12 @@ def infer(
     model_abbr, dataset_abbr = task.model.abbr, task.dataset.abbr
     with (
         Journal.open(folder.journal(model_abbr, dataset_abbr)) as journal,
-        open_cache(cache_folder, model.identity(), dataset_abbr) as cache,
+        open_cache(cache_folder, cache_identity(model), dataset_abbr) as cache,
         sorted_predictions(folder.predictions(model_abbr, dataset_abbr)) as predictions,
     ):
-        memory = Memory(journal, model, cache)
+        has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
+        former_keys = _former_keys(work, model, addresses) if has_former_keys else None
+        memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys)
         known, used = _known(work, memory) if memory.has_answers else (0, 0)
         with open_progress(task.name, total, known, activity) as progress:
             if memory.has_answers:
@@ -170,15 +178,15 @@ def infer(
             _tell_raised(task, session)
             if session.shortened:
                 progress.note(_shortened_note(task, session.shortened, total, model))
-    data, speed = work.data, session.meter.speed() if isinstance(model, AsyncModel) else None
+    data = work.data
     return TaskFacts(
-        model.identity(),
+        full_identity(model),
         data.digest,
         tuple(data.origins),
         session.samples,
         session.failed,
         session.shortened,
-        speed,
+        session.meter.speed() if isinstance(model, AsyncModel) else None,
         session.redacted,
         of=total if session.samples < total else None,
     )
@@ -192,15 +200,20 @@ def _activity(model: AsyncModel) -> Activity:
         return Activity()
 
 
+def _former_keys(work: Inference, model: Model, addresses: Sequence[str]) -> FormerKeys:
+    return FormerKeys(former_identities(model, addresses), {sample.id: sample.row_id for sample in work.data.test})
+
+
 def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
     order = np.random.default_rng(ORDER_SEED).permutation(len(samples))
     return (samples[int(index)] for index in order)
 
 
 def _dialogues(work: Inference, memory: Memory, samples: Iterable[Sample]) -> Iterator[Dialogue]:
+    openings = Occurrences(len(work.data.test))
     for sample in samples:
         try:
-            yield Dialogue(_conversation(work, sample), memory.recall)
+            yield Dialogue(_conversation(work, sample, openings), memory.recall)
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
@@ -214,15 +227,16 @@ def _until(watch: Watch, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
             return
 
 
-def _conversation(work: Inference, sample: Sample) -> Conversation:
+def _conversation(work: Inference, sample: Sample, openings: Occurrences) -> Conversation:
     try:
         shots = work.shots(sample)
-        prediction = yield from work.inferencer.converse(sample, shots, work.desk)
+        prediction = yield from numbered(work.inferencer.converse(sample, shots, work.desk), openings)
     except Exception as error:
         if ends_task(error):
             raise
-        return _without_answer(work, sample, failure_of(error, type(work.inferencer).__name__))
-    return replace(prediction, shots_used=len(shots)) if shots else prediction
+        failed = _without_answer(work, sample, failure_of(error, type(work.inferencer).__name__))
+        return replace(failed, row_id=sample.row_id)
+    return replace(prediction, shots_used=len(shots), row_id=sample.row_id)
 
 
 def _without_answer(work: Inference, sample: Sample, failure: Failure) -> Prediction:

@@ -69,6 +69,7 @@ class Judge:
 
     def __init__(self, spec: JudgeSpec, task: TaskSpec, folder: RunFolder, open_progress: OpenProgress) -> None:
         self._task = TaskSpec(spec.model, judge_dataset(spec, task.dataset))
+        self._dataset = task.dataset
         self._folder = folder.judge(task.model.abbr)
         self._open_progress = open_progress
         self._noted: dict[str, SampleScore] = {}
@@ -100,11 +101,12 @@ class Judge:
         return self._said[_key(sample)]
 
     def _questions(self) -> Dataset:
-        rows = {row.id: row.fields for row in read_dataset(self._task.dataset).test}
+        # Predictions of version 1 know samples by their whole rows.
+        rows = {name: row for row in read_dataset(self._dataset).test for name in (row.row_id, row.id)}
         samples = [self._question(index, key, rows) for index, key in enumerate(self._noted)]
         return Dataset(train=(), test=samples, columns=tuple(samples[0].fields), tables={})
 
-    def _question(self, index: int, key: str, rows: Mapping[str, Mapping[str, Any]]) -> Sample:
+    def _question(self, index: int, key: str, rows: Mapping[str, Sample]) -> Sample:
         noted = self._noted[key]
         if noted.sample_id not in rows:
             raise DataError(
@@ -112,8 +114,11 @@ class Judge:
                 where=self._task.dataset.where,
                 fix="score with the data that was asked about, and the same test_range",
             )
-        return Sample(key, index, judge_fields(rows[noted.sample_id], noted.extracted, noted.gold), noted.gold)
+        row = rows[noted.sample_id]
+        fields = judge_fields(row.fields, noted.extracted, noted.gold)
+        return Sample(key, index, fields, noted.gold, row_id=_key(noted, row.row_id))
 
 
-def _key(sample: SampleScore) -> str:
-    return f"{sample.sample_id}-{digest([sample.extracted, sample.gold])}"
+def _key(sample: SampleScore, name: str = "") -> str:
+    """The id of a judge's question: that of the sample, or another ``name`` of it, and its answer and gold."""
+    return f"{name or sample.sample_id}-{digest([sample.extracted, sample.gold])}"

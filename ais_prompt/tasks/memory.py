@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ais_prompt.models.base import Model
 from ais_prompt.store.journal import Journal
-from ais_prompt.store.request_keys import RequestKeys
+from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Completion, Request
 
 
@@ -13,18 +12,26 @@ class Memory:
 
     Args:
         journal: of the task; every answer gets into it, so that the run folder is complete by itself.
-        model: whose answers they are.
+        key_of: makes the keys of the model's answers.
         cache: answers of other runs, which new ones are added to; None without one.
+        former_keys: makes the keys of earlier versions; None if neither journal nor cache has any.
 
     Attributes:
         from_cache: how many answers were taken out of the cache.
     """
 
-    def __init__(self, journal: Journal, model: Model, cache: Journal | None = None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        key_of: RequestKeys,
+        cache: Journal | None = None,
+        former_keys: FormerKeys | None = None,
+    ) -> None:
         self.from_cache = 0
         self._journal = journal
         self._cache = cache
-        self._key_of = RequestKeys(model.identity())
+        self._key_of = key_of
+        self._former_keys = former_keys
         # No request is made twice in one run, so what was empty at its beginning need not be looked up.
         self.has_answers = len(journal) > 0 or (cache is not None and len(cache) > 0)
 
@@ -37,10 +44,18 @@ class Memory:
         if not self.has_answers:
             return None
         key = self._key_of(request)
-        answer = self._journal.get(key)
-        if answer is None and self._cache is not None and (answer := self._cache.get(key)) is not None:
+        answer = self._find(self._journal, key, request)
+        if answer is None and self._cache is not None and (answer := self._find(self._cache, key, request)) is not None:
             self._journal.append(key, request, answer, findable=True)
             self.from_cache += 1
+        return answer
+
+    def _find(self, answers: Journal, key: str, request: Request) -> Completion | None:
+        """An answer of this version, or one of an earlier version, which is then written under its new key."""
+        answer = answers.get(key)
+        if answer is None and self._former_keys is not None and answers.has_former_keys:
+            adopted = (answers.adopt(former, key, request) for former in self._former_keys(request))
+            answer = next((found for found in adopted if found is not None), None)
         return answer
 
     def record(self, request: Request, completion: Completion) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.evaluators.base import CorpusEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.store.layout import RunFolder
@@ -30,10 +32,12 @@ class ScoredTask(Struct, frozen=True, dict=True):
     Attributes:
         task: what was asked of whom.
         folder: the run that it belongs to.
+        by_row: know samples by the ids of their whole rows, as version 1 does; its ids take the place of the others.
     """
 
     task: StoredTask
     folder: RunFolder
+    by_row: bool = False
 
     @cached_property
     def predictions(self) -> dict[str, Prediction]:
@@ -42,8 +46,40 @@ class ScoredTask(Struct, frozen=True, dict=True):
         Raises:
             StoreError, DataError: they are missing or broken.
         """
-        path = self.folder.predictions(self.task.spec.model.abbr, self.task.spec.dataset.abbr)
-        return {prediction.sample_id: prediction for prediction in read_predictions(path)}
+        found: Iterable[Prediction] = read_predictions(self._predictions_file)
+        if self.by_row:
+            found = (replace(prediction, sample_id=prediction.row_digest) for prediction in found)
+        return {prediction.sample_id: prediction for prediction in found}
+
+    @property
+    def knows_only_rows(self) -> bool:
+        """Whether version 1 wrote the predictions, which have no other ids than those of whole rows.
+
+        False if they cannot be read: who needs them says so.
+        """
+        try:
+            first = next(read_predictions(self._predictions_file, with_prompts=False), None)
+        except AisPromptError:
+            return False
+        return first is not None and not first.row_id
+
+    @property
+    def _predictions_file(self) -> Path:
+        return self.folder.predictions(self.task.spec.model.abbr, self.task.spec.dataset.abbr)
+
+    @cached_property
+    def details(self) -> list[dict[str, Any]]:
+        """What the results say of each sample.
+
+        Raises:
+            StoreError, DataError: results or predictions are missing or broken.
+        """
+        found: list[dict[str, Any]] = self.results["details"]
+        if not self.by_row:
+            return found
+        predictions = read_predictions(self._predictions_file, with_prompts=False)
+        rows = {prediction.sample_id: prediction.row_digest for prediction in predictions}
+        return [{**one, "sample_id": rows.get(one["sample_id"], one["sample_id"])} for one in found]
 
     @cached_property
     def results(self) -> dict[str, Any]:
@@ -65,14 +101,14 @@ class ScoredTask(Struct, frozen=True, dict=True):
         metric = self.metric.metric
         return {
             detail["sample_id"]: float(detail["values"].get(metric, 0.0))
-            for detail in self.results["details"]
+            for detail in self.details
             if detail["status"] != "failed"
         }
 
     @cached_property
     def extracted(self) -> dict[str, Any]:
         """Sample id → what was read out of the answer."""
-        return {detail["sample_id"]: detail["extracted"] for detail in self.results["details"]}
+        return {detail["sample_id"]: detail["extracted"] for detail in self.details}
 
     def values_by(self, other: ScoredTask, ids: Iterable[str]) -> dict[str, float]:
         """The values of these samples if the answers were read and scored as in another run."""
@@ -83,7 +119,7 @@ class ScoredTask(Struct, frozen=True, dict=True):
     @property
     def size(self) -> int:
         """How many samples were asked, with an answer or without."""
-        return len(self.results["details"])
+        return len(self.details)
 
     @cached_property
     def corpus(self) -> CorpusEvaluator | None:
@@ -97,7 +133,7 @@ class ScoredTask(Struct, frozen=True, dict=True):
     @cached_property
     def rows(self) -> dict[str, NDArray[np.float64]]:
         """Sample id → what an answered sample adds to the sums of a `corpus` metric; shape (quantities,)."""
-        scores = (msgspec.convert(detail, SampleScore) for detail in self.results["details"])
+        scores = (msgspec.convert(detail, SampleScore) for detail in self.details)
         return self._rows(self, scores)
 
     def rows_by(self, other: ScoredTask, ids: Iterable[str]) -> dict[str, NDArray[np.float64]]:

@@ -50,11 +50,13 @@ class Request(Struct, frozen=True):
     """One question to a model.
 
     Attributes:
-        sample_id: the sample that it belongs to.
+        sample_id: the sample that it belongs to; it does not decide the answer.
         prompt: exactly what is sent.
         decoding: how the answer is generated, or what is scored.
         turn: number of the turn in a dialogue, from 0.
         repeat: number of the repetition of the same prompt, from 0.
+        duplicate: number of the sample among those of the data set that ask the same, from 0 in the order of the rows.
+            Inferencers leave it to the engine.
     """
 
     sample_id: str
@@ -62,13 +64,14 @@ class Request(Struct, frozen=True):
     decoding: Decoding | Scoring
     turn: int = 0
     repeat: int = 0
+    duplicate: int = 0
 
     def content(self) -> dict[str, Any]:
         """All that decides the answer of a model, as plain JSON values."""
         return {
-            "sample_id": self.sample_id,
             "prompt": prompt_to_json(self.prompt),
             "decoding": asdict(self.decoding),
             "turn": self.turn,
             "repeat": self.repeat,
+            "duplicate": self.duplicate,
         }

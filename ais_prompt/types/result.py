@@ -31,6 +31,7 @@ class Prediction(Struct, frozen=True):
         failed_turn: the turn that ended a dialogue, because it has no answer, counted from 1; None if there is none.
         labels: label → what was found about it, for a prediction that is chosen from labels; empty for others.
         shots_used: in-context examples in the prompt; fewer than retrieved where more do not fit ``max_seq_len``.
+        row_id: as in `Sample`; empty in run folders of version 1, whose ``sample_id`` is the row's.
     """
 
     sample_id: str
@@ -42,11 +43,13 @@ class Prediction(Struct, frozen=True):
     failed_turn: int | None = None
     labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     shots_used: int = 0
+    row_id: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, in the order in which a person reads them."""
         values = {
             "id": self.sample_id,
+            **({"row": self.row_id} if self.row_id else {}),
             "index": self.index,
             "origin_prompt": prompts_to_json(self.origin_prompt),
             "prediction": self.prediction,
@@ -71,7 +74,13 @@ class Prediction(Struct, frozen=True):
             values.get("failed_turn"),
             values.get("labels", {}),
             values.get("shots_used", 0),
+            values.get("row", ""),
         )
+
+    @property
+    def row_digest(self) -> str:
+        """Id of the whole row, whichever version wrote the prediction."""
+        return self.row_id or self.sample_id
 
     @property
     def failed(self) -> bool:

@@ -10,7 +10,7 @@ from ais_prompt.report.html.facts import UNITS, TaskFacts
 from ais_prompt.report.html.finite import finite_json
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import read_json
+from ais_prompt.store.run_file import read_run_file
 
 
 def overview(folder: RunFolder, rows: Sequence[Mapping[str, Any]], tasks: Sequence[TaskFacts]) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def overview(folder: RunFolder, rows: Sequence[Mapping[str, Any]], tasks: Sequen
     Raises:
         StoreError: the record of the run cannot be read.
     """
-    record = read_json(folder.run_file)
+    record = read_run_file(folder)
     with reading(folder.config_file, fix="give the run's command again with -m viz -r"):
         config = folder.config_file.read_text("utf-8", "replace")
     noted = {name: facts.get("speed") for name, facts in record.get("tasks", {}).items()}

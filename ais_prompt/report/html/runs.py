@@ -11,7 +11,7 @@ from ais_prompt.report.html.finite import finite_json
 from ais_prompt.report.html.page import END, page_start
 from ais_prompt.report.html.run_files import summary_of
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import read_json
+from ais_prompt.store.run_file import read_run_file
 
 SCRIPTS: Final = ("dom.js", "data.js", "text.js", "runs.js")
 
@@ -34,7 +34,7 @@ def _line(folder: RunFolder) -> dict[str, Any]:
     root = folder.root.resolve()
     line: dict[str, Any] = {"name": root.parent.name, "time": root.name, "started": "", "scores": [], "trouble": ""}
     try:
-        record = read_json(folder.run_file)
+        record = read_run_file(folder)
         sessions = record.get("sessions") or [{}]
         line |= {"status": record.get("status", ""), "started": sessions[0].get("started", "")}
         line["scores"] = [_score(row) for row in summary_of(folder)]

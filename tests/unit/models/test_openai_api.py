@@ -148,7 +148,7 @@ def test_every_character_makes_the_round_trip(server: MockServer, text: str) -> 
 def test_the_address_comes_from_the_config_or_the_environment(
     server: MockServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert OpenAIChatModel("m").identity()["base_url"] == "https://api.openai.com/v1"
+    assert OpenAIChatModel("m").address == "https://api.openai.com/v1"
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     assert ask(OpenAIChatModel("m")).text == "7"
     assert OpenAIChatModel("m", "http://127.0.0.1:1/v1").base_url == "http://127.0.0.1:1/v1"
@@ -304,7 +304,8 @@ def test_what_is_no_address_is_known_before_any_work(base_url: str) -> None:
 
 def test_who_it_is_holds_no_secret_and_not_how_it_is_reached() -> None:
     model = OpenAIChatModel("m", f"https://me:{KEY}@host:8443/v1/?token={KEY}", api_key=None, retry=9, timeout=1.0)
-    identity = {"type": "OpenAIChatModel", "model": "m", "base_url": "https://host:8443/v1"}
+    identity = {"type": "OpenAIChatModel", "model": "m"}
+    assert model.address == "https://host:8443/v1"
     assert dict(model.identity()) == {**identity, "think_tags": ("<think>", "</think>")}
 
 

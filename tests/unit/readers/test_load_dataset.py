@@ -41,7 +41,7 @@ def test_split_names_of_reader_cfg(write_jsonl: WriteJsonl) -> None:
 def test_a_sample_knows_its_row_and_gold(write_jsonl: WriteJsonl) -> None:
     data = load_dataset(LocalDataset(write_jsonl("data.jsonl", ROWS)), replace(SPEC, test_range="[4:]"))
     first, last = data.test[0], data.test[-1]
-    assert first == Sample(first.id, 0, {"q": "r4", "a": "4"}, "4")
+    assert first == Sample(first.id, 0, {"q": "r4", "a": "4"}, "4", first.row_id)
     assert last == Sample(last.id, 3, {"q": "r7", "a": "7"}, "7")
     assert [sample.index for sample in data.test] == [0, 1, 2, 3]
     with pytest.raises(IndexError):
@@ -88,7 +88,8 @@ def test_ids_belong_to_the_content_and_not_to_the_place(tmp_path: Path, write_js
 def test_an_id_is_the_same_in_every_version(write_jsonl: WriteJsonl) -> None:
     # Runs are resumed by it: whoever changes it makes every stored answer useless.
     data = load_dataset(LocalDataset(write_jsonl("data.jsonl", [{"q": "1+1=?", "a": 2}])), SPEC)
-    assert data.test[0].id == "4e785706e587"  # printf %s '{"a":2,"q":"1+1=?"}' | sha256sum
+    assert data.test[0].id == "9dc8def19aa2"  # printf %s '{"q":"1+1=?"}' | sha256sum
+    assert data.test[0].row_id == "4e785706e587"  # printf %s '{"a":2,"q":"1+1=?"}' | sha256sum
 
 
 def test_equal_rows_are_counted_before_the_range_is_applied(write_jsonl: WriteJsonl) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.store.find import find_run_folder, locate_run
 from ais_prompt.store.layout import RunFolder, create_run_folder
 
-NOON = datetime(2026, 1, 31, 12)
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 def test_finding_an_earlier_run(tmp_path: Path) -> None:
@@ -18,9 +18,9 @@ def test_finding_an_earlier_run(tmp_path: Path) -> None:
         newest = create_run_folder(tmp_path, "eval", NOON)
     (tmp_path / "eval" / "notes").mkdir()
     (tmp_path / "eval" / "20991231_000000").write_text("a file is no run")
-    assert newest.root.name == "20260131_120000_11"
+    assert newest.root.name == "20260131_120000Z_11"
     assert find_run_folder(tmp_path, "eval") == newest
-    assert find_run_folder(tmp_path, "eval", "20250131_120000").root == tmp_path / "eval" / "20250131_120000"
+    assert find_run_folder(tmp_path, "eval", "20250131_120000Z").root == tmp_path / "eval" / "20250131_120000Z"
 
 
 def test_an_earlier_run_by_its_path(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_there_is_no_such_run(tmp_path: Path) -> None:
         create_run_folder(tmp_path, "eval", NOON)
     with pytest.raises(ConfigError, match="no run '2020'") as caught:
         find_run_folder(tmp_path, "eval", "2020")
-    assert caught.value.fix.startswith("runs, the newest first: 20260131_120000_7, 20260131_120000_6")
+    assert caught.value.fix.startswith("runs, the newest first: 20260131_120000Z_7, 20260131_120000Z_6")
     assert caught.value.fix.endswith("_3, …")
     with pytest.raises(ConfigError) as caught:
         find_run_folder(tmp_path, "evall")
@@ -60,20 +60,20 @@ def test_a_run_as_people_name_it(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     assert locate_run(elsewhere, str(old.root)) == old
     assert locate_run(elsewhere, str(tmp_path / "eval")) == new
-    assert locate_run(tmp_path, "eval/20250131_120000") == old
+    assert locate_run(tmp_path, "eval/20250131_120000Z") == old
     assert locate_run(tmp_path, "other") == other
-    assert locate_run(tmp_path, "20250131_120000") == old
+    assert locate_run(tmp_path, "20250131_120000Z") == old
 
 
 def test_a_run_that_cannot_be_meant(tmp_path: Path) -> None:
     made(tmp_path, "eval")
     made(tmp_path, "other")
     with pytest.raises(ConfigError, match="several runs") as caught:
-        locate_run(tmp_path, "20260131_120000")
-    assert caught.value.fix == "runs here: eval/20260131_120000, other/20260131_120000"
+        locate_run(tmp_path, "20260131_120000Z")
+    assert caught.value.fix == "runs here: eval/20260131_120000Z, other/20260131_120000Z"
     with pytest.raises(ConfigError, match="there is no run 'evil'") as caught:
         locate_run(tmp_path, "evil")
-    assert "eval/20260131_120000" in caught.value.fix
+    assert "eval/20260131_120000Z" in caught.value.fix
     with pytest.raises(ConfigError, match="there is no run 'eval'") as caught:
         locate_run(tmp_path / "none", "eval")
     assert caught.value.fix == "use -w DIR"

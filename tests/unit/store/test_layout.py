@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.store.layout import RunFolder, create_run_folder, safe_name
 
 few = settings(max_examples=60)
-NOON = datetime(2026, 1, 31, 12)
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 TEXTS = st.text(st.characters(exclude_categories=[]), min_size=1)
 
 
@@ -59,9 +59,9 @@ def test_two_abbrs_never_share_a_name(one: str, other: str) -> None:
 def test_a_run_folder_is_named_by_its_start(tmp_path: Path) -> None:
     roots = [create_run_folder(tmp_path / "outputs", "my eval", NOON).root for _ in range(3)]
     assert [root.relative_to(tmp_path).as_posix() for root in roots] == [
-        "outputs/my%20eval/20260131_120000",
-        "outputs/my%20eval/20260131_120000_2",
-        "outputs/my%20eval/20260131_120000_3",
+        "outputs/my%20eval/20260131_120000Z",
+        "outputs/my%20eval/20260131_120000Z_2",
+        "outputs/my%20eval/20260131_120000Z_3",
     ]
     assert all(root.is_dir() for root in roots)
 

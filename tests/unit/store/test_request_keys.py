@@ -24,24 +24,25 @@ decodings = st.one_of(
     st.builds(Scoring, st.none() | texts, st.lists(texts, max_size=2).map(tuple)),
 )
 prompts = texts | st.lists(st.builds(Message, texts, texts), max_size=2).map(tuple)
-requests = st.builds(Request, texts, prompts, decodings, turn=st.integers(0, 9), repeat=st.integers(0, 9))
+numbers = st.integers(0, 9)
+requests = st.builds(Request, texts, prompts, decodings, turn=numbers, repeat=numbers, duplicate=numbers)
 
 
 @given(identity=st.dictionaries(texts, texts | st.integers()), asked=st.lists(requests, max_size=4))
 def test_a_key_is_the_digest_of_model_and_request(identity: dict[str, object], asked: list[Request]) -> None:
     key_of = RequestKeys(identity)
     for request in asked:
-        assert key_of(request) == digest({"model": identity, "request": request.content()})
+        assert key_of(request) == "2:" + digest({"model": identity, "request": request.content()})
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        replace(REQUEST, sample_id="other"),
         replace(REQUEST, prompt="1+2="),
         replace(REQUEST, prompt=MESSAGES),
         replace(REQUEST, turn=0),
         replace(REQUEST, repeat=0),
+        replace(REQUEST, duplicate=1),
         replace(REQUEST, decoding=Decoding(max_out_len=9)),
         replace(REQUEST, decoding=Decoding(max_out_len=8, temperature=0.0)),
         replace(REQUEST, decoding=Decoding(max_out_len=8, stop=("\n",))),

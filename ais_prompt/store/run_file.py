@@ -1,0 +1,74 @@
+"""``run.json``, as every verb reads it, and the order of runs that follows from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from ais_prompt.errors import StoreError
+from ais_prompt.store.layout import RUN_NAME, RunFolder
+from ais_prompt.store.results import read_json
+
+SCHEMA_VERSION: Final = 2
+"""Of run folders. Version 1, which does not name itself: the keys of answers hold the id of the row and the address."""
+
+
+def read_run_file(folder: RunFolder) -> dict[str, Any]:
+    """Read ``run.json`` of a run of this version or an earlier one.
+
+    Raises:
+        StoreError: it is missing or broken, or a later version wrote it.
+    """
+    record = read_json(folder.run_file)
+    version = record.get("schema_version", 1)
+    if not isinstance(version, int) or version > SCHEMA_VERSION:
+        raise StoreError(
+            f"a later version of ais-prompt wrote this run: its schema_version is {version}, known is {SCHEMA_VERSION}",
+            where=str(folder.run_file),
+            fix="use that version, or a later one",
+        )
+    return record
+
+
+def in_order(runs: Sequence[Path]) -> list[Path]:
+    """Run folders of one config from the oldest to the newest.
+
+    Each run is numbered one above those that were there when it started, so neither a clock that is set back nor
+    another time zone changes the order. Earlier versions gave no number: such runs come first, by their start.
+    A run whose ``run.json`` cannot be read is the last, so that the error is seen.
+    """
+    return sorted(runs, key=_place)
+
+
+def next_number(folder: RunFolder) -> int:
+    """One above the numbers of the other runs of the same config."""
+    others = [path for path in folder.root.resolve().parent.iterdir() if RUN_NAME.fullmatch(path.name)]
+    return 1 + max((int(number) for path in others if math.isfinite(number := _place(path)[0])), default=0)
+
+
+def _place(root: Path) -> tuple[float, float, int]:
+    """What runs are sorted by: their number, their start in seconds since 1970, and the suffix of their name."""
+    name = RUN_NAME.fullmatch(root.name)
+    suffix = int(name["suffix"] or 1) if name else 1
+    folder = RunFolder(root)
+    if not folder.run_file.exists():
+        return 0, _start_by_name(root.name), suffix
+    try:
+        record = read_run_file(folder)
+        started = datetime.fromisoformat(record["sessions"][0]["started"]).timestamp()
+        return int(record.get("run_number", 0)), started, suffix
+    except (StoreError, ValueError, LookupError, TypeError, OverflowError):
+        return math.inf, 0, suffix
+
+
+def _start_by_name(name: str) -> float:
+    """The start that a folder is named by: UTC with a ``Z``, local time without one, as earlier versions wrote."""
+    found = RUN_NAME.fullmatch(name)
+    try:
+        start = datetime.strptime(found["start"], "%Y%m%d_%H%M%S") if found else datetime.min
+        return (start.replace(tzinfo=UTC) if found and found["utc"] else start).timestamp()
+    except (ValueError, OverflowError):  # 20260231_000000 is no time
+        return 0

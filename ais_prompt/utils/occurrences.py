@@ -1,0 +1,37 @@
+"""How often values came before, for so many of them that they cannot all be kept."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable
+from typing import Final
+
+_BITS: Final = 2**64 - 1
+
+
+class Occurrences:
+    """Count how often each value came, in 16 to 32 bytes a value.
+
+    A hash table of 64-bit marks with linear probing. Only values that come again get a counter.
+
+    Args:
+        capacity: most values that will come.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        size = 1 << (2 * capacity + 1).bit_length()
+        self._marks = array("Q", bytes(8 * size))  # 0: free
+        self._again: dict[int, int] = {}
+
+    def earlier(self, value: Hashable) -> int:
+        """How often the value came before. This time is counted from now on."""
+        mark = hash(value) & _BITS or 1
+        last = len(self._marks) - 1
+        place = mark & last
+        while (found := self._marks[place]) not in (0, mark):
+            place = (place + 1) & last
+        if not found:
+            self._marks[place] = mark
+            return 0
+        self._again[mark] = self._again.get(mark, 0) + 1
+        return self._again[mark]
