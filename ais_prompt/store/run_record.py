@@ -48,9 +48,10 @@ class RunRecord:
         before: dict[str, Any] = {"run_number": next_number(folder)}
         if folder.run_file.exists():
             before = read_run_file(folder)
-        asked = dict(_addresses(before))
-        self.addresses = list(dict.fromkeys(asked.values()))
-        self.moved = {abbr: asked[abbr] for abbr, now in (addresses or {}).items() if asked.get(abbr, now) != now}
+        asked = list(_addresses(before))
+        self.addresses = list(dict.fromkeys(address for _, address in asked))
+        last = dict(asked)
+        self.moved = {abbr: last[abbr] for abbr, now in (addresses or {}).items() if last.get(abbr, now) != now}
         self._session: dict[str, Any] = {"status": "running", "command": command, "started": _now(), "ended": None}
         if addresses:
             self._session["addresses"] = dict(addresses)

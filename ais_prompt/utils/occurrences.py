@@ -12,7 +12,8 @@ _BITS: Final = 2**64 - 1
 class Occurrences:
     """Count how often each value came, in 16 to 32 bytes a value.
 
-    A hash table of 64-bit marks with linear probing. Only values that come again get a counter.
+    A hash table of 64-bit marks with linear probing. Only values that come again get a counter. Values are known by
+    their hashes, which must be spread as those of texts are; small numbers are not.
 
     Args:
         capacity: most values that will come.
