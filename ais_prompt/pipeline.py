@@ -45,6 +45,7 @@ from ais_prompt.tasks.score import isolation_of, score, stored_scores
 from ais_prompt.tasks.warnings import PromptWarning
 from ais_prompt.types import DatasetSpec, Gate, ModelSpec, RunSpec, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.temporary import remove_leftovers
 
 logger = logging.getLogger(__name__)
 
@@ -219,6 +220,7 @@ def run(
     tasks = partition(spec)
     with lock_run(folder), logging_to(folder.logs / "run.log"):
         logger.info("session begins: %s", command)
+        remove_leftovers(folder.root.rglob(".*.tmp"))
         if mode in ("all", "infer"):
             for warning in warnings:
                 logger.warning("%s", warning)

@@ -11,6 +11,7 @@ from typing import BinaryIO, cast
 
 from ais_prompt.errors import StoreError
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.temporary import temporary_file
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -52,18 +53,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Raises:
         StoreError: it cannot be written.
     """
-    # The process id keeps two processes apart; a file left by kill -9 is hidden and harmless.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with temporary_file(path) as temporary:
             with temporary.open("wb") as stream:
                 yield cast("BinaryIO", _WithoutSecrets(stream))
                 stream.flush()
                 os.fsync(stream.fileno())
             temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
         _sync_folder(path.parent)
 
 

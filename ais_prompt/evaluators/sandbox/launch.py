@@ -18,6 +18,7 @@ from ais_prompt.evaluators.sandbox import bubblewrap
 from ais_prompt.evaluators.sandbox.isolation import Isolation
 from ais_prompt.evaluators.sandbox.seccomp import build_filter
 from ais_prompt.evaluators.sandbox.software import environment, interpreter, software
+from ais_prompt.utils.temporary import temporary_folder
 
 _INSIDE: Final = "ais_prompt.evaluators.sandbox.inside"
 _MODULES: Final = ("confine", "channel", "codec", "program", "tests", "guard")  # each imports earlier ones only
@@ -67,7 +68,7 @@ def started(isolation: Isolation) -> Iterator[Guard]:
             command = [*isolation.command, "python3", *_guard()]
             yield Guard(_popen(command, "/", variables, stack, errors), _confinement(), errors)
         else:
-            home = stack.enter_context(tempfile.TemporaryDirectory(prefix="aisprompt-"))
+            home = stack.enter_context(temporary_folder())
             process = _popen([interpreter(), "-S", *_guard()], home, environment(home), stack, errors)
             landlock = isolation.method == "landlock"
             filter_ = build_filter(platform.machine(), namespaces=False) if landlock else b""

@@ -1,0 +1,143 @@
+"""Temporary files and folders, and the removal of those that killed processes left behind.
+
+The owner holds a lock of the kernel (flock), which ends with its process, kill -9 included. So what is not locked is
+left over, whatever became of process ids. Locks may not reach other machines that share the file system: what they
+made is left over only when it is a day old as well. Names tell the machines apart.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import socket
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from ais_prompt.utils.digest import text_digest
+
+_FOLDER_PREFIX: Final = "aisprompt-"
+_OWN_NAME: Final = re.compile(r"\..+\.(\d+|[0-9a-f]{8}-[0-9a-f]{8})\.tmp|aisprompt-([0-9a-f]{8}-)?\w{8}")
+"""Of what `temporary_file` and `temporary_folder` make, and of what earlier versions made: with a process id, or less."""
+_DAY_SECONDS: Final = 86_400
+
+
+@contextmanager
+def temporary_file(target: Path) -> Iterator[Path]:
+    """An empty file beside ``target``, ``.NAME.….tmp``, removed at the end unless it was renamed.
+
+    Files that killed processes left for the same target are removed first.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    remove_leftovers(target.parent.glob(f".{_escaped(target.name)}.*.tmp"))
+
+    def made() -> tuple[int, Path]:
+        path = target.with_name(f".{target.name}.{_this_machine()}-{secrets.token_hex(4)}.tmp")
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), path
+
+    descriptor, path = _claimed(made)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[str]:
+    """A folder below ``TMPDIR``, removed at the end with all that is in it; at first use also what was left there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    _sweep_folders(tempfile.gettempdir())
+
+    def made() -> tuple[int, Path]:
+        path = Path(tempfile.mkdtemp(prefix=f"{_FOLDER_PREFIX}{_this_machine()}-"))
+        return os.open(path, os.O_RDONLY), path
+
+    descriptor, path = _claimed(made)
+    try:
+        yield str(path)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(descriptor)
+
+
+def remove_leftovers(paths: Iterable[Path]) -> None:
+    """Remove temporary files and folders of this program whose process is dead; others stay, and no error is raised."""
+    for path in filter(lambda path: _OWN_NAME.fullmatch(path.name), paths):
+        with suppress(OSError):  # removed by another process, or not ours to open
+            _remove_if_left(path)
+
+
+@cache
+def _sweep_folders(place: str) -> None:
+    """Once in a process for each place."""
+    remove_leftovers(Path(place).glob(f"{_FOLDER_PREFIX}*"))
+
+
+def _remove_if_left(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        found = os.fstat(descriptor)
+        here = f"{_this_machine()}-" in path.name
+        is_old = time.time() - found.st_mtime > _DAY_SECONDS
+        if found.st_uid != os.geteuid() or not (here or is_old) or not _lock(descriptor):
+            return
+        if stat.S_ISDIR(found.st_mode):
+            shutil.rmtree(path)
+        elif stat.S_ISREG(found.st_mode):
+            path.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _claimed(made: Callable[[], tuple[int, Path]]) -> tuple[int, Path]:
+    """Make something and lock it; once more if it was taken for a leftover between the two."""
+    while True:
+        descriptor, path = made()
+        with suppress(FileNotFoundError):
+            try:
+                is_locked = _lock(descriptor)
+            except OSError:  # a file system without locks: nothing is removed there
+                is_locked = True
+            if is_locked and path.stat().st_ino == os.fstat(descriptor).st_ino:
+                return descriptor, path
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock a file or folder until it is closed; False if another process has it.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
+    try:
+        import fcntl
+    except ImportError as error:  # Windows
+        raise OSError("no flock") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@cache
+def _this_machine() -> str:
+    return text_digest(socket.gethostname(), 8)
+
+
+def _escaped(name: str) -> str:
+    """A name as a glob pattern that matches nothing else."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in name)
