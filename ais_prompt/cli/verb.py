@@ -25,7 +25,7 @@ REUSE: Final = {"-r", "--reuse"}
 CODE_EXECUTION: Final = "--allow-code-execution"
 """The flag that takes a value behind ``=``, and never the next word."""
 
-_RUN_NAME = re.compile(r"latest|\d{8}_\d{6}(_\d+)?")
+_RUN_NAME = re.compile(r"latest|\d{8}_\d{6}Z?(_\d+)?")
 
 
 class Verb(click.Command):

@@ -25,7 +25,7 @@ from ais_prompt.utils.digest import text_digest
 
 _FOLDER_PREFIX: Final = "aisprompt-"
 _OWN_NAME: Final = re.compile(r"\..+\.(\d+|[0-9a-f]{8}-[0-9a-f]{8})\.tmp|aisprompt-([0-9a-f]{8}-)?\w{8}")
-"""Of what `temporary_file` and `temporary_folder` make, and of what earlier versions made: with a process id, or less."""
+"""Of what this version makes, and of what earlier ones made: with a process id, or less."""
 _DAY_SECONDS: Final = 86_400
 
 
