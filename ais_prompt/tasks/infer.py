@@ -231,12 +231,12 @@ def _conversation(work: Inference, sample: Sample, openings: Occurrences) -> Con
     try:
         shots = work.shots(sample)
         prediction = yield from numbered(work.inferencer.converse(sample, shots, work.desk), openings)
+        return replace(prediction, shots_used=len(shots), row_id=sample.row_id)
     except Exception as error:
         if ends_task(error):
             raise
         failed = _without_answer(work, sample, failure_of(error, type(work.inferencer).__name__))
         return replace(failed, row_id=sample.row_id)
-    return replace(prediction, shots_used=len(shots), row_id=sample.row_id)
 
 
 def _without_answer(work: Inference, sample: Sample, failure: Failure) -> Prediction:
