@@ -86,7 +86,15 @@ def parse_infer(section: Section) -> InferSpec | None:
     inferencer = section.required_part("inferencer")
     if retriever is None or inferencer is None:
         return None
-    return InferSpec(ice_template, prompt_template, retriever, inferencer, section.where)
+    # Not an argument of the retriever: it says what the check of any retriever accepts.
+    allow_overlap = retriever.args.get("allow_overlap", False)
+    if not isinstance(allow_overlap, bool):
+        section.fault(
+            "retriever", f"allow_overlap is {allow_overlap!r:.60}, not True or False", "write allow_overlap=True"
+        )
+    args = {name: value for name, value in retriever.args.items() if name != "allow_overlap"}
+    retriever = replace(retriever, args=args)
+    return InferSpec(ice_template, prompt_template, retriever, inferencer, section.where, allow_overlap is True)
 
 
 def _parse_eval(dataset: Section, find: Callable[[str], Path | None]) -> EvalSpec | None:

@@ -6,6 +6,7 @@ Then one prompt is made for each model and data set, which also shows what a per
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -40,7 +41,12 @@ from ais_prompt.tasks.check_gates import gate_faults
 from ais_prompt.tasks.check_scoring import check_eval
 from ais_prompt.tasks.faults import FaultList
 from ais_prompt.tasks.judge import judge_dataset, judge_fields
-from ais_prompt.tasks.leaks import check_gold_is_hidden, find_shown_questions, shown_questions_warning
+from ais_prompt.tasks.leaks import (
+    check_gold_is_hidden,
+    find_shown_questions,
+    refuse_shown_questions,
+    shown_questions_warning,
+)
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.repeat_scorer import check_k
 from ais_prompt.tasks.trial import trials
@@ -163,6 +169,10 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -
     if shots is None:
         return None
     before = len(faults)
+    if not spec.infer.allow_overlap and not isinstance(inferencer, DialogueInferencer):
+        columns = spec.reader.input_columns
+        overlap = partial(refuse_shown_questions, retriever, columns, data.train, data.test)
+        faults.attempt(overlap, spec.infer.retriever.where)
     if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
         faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
     return _Question(spec, data, retriever, inferencer, prompts, question, shots) if len(faults) == before else None
@@ -209,6 +219,8 @@ def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarnin
         lambda: check_gold_is_hidden(question.inferencer, question.builder, data.test, question.shots),
         template.where if template else infer.where,
     )
+    if not infer.allow_overlap:  # refused before
+        return []
     columns = question.spec.reader.input_columns
     shown = find_shown_questions(question.retriever, columns, data.train, data.test)
     warning = shown_questions_warning(shown, len(data.test), infer.retriever.where)

@@ -88,7 +88,7 @@ class ShownQuestions(Struct, frozen=True):
 def find_shown_questions(
     retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
 ) -> ShownQuestions:
-    """How many questions stand among the rows that they may be shown.
+    """How many questions are among the rows that they may be shown.
 
     Args:
         retriever: says which rows it may show, and whether it leaves a row's own copies out.
@@ -113,6 +113,19 @@ def find_shown_questions(
     return ShownQuestions(exact, near, first_exact or first_near)
 
 
+def refuse_shown_questions(
+    retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
+) -> None:
+    """Refuse questions that are among the rows that they may be shown as examples.
+
+    Raises:
+        DataError: there are such questions.
+    """
+    warning = shown_questions_warning(find_shown_questions(retriever, columns, train, test), len(test), "")
+    if warning is not None:
+        raise DataError(warning.what, fix=f"{warning.fix}; allow_overlap=True in the retriever accepts them")
+
+
 def shown_questions_warning(found: ShownQuestions, questions: int, where: str) -> PromptWarning | None:
     """What is to be said of questions among their own examples; None if there are none."""
     if found.first is None:
@@ -121,7 +134,7 @@ def shown_questions_warning(found: ShownQuestions, questions: int, where: str) -
     kinds = f"{found.exact} exactly, {found.near} but for space and case"
     test_row, train_row = found.first
     return PromptWarning(
-        f"{count} of {questions} questions stand among the rows that they may be shown as examples, answers "
+        f"{count} of {questions} questions are among the rows that they may be shown as examples, answers "
         f"included ({kinds}): test row {test_row} is train row {train_row}" + (", and so on" if count > 1 else ""),
         where,
         "exclude_self=True leaves exact copies out; for others choose other ids or another train_range",

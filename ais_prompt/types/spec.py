@@ -51,13 +51,18 @@ class ReaderSpec(Struct, frozen=True):
 
 
 class InferSpec(Struct, frozen=True):
-    """``infer_cfg`` of a data set; an inferencer that can do without knows what to do if neither template is given."""
+    """``infer_cfg`` of a data set. Both templates may be missing: some inferencers build the prompt from the columns.
+
+    Attributes:
+        allow_overlap: whether questions may be among their own in-context examples.
+    """
 
     ice_template: PartSpec | None
     prompt_template: PartSpec | None
     retriever: PartSpec
     inferencer: PartSpec
     where: str = ""
+    allow_overlap: bool = False
 
 
 class JudgeSpec(Struct, frozen=True):

@@ -21,7 +21,7 @@ CHAT = """dict(
             dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')])),
         prompt_template=dict(type='PromptTemplate', ice_token='</E>', template=dict(begin='</E>', round=[
             dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='')])),
-        retriever=dict(type='FixKRetriever', fix_id_list=[0, 1]),
+        retriever=dict(type='FixKRetriever', fix_id_list=[0, 1], allow_overlap=True),
         inferencer=dict(type='GenInferencer', max_out_len=8),
     ),
     eval_cfg=dict(evaluator=dict(type='Gsm8kEvaluator'), pred_postprocessor=dict(type='gsm8k_postprocess')),

@@ -22,7 +22,7 @@ SHOTS = """dict(
     infer_cfg=dict(
         ice_template=dict(type='PromptTemplate', template='Q: {question}\\nA: {answer}'),
         prompt_template=dict(type='PromptTemplate', template='</E>Q: {question}\\nA: {answer}', ice_token='</E>'),
-        retriever=dict(type='FixKRetriever', fix_id_list=[0, 1]),
+        retriever=dict(type='FixKRetriever', fix_id_list=[0, 1], allow_overlap=True),
         inferencer=dict(type='GenInferencer', max_out_len=5),
     ),
 )"""

@@ -86,7 +86,15 @@ def test_check_finds_questions_among_their_own_examples(project: Project) -> Non
         .replace("{answer}')", "{answer}', ice_token='</E>')")
     )
     project.write_config(datasets=shots)
-    done = project.run("check", "eval.py")
-    assert done.returncode == 0, done.stderr
-    assert "1 of 8 questions stand among the rows that they may be shown as examples" in done.stdout
-    assert "test row 2 is train row 2" in done.stdout
+    for verb in ("check", "run", "view-prompt"):
+        done = project.run(verb, "eval.py")
+        assert done.returncode == 2, verb
+        assert "1 of 8 questions are among the rows that they may be shown as examples" in done.stderr
+        assert "test row 2 is train row 2" in done.stderr
+        assert "allow_overlap=True" in done.stderr
+        assert not (project.root / "outputs").exists()
+    project.write_config(datasets=shots.replace("fix_id_list=[2]", "fix_id_list=[2], allow_overlap=True"))
+    accepted = project.run("check", "eval.py")
+    assert accepted.returncode == 0
+    assert "1 of 8 questions are among" in accepted.stdout
+    assert project.run("run", "eval.py").returncode == 0

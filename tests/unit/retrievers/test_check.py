@@ -27,6 +27,7 @@ def faults(folder: Path, kind: str, **args: Any) -> list[tuple[str, str]]:
         ),
         prompt_template=PartSpec("PromptTemplate", template, "datasets[0].infer_cfg.prompt_template"),
         retriever=PartSpec(kind, args, RETRIEVER),
+        allow_overlap=True,
     )
     run = RunSpec("run", (), (replace(data, infer=infer),), folder, None, {})
     return [(fault.where, fault.what) for fault in check_run(run, lambda path: path).faults]
