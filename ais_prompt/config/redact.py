@@ -17,7 +17,7 @@ VISIBLE_HEADERS: Final = {"accept", "api-version", "content-type", "user-agent"}
 # A column called `token` or an `ice_token` is no secret; an `api_token` is.
 _SECRET_KEY = re.compile(
     r"(.*_)?((api|access|account|auth|encryption|master|private|secret|service|session|shared|signing|subscription)_?keys?"
-    r"|secrets?|passw(or)?d|passphrase|pwd|authorization|credentials?|cookies?|sas|signature)"
+    r"|secrets?|passw(or)?d|passphrase|pwd|authorization|credentials?|cookie|sas|signature)"
     r"|((use|hf|hub|ad|auth|oauth|access|api|bearer|refresh|session|id|security|personal|azure|github|gitlab|huggingface)_)*token"
 )
 _TABLE = re.compile(r"(.*_)?(headers|cookies|query|query_params)")
@@ -125,10 +125,10 @@ def _below(place: Place, key: str) -> Place:
     if place == "table":
         return "open" if key.lower() in VISIBLE_HEADERS else "value"
     name = key.lower().replace("-", "_")
-    if _SECRET_KEY.fullmatch(name):
-        return "key"
     if _TABLE.fullmatch(name):
         return "table"
+    if _SECRET_KEY.fullmatch(name):
+        return "key"
     return "address" if name.endswith(("url", "proxy", "endpoint")) else "open"
 
 

@@ -22,9 +22,9 @@ def render_config(values: Mapping[str, Any]) -> str:
 def hidden_again(config: str) -> str:
     """What `render_config` of an earlier version wrote, without the secrets that this one hides; else as it is."""
     try:
-        tree = ast.parse(config)
-        values = {node.targets[0].id: _value(node.value) for node in tree.body[1:]}  # type: ignore[attr-defined]
-    except (SyntaxError, ValueError, AttributeError, RecursionError):  # edited by hand
+        assignments = [node for node in ast.parse(config).body if not isinstance(node, ast.Expr)]
+        values = {node.targets[0].id: _value(node.value) for node in assignments}  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError, TypeError, AttributeError, RecursionError):  # edited by hand
         return config
     return render_config(values)
 

@@ -26,7 +26,7 @@ def read_syntax(file: Path) -> ast.Module:
         return ast.parse(text, filename=str(file))
     except SyntaxError as error:
         # What cannot be parsed may hold a secret anywhere.
-        error.text = re.sub(r"(['\"])(?:\\.|(?!\1).)+", r"\1…", error.text or "")
+        error.text = re.sub(r"(['\"])(?:\\.|(?!\1).)*\1?", r"\1…\1", error.text or "")
         line = error.text.strip()
         fix = f"look at: {line}" if line else "fix the Python syntax"
         raise ConfigError(f"the config is not Python: {error.msg}", where=place(file, error.lineno), fix=fix) from error

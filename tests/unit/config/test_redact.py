@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
 
-from ais_prompt.config.redact import redacted, redacted_override
+from ais_prompt.config.literal import literals_of
+from ais_prompt.config.redact import redacted, redacted_override, register_secrets
+from ais_prompt.utils.secrets import SECRETS
 
 KEY = "sk-abcdefghijklmnop1234"
 
@@ -62,9 +65,43 @@ def test_a_password_in_an_address() -> None:
     assert redacted("http://me:pass@host/v1", "base_url") == "http://***@host/v1"
 
 
+@pytest.mark.parametrize("table", ["headers", "default_headers", "extra_headers", "cookies", "default_query"])
+def test_every_value_of_a_table_is_hidden(table: str) -> None:
+    for secret in ("x", "UPPER_CASE", "http://host/", 7):
+        assert redacted({table: {"X-Any": secret}}, "models") == {table: {"X-Any": "***"}}
+    assert redacted({table: ["Cookie: x"]}, "models") == {table: ["***"]}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "models = [dict(headers={'Cookie': 'SECRET-0123456'})]",
+        "models = [dict(headers=dict(Cookie=f'a=SECRET-0123456;{x}'))]",
+        "models = [Model(api_key='SECRET-0123456' if x else None)]",
+        "models[0]['headers']['Cookie'] = 'SECRET-0123456'",
+        "models[0].update(dict(base_url='http://me:SECRET-0123456@host/'))",
+        "for model in models:\n    model['password'] = 'SECRET-0123456'",
+    ],
+)
+def test_the_literals_of_a_config_are_secret_before_it_runs(source: str) -> None:
+    register_secrets(literals_of(ast.parse(source)))
+    assert SECRETS.hide("it says SECRET-0123456") == "it says ***"
+
+
+def test_what_is_shown_elsewhere_in_the_config_is_no_secret() -> None:
+    register_secrets({"models": [{"model": "a-model-of-mine", "headers": {"X-Model": "a-model-of-mine"}}]})
+    assert SECRETS.hide("a-model-of-mine") == "a-model-of-mine"
+
+
 @pytest.mark.parametrize(
     ("argument", "shown"),
     [
+        ("models.0.headers.Cookie=abc", "models.0.headers.Cookie=***"),
+        (
+            "models[0].headers={'Cookie': 'abc', 'Accept': '*/*'}",
+            "models[0].headers={'Cookie': '***', 'Accept': '*/*'}",
+        ),
+        ("models.*.base_url=http://host/?sig=abc", "models.*.base_url=http://host/?sig=***"),
         ("models.0.api_key=abc", "models.0.api_key=***"),
         ("--set=models.0.api_key=abc", "--set=models.0.api_key=***"),
         ("models.0.api_key.inner=abc", "models.0.api_key.inner=***"),

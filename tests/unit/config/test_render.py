@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.load import load_config
 from ais_prompt.config.parse import parse_run
-from ais_prompt.config.render import render_config
+from ais_prompt.config.render import hidden_again, render_config
 
 Write = Callable[[str, str], Path]
 
@@ -96,3 +96,15 @@ def test_no_secret_is_written() -> None:
     )
     assert "s3cret" not in text
     assert text.count("'***'") == 2
+
+
+def test_a_config_of_an_earlier_version_loses_its_secrets() -> None:
+    values = {"models": [{"type": "M", "headers": {"Cookie": "s3cret"}, "n": (-1, float("inf")), "d": {1: None}}]}
+    assert hidden_again(render_config(values)) == render_config(values)
+    old = render_config(values).replace("***", "s3cret")
+    assert "s3cret" in old
+    assert hidden_again(old) == render_config(values)
+
+
+def test_a_config_that_was_edited_stays() -> None:
+    assert hidden_again("models = [make_model()]") == "models = [make_model()]"

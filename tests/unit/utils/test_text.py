@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ais_prompt.utils.jsonl import encode
 from ais_prompt.utils.text import printable
+
+INVISIBLE = [
+    *map(chr, range(0x80, 0xA0)),
+    *map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x061C]),
+    *map(chr, [0xAD, 0x2028, 0x2029, 0x2060, 0xFEFF, *range(0xE0001, 0xE0080)]),
+]
 
 
 @pytest.mark.parametrize(
@@ -26,3 +35,11 @@ def test_the_result_can_be_printed(text: str) -> None:
     shown = printable(text)
     shown.encode()
     assert "\x1b" not in shown
+
+
+@given(st.text(st.characters() | st.sampled_from(INVISIBLE), max_size=30))
+def test_json_for_review_is_read_back_as_it_was(text: str) -> None:
+    written = encode({"text": text}, indent=2).decode()
+    assert not set(written) & set(INVISIBLE)
+    assert json.loads(written) == {"text": text}
+    assert not set(printable(text)) & set(INVISIBLE)
