@@ -58,11 +58,13 @@ class _WithoutSecrets:
 
 
 class _BytesWithoutSecrets:
+    """A stream of bytes that hides secrets; what is printed as bytes is JSON."""
+
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
 
     def write(self, content: bytes) -> int:
-        self._stream.write(SECRETS.hide_in_bytes(bytes(content)))
+        self._stream.write(SECRETS.hide_in_json(bytes(content)))
         return len(content)
 
     def __getattr__(self, name: str) -> Any:

@@ -31,7 +31,7 @@ def write_prompt_lock(path: Path, lock: PromptLock) -> None:
         format=FORMAT, config=lock.config, made_with=dict(lock.made_with), tasks=list(map(_Task.of, lock.tasks))
     )
     try:
-        with replacing(path) as stream:
+        with replacing(path, json=True) as stream:
             stream.write(encode(content.model_dump(exclude_none=True), indent=2))
     except StoreError as error:
         error.fix = "name another place with --lock-file"

@@ -27,7 +27,7 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
     """
     texts = {"txt": _plain(chosen), "csv": to_csv(rows), "md": to_markdown(chosen), "json": to_json(rows)}
     for ending, text in texts.items():
-        with replacing(folder / f"summary.{ending}") as stream:
+        with replacing(folder / f"summary.{ending}", json=ending == "json") as stream:
             # A lone surrogate, which UTF-8 has no bytes for, becomes an escape that JSON reads back as it was.
             stream.write(text.encode("utf-8", "backslashreplace"))
 

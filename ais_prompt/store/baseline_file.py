@@ -86,7 +86,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
         }
         for task in baseline.tasks
     ]
-    with replacing(path) as stream:
+    with replacing(path, json=True) as stream:
         head = {"format": FORMAT, "samples_by": "row" if baseline.by_row else "id", "run": baseline.run}
         stream.write(encode({**head, "tasks": tasks}, indent=1))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -44,11 +44,11 @@ def reading(path: Path, fix: str) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, json: bool = False) -> Iterator[BinaryIO]:
     """A binary stream whose content becomes the file ``path`` at the end, whole or not at all.
 
     The folder is made if needed. If the body raises, what ``path`` held before stays as it was. Secrets that this
-    process knows are written as ``***``.
+    process knows are written as ``***``; with ``json`` the content stays JSON.
 
     Raises:
         StoreError: it cannot be written.
@@ -57,7 +57,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_file(path) as temporary:
             with temporary.open("wb") as stream:
-                yield cast("BinaryIO", _WithoutSecrets(stream))
+                yield cast("BinaryIO", _WithoutSecrets(stream, SECRETS.hide_in_json if json else SECRETS.hide_in_bytes))
                 stream.flush()
                 os.fsync(stream.fileno())
             temporary.replace(path)
@@ -67,15 +67,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 class _WithoutSecrets:
     """A binary stream that hides secrets; each must be within what is written at once."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, hide: Callable[[bytes], bytes]) -> None:
         self._stream = stream
+        self._hide = hide
 
     def write(self, content: bytes) -> int:
-        self._stream.write(SECRETS.hide_in_bytes(content))
+        self._stream.write(self._hide(content))
         return len(content)
 
     def writelines(self, lines: Iterable[bytes]) -> None:
-        self._stream.writelines(map(SECRETS.hide_in_bytes, lines))
+        self._stream.writelines(map(self._hide, lines))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -110,7 +110,7 @@ class Journal:
         Raises:
             StoreError: it cannot be written (disk full, for example); the journal is as it was before.
         """
-        line = SECRETS.hide_in_bytes(
+        line = SECRETS.hide_in_json(
             encode_plain(
                 {
                     "key": key,

@@ -43,7 +43,7 @@ class PredictionSorter:
             StoreError: it cannot be written.
         """
         line = (encode_plain if type(prediction.gold) in _PLAIN else encode)(prediction.to_json())
-        line = SECRETS.hide_in_bytes(line)
+        line = SECRETS.hide_in_json(line)
         try:
             self._file.write(line)
         except OSError as error:
@@ -74,7 +74,7 @@ def sorted_predictions(path: Path) -> Iterator[PredictionSorter]:
     try:
         sorter = PredictionSorter(file, path)
         yield sorter
-        with replacing(path) as stream:
+        with replacing(path, json=True) as stream:
             stream.writelines(sorter.lines())
     finally:
         with suppress(OSError):  # what a full disk did not take is not wanted any more

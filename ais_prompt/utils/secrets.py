@@ -11,9 +11,9 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
 from ais_prompt.utils.urls import HIDDEN, hide_in_urls
 
@@ -21,8 +21,6 @@ SHORTEST: Final = 12
 """Characters of the shortest secret that is replaced in free text; shorter ones would garble what they are part of."""
 
 _BASE64: Final = "[A-Za-z0-9+/_-]"
-_KEPT_BY_CLIENTS: Final = "/%:@!$&'()*+,;=~?-._"
-"""Characters of a URL that HTTP clients leave as they are."""
 
 
 class SecretRegistry:
@@ -35,7 +33,7 @@ class SecretRegistry:
         """Forget all secrets."""
         self._values: set[str] = set()
         self._needles: tuple[str, ...] = ()
-        self._pattern = self._quoted = re.compile("(?!)")
+        self._pattern = self._json_pattern = self._quoted = re.compile("(?!)")
 
     def add(self, *secrets: str) -> None:
         """Hide these texts from now on."""
@@ -45,14 +43,16 @@ class SecretRegistry:
         self._values = self._values | new
         short = sorted((re.escape(text) for text in self._values if len(text) < SHORTEST), key=len, reverse=True)
         self._quoted = re.compile(rf"(?<=['\"])(?:{'|'.join(short)})(?=['\"])") if short else re.compile("(?!)")
-        patterns: dict[str, str] = {}
-        for text in self._values:
-            if len(text) >= SHORTEST:
-                patterns |= dict(_base64_forms(text)) | {form: re.escape(form) for form in _forms(text)}
-        # Longest first: a secret may be part of another one.
-        longest_first = sorted(patterns, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(patterns.__getitem__, longest_first)) or "(?!)", re.IGNORECASE)
-        self._needles = tuple({form.casefold() for form in patterns})
+        long = [text for text in self._values if len(text) >= SHORTEST]
+        self._needles = tuple(
+            {_searchable(form) for text in long for form in (*_forms(text), *dict(_base64_forms(text)))}
+        )
+        self._pattern = _any_of([pattern for text in long for pattern in _patterns(text, [str])])
+        in_json = _any_of([pattern for text in long for pattern in _patterns(text, [_json, _ascii_json])])
+        # What is no secret is taken an escape at a time, so that none is torn apart.
+        self._json_pattern = re.compile(
+            rf"(?P<secret>{in_json.pattern})|\\(?:u[0-9a-f]{{4}}|.)", in_json.flags | re.DOTALL
+        )
 
     def hide(self, text: str) -> str:
         """The text with ``***`` in place of every secret of at least `SHORTEST` characters, in whatever form."""
@@ -60,23 +60,31 @@ class SecretRegistry:
 
     def hide_and_count(self, text: str) -> tuple[str, int]:
         """`hide`, and how many secrets were replaced."""
-        if not self._needles:
-            return text, 0
-        # Plain search is a hundred times faster than the pattern, and nearly every text has no secret.
-        folded = text.casefold()
-        if not any(needle in folded for needle in self._needles):
-            return text, 0
-        return self._pattern.subn(HIDDEN, text)
+        return self._pattern.subn(HIDDEN, text) if self._may_be_in(text) else (text, 0)
 
     def hide_in_bytes(self, content: bytes) -> bytes:
-        """`hide` for UTF-8; JSON stays JSON."""
+        """`hide` for UTF-8."""
         if not self._needles:
             return content
         return self.hide(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
+    def hide_in_json(self, content: bytes) -> bytes:
+        """`hide` for the texts of JSON, or of a piece of it that tears no text apart; JSON stays JSON."""
+        if not self._needles or not self._may_be_in(text := content.decode("utf-8", "surrogateescape")):
+            return content
+        hidden = self._json_pattern.sub(lambda found: HIDDEN if found["secret"] else found[0], text)
+        return hidden.encode("utf-8", "surrogateescape")
+
     def hide_in_message(self, text: str) -> str:
         """`hide` for the program's own words: also short secrets in quotes, and whatever is secret in a URL."""
         return self._quoted.sub(HIDDEN, self.hide(hide_in_urls(text)))
+
+    def _may_be_in(self, text: str) -> bool:
+        # Plain search is a hundred times faster than the pattern, and nearly every text has no secret.
+        if not self._needles:
+            return False
+        searchable = _searchable(f"{text}\n{unquote(text)}" if "%" in text else text)
+        return any(needle in searchable for needle in self._needles)
 
     def hide_in_value(self, value: Any) -> Any:
         """Plain values with ``***`` in place of every text that is a secret, however short, or contains a long one."""
@@ -91,6 +99,31 @@ SECRETS: Final = SecretRegistry()
 """The secrets of this process."""
 
 
+def _searchable(text: str) -> str:
+    """The text in one case, and without what formats put before a character."""
+    return text.replace("\\", "").casefold()
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    # Longest first: a secret may be part of another one.
+    return re.compile("|".join(sorted(patterns, key=len, reverse=True)) or "(?!)", re.IGNORECASE)
+
+
+def _json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _ascii_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+def _patterns(secret: str, written: Sequence[Callable[[str], str]]) -> set[str]:
+    """The patterns of a secret in all forms, in a text whose characters are written in one of these ways."""
+    forms = {re.escape(write(form)) for form in _forms(secret) for write in written}
+    quoted = {"".join(_perhaps_quoted(character, write) for character in secret) for write in written}
+    return forms | quoted | set(dict(_base64_forms(secret)).values())
+
+
 def _forms(secret: str) -> Iterator[str]:
     """The forms of a secret in which all of it can be found, in any case."""
     # Upper case is found in any case, but for letters that become two.
@@ -99,13 +132,17 @@ def _forms(secret: str) -> Iterator[str]:
         yield html.escape(text)
         yield html.escape(text, quote=False)
         yield repr(text)[1:-1]
-        for ascii_only in (True, False):
-            escaped = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
-            yield escaped
-            yield json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]
-        for safe in ("", "/", _KEPT_BY_CLIENTS):
-            yield quote(text, safe=safe)
-            yield quote_plus(text, safe=safe)
+        for write in (_json, _ascii_json):
+            yield write(text)
+            yield write(write(text))
+        yield quote(text, safe="")
+        yield quote_plus(text)
+
+
+def _perhaps_quoted(character: str, write: Callable[[str], str]) -> str:
+    """The pattern of a character in a URL; clients differ in what they quote."""
+    quoted = "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+    return f"(?:{re.escape(write(character))}|{quoted})"
 
 
 def _base64_forms(secret: str) -> Iterator[tuple[str, str]]:

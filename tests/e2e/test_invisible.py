@@ -51,7 +51,7 @@ def test_no_verb_prints_it_and_no_file_for_review_has_it(tmp_path: Path, monkeyp
     said.append(called("run", "eval.py", *files))
     [first] = tmp_path.glob("outputs/eval/*")
     said.append(called("baseline", str(first), "-o", "base.json"))
-    write(tmp_path, f"{HOSTILE.encode('unicode_escape').decode()} more", "EMEvaluator")
+    write(tmp_path, f"{HOSTILE.encode('unicode_escape').decode()} more")
     said += [called("lock", "eval.py", "--check"), called("lock", "eval.py", "--check", "--json")]
     said.append(called("run", "eval.py", *files, "--baseline", "base.json"))
     second = max(tmp_path.glob("outputs/eval/*"))

@@ -42,7 +42,7 @@ class Lines:
 
 def packed(value: Any) -> str:
     """A JSON value in gzip and base64, which no HTML parser mistakes for markup; the same value gives the same text."""
-    content = SECRETS.hide_in_bytes(encode_finite(value))
+    content = SECRETS.hide_in_json(encode_finite(value))
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
