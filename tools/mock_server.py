@@ -3,6 +3,7 @@
 Started with ``python -m tools.mock_server``; the first line that it prints is its base URL, ``http://127.0.0.1:PORT/v1``.
 
     POST /v1/chat/completions, /v1/completions    answered as `tools.mock_script` and `tools.mock_answers` say
+    POST /openai/deployments/{name}/chat/completions, /completions    the same as Azure has it, see `_azure_fault`
     GET  /v1/models
     GET  /stats     how many requests there were, how many at the same time, and with which status they were answered
     GET  /requests  every request so far: path, body, and whether it had a key (never the key)
@@ -83,6 +84,8 @@ class MockServer:
         app = web.Application(client_max_size=2**28)
         app.router.add_post("/v1/chat/completions", self.complete)
         app.router.add_post("/v1/completions", self.complete)
+        app.router.add_post("/openai/deployments/{deployment}/chat/completions", self.complete_azure)
+        app.router.add_post("/openai/deployments/{deployment}/completions", self.complete_azure)
         app.router.add_get("/v1/models", self.models)
         app.router.add_get("/stats", self.stats)
         app.router.add_get("/requests", self.requests)
@@ -93,6 +96,10 @@ class MockServer:
         """Answer one question, or do to it what the script says."""
         with self._book.flight():
             return await self._complete(request, self._script, self._book)
+
+    async def complete_azure(self, request: web.Request) -> web.StreamResponse:
+        """Answer one question as Azure does."""
+        return _azure_fault(request) or await self.complete(request)
 
     async def models(self, _request: web.Request) -> web.Response:
         """The list of models."""
@@ -156,6 +163,16 @@ class MockServer:
             self._log.write(json.dumps(entry, ensure_ascii=True) + "\n")
             self._log.flush()
         return number
+
+
+def _azure_fault(request: web.Request) -> web.Response | None:
+    """What Azure says to a request without a version of its interface, or without a key or a token."""
+    if not request.query.get("api-version"):
+        return web.json_response(error_body("Resource not found", "404"), status=404)
+    token = request.headers.get("Authorization", "").startswith("Bearer ")
+    if token is bool(request.headers.get("api-key")):  # neither of them, or both
+        return web.json_response(error_body("Access denied due to invalid subscription key", "401"), status=401)
+    return None
 
 
 def _reply(request: web.Request, rule: Rule, answer: dict[str, Any]) -> web.Response:

@@ -187,10 +187,12 @@ class OpenAIModel:
         """Find out what can be known without asking anybody.
 
         Raises:
+            ConfigError: the transport does not take the arguments of ``client``.
             ModelError: there is no key, ``base_url`` is no address, or a header, a proxy or a file of certificates
                 cannot be used.
         """
         check_address(self.base_url)
+        self.client.check()
         self._server()
         check_environment(self.base_url)
 

@@ -93,3 +93,30 @@ def test_after_an_interruption_the_server_is_asked_only_the_rest(api: Project, s
     assert done.returncode == 0, done.stderr
     assert server.stats()["requests"] == 5
     assert [line["prediction"] for line in api.predictions()] == [str(2 * n) for n in range(8)]
+
+
+def test_azure_is_evaluated(project: Project, server: MockServer) -> None:
+    server.follow()
+    endpoint = server.base_url.removesuffix("/v1")
+    client = f"dict(type='openai.AsyncAzureOpenAI', azure_endpoint={endpoint!r}, api_version='2024-10-21')"
+    project.write_config(models=f"dict(type='OpenAIChatModel', abbr='fake', model='mock', client={client})")
+    done = project.run("run", "eval.py")
+    assert done.returncode == 3
+    assert "AZURE_OPENAI_API_KEY" in done.stderr
+    project.environment["AZURE_OPENAI_API_KEY"] = KEY
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert project.summary()[0]["score"] == 1.0
+    assert {request["path"].partition("?")[0] for request in server.requests()} == {
+        "/openai/deployments/mock/chat/completions"
+    }
+
+
+def test_a_transport_that_is_not_there_is_known_before_any_work(project: Project, server: MockServer) -> None:
+    project.write_config(
+        models=f"dict(type='OpenAIChatModel', model='m', base_url={server.base_url!r}, client='aiohtp')"
+    )
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert "did you mean 'aiohttp'?" in done.stderr
+    assert "models[0].client" in done.stderr

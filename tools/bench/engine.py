@@ -1,6 +1,7 @@
 """How fast the whole command asks a server, what it costs, and how much memory it takes.
 
     python -m tools.bench.engine                 # everything; --only latency, rate, memory or long for a part
+    python -m tools.bench.engine --clients aiohttp openai       # both transports side by side
 
 Server and client share the machine, the server in its own process (`tools.bench.lean_server`). Beside the command
 stands a bare client: a loop over aiohttp that sends bodies of the same size to the same server and keeps nothing, which
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import subprocess
@@ -26,7 +28,12 @@ from urllib.request import urlopen
 
 ROOT: Final = Path(__file__).parents[2]
 CONFIG: Final = """
-models = [dict(type='OpenAIChatModel', abbr='lean', model='lean', base_url={url!r}, max_concurrency={concurrency})]
+models = [
+    dict(
+        type='OpenAIChatModel', abbr='lean', model='lean', base_url={url!r}, max_concurrency={concurrency},
+        client={client!r},
+    )
+]
 datasets = [
     dict(
         abbr='questions', type='LocalDataset', path='questions.jsonl',
@@ -90,20 +97,21 @@ def run_command(command: Sequence[str], folder: Path, url: str) -> Cost:
     return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, _stats(url))
 
 
-def evaluate(samples: int, concurrency: int, url: str, more: str = "") -> Cost:
+def evaluate(samples: int, concurrency: int, url: str, more: str = "", client: str = "aiohttp") -> Cost:
     """The whole command, from the interpreter's start to the summary; all samples must be right.
 
     Args:
         samples, concurrency: how many, and how many of them at a time.
         url: base URL of the server.
         more: text at the end of each question.
+        client: the transport.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (folder / "questions.jsonl").open("w") as lines:
             rows = ({"question": _question(n) + more, "answer": "ok"} for n in range(samples))
             lines.writelines(json.dumps(row) + "\n" for row in rows)
-        (folder / "eval.py").write_text(CONFIG.format(url=url, concurrency=concurrency))
+        (folder / "eval.py").write_text(CONFIG.format(url=url, concurrency=concurrency, client=client))
         cost = run_command([sys.executable, "-m", "ais_prompt", "run", "eval.py"], folder, url)
         _check_summary(folder, samples)
         return cost
@@ -140,31 +148,31 @@ async def bare_client(url: str, samples: int, concurrency: int) -> None:
         await asyncio.gather(*(work() for _ in range(concurrency)))
 
 
-def report_latency(rounds: int) -> None:
+def report_latency(rounds: int, clients: Sequence[str]) -> None:
     """Many at a time with 200 ms each: how near to the ideal."""
     with lean_server(0.2) as url:
-        for samples, concurrency in ((1_000, 64), (5_000, 256)):
+        for (samples, concurrency), client in itertools.product(((1_000, 64), (5_000, 256)), clients):
             ideal = 0.2 * samples / concurrency
-            costs = [evaluate(samples, concurrency, url) for _ in range(rounds)]
+            costs = [evaluate(samples, concurrency, url, client=client) for _ in range(rounds)]
             best = min(costs, key=lambda cost: cost.wall)
             print(
-                f"{samples:,} samples, {concurrency} at a time, 200 ms: {best.wall:.1f} s (ideal {ideal:.1f} s), "
+                f"{client}: {samples:,} samples, {concurrency} at a time, 200 ms: "
+                f"{best.wall:.1f} s (ideal {ideal:.1f} s), "
                 f"{1e3 * min(cost.processor for cost in costs) / samples:.2f} ms of processor a request, "
                 f"{best.mib:.0f} MiB",
                 flush=True,
             )
 
 
-def report_rate(rounds: int, samples: int = 20_000) -> None:
+def report_rate(rounds: int, clients: Sequence[str], samples: int = 20_000) -> None:
     """No latency: how many a second, beside the bare client."""
     with lean_server(0.0) as url:
         for _ in range(rounds):
-            bare, ours = ask_barely(samples, 256, url), evaluate(samples, 256, url)
-            print(
-                f"no latency, 256 at a time: {_figures(ours)}; bare client {_figures(bare)}; "
-                f"ratio {ours.rate / bare.rate:.2f}",
-                flush=True,
-            )
+            bare = ask_barely(samples, 256, url)
+            print(f"no latency, 256 at a time: bare client {_figures(bare)}", flush=True)
+            for client in clients:
+                ours = evaluate(samples, 256, url, client=client)
+                print(f"  {client}: {_figures(ours)}; ratio {ours.rate / bare.rate:.2f}", flush=True)
 
 
 def report_memory() -> None:
@@ -204,6 +212,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=["latency", "rate", "memory", "long"])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clients", nargs="+", default=["aiohttp"], help="transports, for latency and rate")
     parser.add_argument("--bare", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.bare:
@@ -211,9 +220,9 @@ def main() -> None:
         asyncio.run(bare_client(url, *map(int, numbers)))
         return
     if options.only in (None, "latency"):
-        report_latency(options.rounds)
+        report_latency(options.rounds, options.clients)
     if options.only in (None, "rate"):
-        report_rate(options.rounds)
+        report_rate(options.rounds, options.clients)
     if options.only in (None, "memory"):
         report_memory()
     if options.only in (None, "long"):

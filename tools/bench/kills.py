@@ -40,7 +40,7 @@ class Bench:
         self.url = url
         rows = ({"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(samples))
         (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (folder / "eval.py").write_text(CONFIG.format(url=url, concurrency=16))
+        (folder / "eval.py").write_text(CONFIG.format(url=url, concurrency=16, client="aiohttp"))
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Start the command."""

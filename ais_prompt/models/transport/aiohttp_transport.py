@@ -44,7 +44,9 @@ class AiohttpTransport:
         self._timeout = server.timeout
         self._connect_seconds = min(CONNECT_SECONDS, server.timeout)
         self._url = lru_cache(partial(join_address, server.base_url))
-        self._session = self._open_session(server)
+        self._headers = server.headers
+        self._tls = tls_context(server.base_url)
+        self._session: ClientSession | None = None
         self._options: dict[str, Any] = {"allow_redirects": False, "proxy": proxy_for(server.base_url)}
 
     async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
@@ -87,18 +89,21 @@ class AiohttpTransport:
 
     async def close(self) -> None:
         """Close all connections. May be called more than once."""
+        if self._session is None:
+            return
         await self._session.close()
         await asyncio.sleep(0)  # for the event loop to let go of the sockets
 
-    def _open_session(self, server: Server) -> ClientSession:
+    def _open_session(self) -> ClientSession:
         import aiohttp
 
-        return aiohttp.ClientSession(
-            connector=_connector(limit=0, ssl=tls_context(server.base_url) or True),
+        self._session = aiohttp.ClientSession(
+            connector=_connector(limit=0, ssl=self._tls or True),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers=server.headers,
-            timeout=aiohttp.ClientTimeout(total=server.timeout, connect=self._connect_seconds),
+            headers=self._headers,
+            timeout=aiohttp.ClientTimeout(total=self._timeout, connect=self._connect_seconds),
         )
+        return self._session
 
     async def _start(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str] | None
@@ -110,11 +115,12 @@ class AiohttpTransport:
         """
         import aiohttp
 
+        session = self._session or self._open_session()
         while True:
             _connected.set(False)
             data = io.BytesIO(body) if body is not None and len(body) > _LARGE else body
             try:
-                return await self._session.request(method, url, data=data, headers=headers, **self._options)
+                return await session.request(method, url, data=data, headers=headers, **self._options)
             except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
                 # Each failed connection leaves the pool, so this ends.
                 if _connected.get():

@@ -87,8 +87,21 @@ class OpenAITransport:
     ) -> None:
         self._timeout = server.timeout
         self._base_url = server.base_url
-        self._client = _make_client(_client_class(client), server, token_provider, options)
+        kind = _client_class(client)
+        _check_arguments(kind, options)
+        self._client = _make_client(kind, server, token_provider, options)
         self._options = _request_options(self._client, server)
+
+    @staticmethod
+    def check_arguments(client: str = "openai.AsyncOpenAI", token_provider: str | None = None, **options: Any) -> None:
+        """Check the arguments without making a client.
+
+        Raises:
+            ConfigError: there is no such class or function, or the class has no such argument.
+        """
+        _check_arguments(_client_class(client), options)
+        if token_provider is not None:
+            token_provider_at(token_provider)
 
     async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
         """As `Transport.send`."""
@@ -161,7 +174,6 @@ def _make_client(
     import openai
 
     arguments = dict(options)
-    _check_arguments(kind, arguments)
     is_azure = issubclass(kind, openai.AsyncAzureOpenAI)
     headers = dict(server.headers)
     provider = token_provider or arguments.pop("azure_ad_token_provider", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, TypeAlias
@@ -46,8 +47,24 @@ class TransportSpec(Struct, frozen=True):
             return variable
         return None if os.environ.get(_AZURE_TOKEN) else _AZURE_VARIABLE
 
+    def check(self) -> None:
+        """Check the arguments without making the transport.
+
+        Raises:
+            ConfigError: it does not take them.
+        """
+        part = TRANSPORTS.get(self.type)
+        try:
+            inspect.signature(part).bind(None, **self.args)
+        except TypeError as error:
+            raise ConfigError(
+                f"the transport {self.type!r} does not take these arguments: {error}", fix="check the dict of `client`"
+            ) from None
+        if check_arguments := getattr(part, "check_arguments", None):
+            check_arguments(**self.args)
+
     def open(self, server: Server) -> Transport:
-        """Make the transport. Those that ship here can be made without an event loop only for ``openai``.
+        """Make the transport in the running event loop.
 
         Raises:
             ConfigError: there is no such transport, or it has no such argument.
