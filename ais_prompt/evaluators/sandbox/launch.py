@@ -62,17 +62,22 @@ def started(isolation: Isolation) -> Iterator[Guard]:
         if isolation.method == "bubblewrap":
             process = _in_namespaces(isolation, stack, errors)
             users = (bubblewrap.GUARD_USER, bubblewrap.PROGRAM_USER) if bubblewrap.is_root() else (None, None)
-            yield Guard(process, _confinement(users=users), errors)
+            yield Guard(process, _confinement(users=users, namespaces=True), errors)
         elif isolation.method == "command":
             variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
             command = [*isolation.command, "python3", *_guard()]
             yield Guard(_popen(command, "/", variables, stack, errors), _confinement(), errors)
+        elif isolation.method == "landlock":
+            home = "/"  # nothing can be written anywhere
+            process = _popen([interpreter(), "-S", *_guard()], home, environment(home), stack, errors)
+            program_filter = build_filter(platform.machine(), namespaces=False)
+            # The guard must be able to end the program, as no PID namespace does.
+            guard_filter = build_filter(platform.machine(), namespaces=False, also=["kill"])
+            yield Guard(process, _confinement((guard_filter, program_filter), [*software(), *_DEVICES]), errors)
         else:
             home = stack.enter_context(temporary_folder())
             process = _popen([interpreter(), "-S", *_guard()], home, environment(home), stack, errors)
-            landlock = isolation.method == "landlock"
-            filter_ = build_filter(platform.machine(), namespaces=False) if landlock else b""
-            yield Guard(process, _confinement(filter_, [*software(), home, *_DEVICES]), errors)
+            yield Guard(process, _confinement(), errors)
 
 
 def _in_namespaces(isolation: Isolation, stack: ExitStack, errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -117,10 +122,22 @@ def _pipe(stack: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _confinement(
-    filter_: bytes = b"", readable: Sequence[str] = (), users: tuple[int | None, int | None] = (None, None)
+    filters: tuple[bytes, bytes] = (b"", b""),
+    readable: Sequence[str] = (),
+    users: tuple[int | None, int | None] = (None, None),
+    *,
+    namespaces: bool = False,
 ) -> dict[str, Any]:
+    guard_filter, program_filter = filters
     guard_user, program_user = users
-    return {"filter": filter_.hex(), "readable": readable, "guard_user": guard_user, "program_user": program_user}
+    return {
+        "guard_filter": guard_filter.hex(),
+        "program_filter": program_filter.hex(),
+        "readable": readable,
+        "guard_user": guard_user,
+        "program_user": program_user,
+        "namespaces": namespaces,
+    }
 
 
 def _guard() -> list[str]:

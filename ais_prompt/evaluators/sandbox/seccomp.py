@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from ais_prompt.evaluators.sandbox.syscalls import LAST_KNOWN, UNKNOWN, Rule, allowed_calls, restricted_calls
@@ -36,13 +36,14 @@ def is_supported(machine: str) -> bool:
     return machine in _MACHINES
 
 
-def build_filter(machine: str, *, namespaces: bool) -> bytes:
+def build_filter(machine: str, *, namespaces: bool, also: Collection[str] = ()) -> bytes:
     """Build the filter for a kind of processor: ``struct sock_filter`` after ``struct sock_filter``, 8 bytes each.
 
     Args:
         machine: as `platform.machine` names it.
         namespaces: whether the process has namespaces of its own. Without them it can start no processes, send no
             signals and change no attributes of files.
+        also: names of calls that are allowed beyond that.
     """
     column, architecture = _MACHINES[machine]
     filter_ = [_load(_ARCHITECTURE), _jump_if_equal(architecture, 1, 0), _return(_KILL)]
@@ -53,7 +54,8 @@ def build_filter(machine: str, *, namespaces: bool) -> bytes:
     for number, rules in restricted_calls(namespaces=namespaces).values():
         if number[column] is not None:
             filter_ += _restricted(number[column] or 0, rules)
-    numbers = {call[column] for call in allowed_calls(namespaces=namespaces).values()} - {None}
+    calls = allowed_calls(namespaces=namespaces) | {name: allowed_calls(namespaces=True)[name] for name in also}
+    numbers = {call[column] for call in calls.values()} - {None}
     for first, last in _ranges(sorted(number for number in numbers if number is not None)):
         filter_ += [_jump_if_less(first, 2, 0), _jump_if_greater(last, 1, 0), _return(_ALLOW)]
     return b"".join([*filter_, _return(_REFUSE)])

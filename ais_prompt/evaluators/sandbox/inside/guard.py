@@ -31,11 +31,15 @@ from ais_prompt.evaluators.sandbox.inside.tests import Program, run_tests
 
 _LOOK: Final = 0.05
 """Seconds between two looks at the processes."""
+_INODE_BYTES: Final = 1024
+_SOCKET_BYTES: Final = 212992
+"""What Linux lets a UNIX socket hold by default (net.core.wmem_default)."""
 _SIGNALS: Final[dict[int, str]] = {
     signal.SIGXCPU: "timeout",
     signal.SIGKILL: "memory",  # by the kernel, when the machine has none left
     signal.SIGSYS: "forbidden",
 }
+_MOST_DESCRIPTORS: Final = 1024
 _TASK: Final = 2**31  # bytes; it comes from the run
 
 
@@ -50,15 +54,15 @@ def main() -> None:
     replies, replies_write = os.pipe()
     try:
         set_dumpable(0)
+        _restrict_files(task)  # the program's own restriction is inside of this one, so that its end can be signalled
         child = os.fork()
         if child == 0:
             os.dup2(nothing, 0)
-            for stream in (nothing, verdict, requests, replies):
-                os.close(stream)
+            _close_all_but(requests_read, replies_write)
             _become_program(task, requests_read, replies_write)
-        for stream in (nothing, requests_read, replies_write):
-            os.close(stream)
-        _give_up(task, task["guard_limits"], task["guard_user"])
+        _close_all_but(verdict, requests, replies)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the only signal that the program could send to this process
+        _give_up(task["guard_limits"], task["guard_user"], task["guard_filter"])
         set_dumpable(0)
         if (confined := receive(replies)) != "confined":  # nothing of the program has run yet
             raise OSError(confined)
@@ -67,9 +71,18 @@ def main() -> None:
         os._exit(1)
     _say(verdict, "confined")
     tests = receive(0, _TASK)
-    watch = _Watch(child, verdict, task["seconds"], task["bytes"])
+    watch = _Watch(child, verdict, task["seconds"], task["bytes"] if task["namespaces"] else None)
     threading.Thread(target=watch.run, daemon=True).start()
     watch.finish(run_tests(Program(requests, replies), tests))
+
+
+def _close_all_but(*kept: int) -> None:
+    """Close all file descriptors but these and the standard ones, also those that started this process."""
+    first = 3
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, _MOST_DESCRIPTORS)
 
 
 def _say(verdict: int, line: str) -> None:
@@ -81,7 +94,8 @@ def _become_program(task: Any, requests: int, replies: int) -> NoReturn:
     try:
         os.setsid()
         end_with_guard()
-        _give_up(task, task["program_limits"], task["program_user"])
+        _restrict_files(task)
+        _give_up(task["program_limits"], task["program_user"], task["program_filter"])
         send(replies, "confined")
         serve(task["prelude"], task["program"], requests, replies)
     except OSError as error:
@@ -90,8 +104,24 @@ def _become_program(task: Any, requests: int, replies: int) -> NoReturn:
         os._exit(1)
 
 
-def _give_up(task: Any, limits: Mapping[str, int], user: int | None) -> None:
+def _restrict_files(task: Any) -> None:
+    """Give up capabilities and files, as far as bubblewrap has not taken them.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    if task["readable"]:
+        drop_privileges()
+        restrict_files(task["readable"])
+
+
+def _give_up(limits: Mapping[str, int], user: int | None, instructions: str) -> None:
     """Confine this process as far as bubblewrap has not.
+
+    Args:
+        limits: as in `limit`.
+        user: whom it belongs to from now on; None if that stays as it is.
+        instructions: a system call filter, hexadecimal; empty if there is one already.
 
     Raises:
         OSError: the kernel refuses.
@@ -99,23 +129,21 @@ def _give_up(task: Any, limits: Mapping[str, int], user: int | None) -> None:
     limit(limits)
     if user is not None:
         change_user(user)
-    if task["filter"]:
-        drop_privileges()
-        restrict_files(task["readable"])
-        filter_calls(bytes.fromhex(task["filter"]))
+    if instructions:
+        filter_calls(bytes.fromhex(instructions))
 
 
 class _Watch:
     """Looks after the time and the memory of the program, and whether the run is still there."""
 
-    def __init__(self, child: int, verdict: int, seconds: float, size: int) -> None:
+    def __init__(self, child: int, verdict: int, seconds: float, size: int | None) -> None:
         """Begin to count the time.
 
         Args:
             child: process id of the program.
             verdict: file descriptor that takes the verdict.
             seconds: most time.
-            size: most memory of all processes together, in bytes.
+            size: most memory of everything in these namespaces, in bytes; None if they are not its own.
         """
         self._child, self._verdict, self._size = child, verdict, size
         self._deadline = time.monotonic() + seconds
@@ -130,7 +158,7 @@ class _Watch:
             self._reap()
             if time.monotonic() > self._deadline:
                 self.finish("timeout")
-            if os.getpid() == 1 and _memory() > self._size:
+            if self._size is not None and _memory() > self._size:
                 self.finish("memory")
         self._end()
 
@@ -143,8 +171,10 @@ class _Watch:
         self._end()
 
     def _end(self) -> NoReturn:
-        with suppress(OSError):  # of another user, or gone; as the first process, this one takes all others with it
+        with suppress(OSError):  # of another user, or gone; the first process of a namespace takes all others with it
             os.killpg(self._child, signal.SIGKILL)
+            if self._status is None:
+                os.waitpid(self._child, 0)
         os._exit(0)
 
     def _ending(self) -> str:
@@ -165,11 +195,20 @@ class _Watch:
 
 
 def _memory() -> int:
-    """Bytes that all processes in this namespace use, but the first; what two of them share counts twice."""
+    """Bytes that this sandbox uses, but for the guard: processes, files in memory, and as much as sockets can hold.
+
+    What two processes share counts twice.
+    """
     total = 0
+    for folder in ("/tmp", "/dev/shm"):
+        disk = os.statvfs(folder)
+        total += (disk.f_blocks - disk.f_bfree) * disk.f_frsize + (disk.f_files - disk.f_ffree) * _INODE_BYTES
+    with open("/proc/net/sockstat", encoding="ascii") as stream:  # noqa: PTH123
+        total += int(stream.readline().split()[-1]) * _SOCKET_BYTES
     for entry in os.listdir("/proc"):  # noqa: PTH208
         if entry.isdigit() and entry != "1":
             with suppress(OSError), open(f"/proc/{entry}/status", encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
                 fields = dict(line.split(":", 1) for line in stream if ":" in line)
-                total += sum(int(fields.get(name, "0 kB").split()[0]) for name in ("RssAnon", "VmSwap"))
-    return total * 1024
+                parts = (fields.get(name, "0 kB").split()[0] for name in ("RssAnon", "RssShmem", "VmSwap"))
+                total += sum(map(int, parts)) * 1024
+    return total

@@ -39,7 +39,6 @@ def serve(prelude: str, program: str, requests: int, replies: int) -> NoReturn:
     module = types.ModuleType("solution")
     sys.modules["solution"] = module
     sys.argv = ["solution.py"]
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109  # pathlib takes time to import
     send(replies, _run(module, prelude, program))
     objects: list[Any] = [module]
 
@@ -71,6 +70,7 @@ def _run(module: types.ModuleType, prelude: str, program: str) -> list[Any]:
         with open("solution.py", "w", encoding="utf-8", errors="surrogatepass") as stream:  # noqa: PTH123
             stream.write(program)
         module.__file__ = os.path.realpath("solution.py")
+        sys.path.insert(0, os.path.dirname(module.__file__))  # noqa: PTH120  # pathlib takes time to import
     except OSError:
         pass
     with suppress(Exception):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import platform
 import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -126,6 +128,19 @@ def test_time_is_limited(program: str, isolation: Isolation) -> None:
     assert time.monotonic() - begin < 25
 
 
+def named(name: str) -> list[psutil.Process]:
+    return [process for process in psutil.process_iter(["name"]) if process.info["name"] == name]
+
+
+@pytest.mark.parametrize("end", ["while True: time.sleep(1)", "result = True", "result = False", "os._exit(0)"])
+def test_no_process_is_left_behind(end: str, isolation: Isolation) -> None:
+    name = f"left{uuid.uuid4().hex[:8]}"
+    program = f"import ctypes, os, threading, time\nctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n"
+    program += f"threading.Thread(target=time.sleep, args=(300,)).start()\n{end}"
+    outcome(program, isolation, 1)
+    assert named(name) == []
+
+
 def test_nothing_is_left_behind(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = psutil.Process().children()  # other tests leave some, such as servers
@@ -178,6 +193,14 @@ def test_without_bubblewrap_landlock_takes_its_place(landlock: Isolation, monkey
         find_isolation("bubblewrap")
 
 
+def test_without_isolation_programs_are_limited_all_the_same() -> None:
+    isolation = Isolation("none")
+    assert outcome("open('file', 'w').write('x')\nresult = True", isolation) == "passed"
+    assert outcome("while True: pass", isolation, 1) == "timeout"
+    assert outcome("x = [0] * 10**10", isolation) == "memory"
+    assert outcome("import os; os._exit(0)", isolation) == "exited"
+
+
 def test_a_kernel_that_takes_no_filter_runs_nothing(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "build_filter", lambda *_, **__: b"\xff" * 8)  # no instruction of the kernel
     with pytest.raises(ModelError, match="does not start"):
@@ -188,9 +211,11 @@ def test_a_run_is_hidden_while_programs_run(isolation: Isolation) -> None:
     get_dumpable = 3
     libc = ctypes.CDLL(None)
     before = libc.prctl(get_dumpable)
-    seen = []
-    with launch.started(isolation):
-        seen.append(libc.prctl(get_dumpable))
-    assert outcome("result = True", isolation) == "passed"
-    assert seen == [before]  # `run_program` hides, and undoes it
-    assert libc.prctl(get_dumpable) == before
+    seen: list[int] = []
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(outcome, "import time; time.sleep(60)", isolation, seconds) for seconds in (0.5, 1.5)]
+        while not all(one.done() for one in running):
+            seen.append(libc.prctl(get_dumpable))
+            time.sleep(0.05)
+    assert 0 in seen[2:]
+    assert libc.prctl(get_dumpable) == before == 1
