@@ -10,7 +10,7 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers import DialogueInferencer
-from ais_prompt.registry import EVALUATORS
+from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.tasks.build import build_evaluator, build_inferencer
 from ais_prompt.types import AVERAGES, DatasetSpec, Gate, RunSpec
 from ais_prompt.types.gate import COUNTS
@@ -127,6 +127,6 @@ class _Metrics:
         if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
             metrics += tuple(f"dialogue_{metric}" for metric in metrics)
         metrics += tuple(f"pass@{k}" for k in dataset.eval.k)
-        shipped = EVALUATORS.is_shipped(part.type)
+        shipped = is_shipped(EVALUATORS.get(part.type))
         fractions = shipped and all(score.fraction for score in evaluator.aggregate(()))
         return cls(metrics, are_fractions=fractions, are_all=shipped)
