@@ -11,6 +11,7 @@ from typing import Any, Final
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.types import Score
+from ais_prompt.types.sensitivity import Sensitivity
 from ais_prompt.utils.jsonl import decode_own, encode
 
 _DETAILS: Final = b'  "details": ['
@@ -47,9 +48,7 @@ def read_scores(path: Path) -> list[Score]:
     Raises:
         StoreError: there is no such file, it cannot be read or it is not such a file.
     """
-    with _reading(path), path.open("rb") as lines:
-        head: list[bytes] = list(takewhile(_is_head, lines))
-    values = _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)
+    values = _head(path)
     try:
         scores = [Score.from_json(score) for score in values["scores"]]
     except (KeyError, TypeError, AttributeError) as error:
@@ -57,6 +56,19 @@ def read_scores(path: Path) -> list[Score]:
     if not scores:
         raise _no_results(path, "there is not one score")
     return scores
+
+
+def read_sensitivity(path: Path) -> Sensitivity | None:
+    """Read the scores under other postprocessors from a file of `write_results`; None if it has none.
+
+    Raises:
+        StoreError: as `read_scores`.
+    """
+    values = _head(path).get("extraction")
+    try:
+        return Sensitivity.from_json(values) if values else None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _no_results(path, repr(error)) from None
 
 
 def read_details(path: Path) -> Iterator[dict[str, Any]]:
@@ -83,6 +95,13 @@ def read_json(path: Path) -> dict[str, Any]:
     with _reading(path):
         content = path.read_bytes()
     return _object(content, path)
+
+
+def _head(path: Path) -> dict[str, Any]:
+    """What a results file holds before the details."""
+    with _reading(path), path.open("rb") as lines:
+        head: list[bytes] = list(takewhile(_is_head, lines))
+    return _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)
 
 
 def _reading(path: Path) -> AbstractContextManager[None]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -26,7 +26,9 @@ from ais_prompt.tasks.progress import OpenProgress
 from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
 from ais_prompt.tasks.sample_scores import SampleScores
 from ais_prompt.tasks.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
-from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.tasks.sensitivity import others_than, sensitivity, warning_of
+from ais_prompt.types import DatasetSpec, PartSpec, Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.types.sensitivity import Sensitivity
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
 
@@ -79,9 +81,13 @@ def score(
     ]
     if stopped_of is not None:
         scores = [_stopped(score, stopped_of) for score in scores]
-    head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
+    head: dict[str, Any] = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
     if isinstance(evaluator, CodeEvaluator):
         head["isolation"] = evaluator.isolation
+    if found := _read_otherwise(task, reader, first, read_predictions(path, with_prompts=False), len(samples)):
+        head["extraction"] = found.to_json()
+        if warning := warning_of(found, fraction=scores[0].fraction):
+            logger.warning("[%s] %s", task.name, warning)
     write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     return scores
 
@@ -157,6 +163,20 @@ def _reader(task: TaskSpec, evaluator: Evaluator) -> Scorer:
     return Scorer(
         evaluator, build_postprocessor(spec.pred_postprocessor), build_postprocessor(spec.dataset_postprocessor)
     )
+
+
+def _read_otherwise(
+    task: TaskSpec, reader: Scorer, first: Prediction, predictions: Iterator[Prediction], count: int
+) -> Sensitivity | None:
+    """The score under other postprocessors; None if a judge compares, or the postprocessor has no alternative."""
+    configured = task.dataset.eval.pred_postprocessor
+    if configured is None or isinstance(reader.evaluator, JudgeEvaluator) or not others_than(configured):
+        return None
+
+    def scorer_of(spec: PartSpec) -> Callable[[Prediction], SampleScore]:
+        return _whole_sample(task.dataset, replace(reader, answer_of=build_postprocessor(spec)), first).score
+
+    return sensitivity(configured, predictions, count, scorer_of, reader.evaluator.metrics[0])
 
 
 def _whole_sample(dataset: DatasetSpec, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:

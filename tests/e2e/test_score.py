@@ -187,3 +187,22 @@ def test_golds_that_cannot_be_used_count_for_max_failures(project: Project) -> N
     assert "1 of 4 samples failed (unusable gold 1); --max-failures is 0" in done.stderr
     assert "ask the failed ones again" not in done.stdout
     assert project.run("score", "eval", "--max-failures", "1").returncode == 0
+
+
+def test_the_score_under_other_postprocessors_is_told(project: Project) -> None:
+    text = "The answer is 6. After all it is 1,000 + 4 = 1,004, says rule 4."
+    project.write_data([{"question": f"q{n}", "answer": "6"} for n in range(8)])
+    project.write_config(models=f"dict(type='ScriptedModel', abbr='fake', default={text!r})")
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert "the score depends on how answers are read: gsm8k_postprocess_peer -100.0 points" in done.stderr
+    results = json.loads((project.folder() / "results" / "fake" / "sums.json").read_text())
+    found = results["extraction"]
+    assert found["postprocessor"] == "gsm8k_postprocess"
+    assert [(other["postprocessor"], other["score"]) for other in found["others"]][-1] == (
+        "gsm8k_postprocess_peer",
+        0.0,
+    )
+    [reading] = results["details"][0]["readings"]
+    assert reading["rule"] == "the answer is"
+    assert text[reading["start"] : reading["end"]] == "6"

@@ -19,11 +19,13 @@ class TaskFacts:
     Attributes:
         seconds: how long each answer took; samples without one are left out.
         trouble: why samples are missing; empty if none are.
+        sensitivity: from `sensitivity_of`.
     """
 
     def __init__(self, task: ShownTask) -> None:
         self.seconds = array("d")
         self.trouble = ""
+        self.sensitivity: Mapping[str, Any] | None = None
         self._task = task
         self._samples = 0
         self._states: Counter[str] = Counter()
@@ -63,4 +65,5 @@ class TaskFacts:
             "samples": self._samples,
             "states": self._states,
             "reasons": self._reasons,
+            "sensitivity": self.sensitivity,
         }

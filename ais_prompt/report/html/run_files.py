@@ -10,7 +10,7 @@ from msgspec import Struct
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.results import read_details, read_scores
+from ais_prompt.store.results import read_details, read_scores, read_sensitivity
 from ais_prompt.utils.jsonl import decode
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
@@ -100,3 +100,15 @@ def results_of(task: ShownTask, folder: RunFolder) -> Results:
     path = folder.results(task.model, task.dataset)
     main = read_scores(path)[0]
     return Results(main.metric, main.fraction, read_details(path))
+
+
+def sensitivity_of(task: ShownTask, folder: RunFolder) -> dict[str, Any] | None:
+    """The scores of a task under other postprocessors as JSON values; None if there are none.
+
+    Raises:
+        StoreError: the results are not there, or broken.
+    """
+    found = read_sensitivity(folder.results(task.model, task.dataset)) if task.scored else None
+    if found is None:
+        return None
+    return {**found.to_json(), "far": [other.postprocessor for other in found.far]}

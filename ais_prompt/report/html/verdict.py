@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from ais_prompt.report.html.finite import finite
@@ -13,30 +14,30 @@ from ais_prompt.types import Prediction
 def verdicts(prediction: Prediction, detail: Mapping[str, Any], lines: Lines) -> list[dict[str, Any]]:
     """One verdict, or one for each turn of a dialogue and for each answer to the same question.
 
-    Each is ``extracted`` and ``gold``, and of several answers also ``status``, ``reason`` and ``value``.
+    Each is ``extracted``, ``gold`` (None where a dialogue has fewer of them) and ``reading``, if it is known: which
+    rule read which part of the answer. Of several answers each is also ``status``, ``reason`` and ``value``.
     """
     gold = detail.get("gold", prediction.gold)
     if repeats := detail.get("repeats"):
         return [_repeat(repeat, lines) for repeat in repeats]
     extracted = detail.get("extracted")
+    readings = detail.get("readings", [])
     if isinstance(extracted, list) and isinstance(gold, list) and len(prediction.completions) == len(extracted):
-        return [_verdict(*pair, lines) for pair in _pairs(extracted, gold)]
-    return [_verdict(extracted, gold, lines)]
-
-
-def _pairs(extracted: list[Any], gold: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Turn by turn; a gold is None where there are fewer of them."""
-    return ((item, gold[number] if number < len(gold) else None) for number, item in enumerate(extracted))
+        each = zip_longest(extracted, gold[: len(extracted)], readings[: len(extracted)])
+        return [_verdict(*one, lines) for one in each]
+    return [_verdict(extracted, gold, next(iter(readings), None), lines)]
 
 
 def _repeat(repeat: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
     value = next(iter(repeat["values"].values()), None)
     more = {"status": repeat["status"], "reason": repeat.get("reason", ""), "value": finite(value)}
-    return _verdict(repeat["extracted"], repeat["gold"], lines) | more
+    reading = next(iter(repeat.get("readings", [])), None)
+    return _verdict(repeat["extracted"], repeat["gold"], reading, lines) | more
 
 
-def _verdict(extracted: Any, gold: Any, lines: Lines) -> dict[str, Any]:
-    return {"extracted": _text(extracted, lines), "gold": _text(gold, lines)}
+def _verdict(extracted: Any, gold: Any, reading: Mapping[str, Any] | None, lines: Lines) -> dict[str, Any]:
+    found = {"extracted": _text(extracted, lines), "gold": _text(gold, lines)}
+    return {**found, "reading": reading} if reading else found
 
 
 def _text(value: Any, lines: Lines) -> Text | None:

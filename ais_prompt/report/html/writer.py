@@ -10,7 +10,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.report.html.facts import TaskFacts
 from ais_prompt.report.html.overview import overview
 from ais_prompt.report.html.page import END, page_start
-from ais_prompt.report.html.run_files import ShownTask, results_of, shown_tasks, summary_of
+from ais_prompt.report.html.run_files import ShownTask, results_of, sensitivity_of, shown_tasks, summary_of
 from ais_prompt.report.html.task import TaskSamples
 from ais_prompt.report.html.texts import packed
 from ais_prompt.store.disk import replacing, writing
@@ -73,6 +73,7 @@ def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: Bina
     samples = TaskSamples(task, write)
     try:
         results = results_of(task, folder)
+        samples.facts.sensitivity = sensitivity_of(task, folder)
         for prediction in read_predictions(folder.predictions(task.model, task.dataset)):
             samples.add(prediction, results)
     except AisPromptError as error:

@@ -4,7 +4,7 @@
 function drawOverview(choose) {
   byId("title").append(plain(data.name));
   byId("subtitle").append(subtitle());
-  byId("scores").append(scoresTable(choose), legend());
+  byId("scores").append(scoresTable(choose), legend(), ...readOtherwise());
   const answers = answersParts();
   byId("answers").append(...answers);
   byId("answers-section").hidden = !answers.length;
@@ -95,6 +95,24 @@ function legend() {
   const bounded = data.scores.some((line) => line.bound_high > line.bound_low);
   const lines = data.scores.some((line) => line.ci95_low != null) ? `Thick lines: 95 % intervals${bounded ? "; thin lines: if all answers that are missing or could not be read were wrong, or right" : ""}.` : "";
   return el("ul", { class: "legend soft" }, states, el("li", { class: "what" }, lines));
+}
+
+/** The scores under other postprocessors; open if one is more than a standard error away. */
+function readOtherwise() {
+  const tasks = data.tasks.filter((task) => task.sensitivity);
+  if (!tasks.length) return [];
+  const fraction = (task) => data.scores.find((line) => line.model === task.model && line.dataset === task.dataset)?.fraction ?? true;
+  const head = ["Data set", "Model", "Postprocessor"].map((title) => header("", title)).concat(["Score", "Difference", "Changed"].map((title) => header("number", title)));
+  const rows = tasks.flatMap((task) => {
+    const { sensitivity } = task;
+    const own = el("tr", {}, nameCells(task), cell("", el("b", {}, plain(sensitivity.postprocessor)), ", configured"), cell("number", scored(sensitivity.score, fraction(task))), cell("number", `± ${scored(sensitivity.stderr, fraction(task))}`), cell("number", `of ${count(sensitivity.samples)}`));
+    const others = sensitivity.others.map((other) => el("tr", { class: sensitivity.far.includes(other.postprocessor) ? "far" : null }, nameCells(task, task), cell("", plain(other.postprocessor)), cell("number", scored(other.score, fraction(task))), cell("number", `${other.score < sensitivity.score ? "−" : "+"}${scored(Math.abs(other.score - sensitivity.score), fraction(task))}`), cell("number", count(other.changed))));
+    return [own, ...others];
+  });
+  const far = tasks.filter((task) => task.sensitivity.far.length);
+  const drawn = tasks.filter((task) => task.sensitivity.samples < task.sensitivity.of);
+  const notes = [far.length ? `${counted(far.length, "task")}: the score depends on how answers are read, by more than a standard error.` : "No score changes by more than a standard error.", drawn.length ? `${counted(drawn.length, "task")}: 1,000 samples, drawn at random.` : ""];
+  return [el("details", { class: "read-otherwise", open: far.length ? "" : null }, el("summary", {}, "Scores under other postprocessors"), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
 }
 
 function runFacts() {

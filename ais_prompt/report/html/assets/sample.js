@@ -21,14 +21,14 @@ function verdictPart(chunk, sample, row) {
   const several = sample.verdicts.length > 1;
   const repeated = sample.verdicts.some((verdict) => verdict.status);
   const head = [several ? el("td") : null, header("", "Extracted"), header("", "Gold"), repeated ? header("", "State") : null, repeated ? header("number", "Score") : null];
-  const lines = sample.verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, String(number + 1)) : null, value(chunk, verdict.extracted, "nothing"), value(chunk, verdict.gold, "none"), repeated ? [cell("", verdict.status, verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
+  const lines = sample.verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, String(number + 1)) : null, value(chunk, verdict.extracted, "nothing", verdict.reading), value(chunk, verdict.gold, "none"), repeated ? [cell("", verdict.status, verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
   const values = Object.entries(sample.values).map(([metric, number]) => el("li", {}, el("span", { class: "soft" }, `${plain(metric)} `), el("b", {}, number == null ? "none" : figure(number))));
   const reasons = [sample.reason, sample.failed_turn && `turn ${sample.failed_turn} has no answer`].filter(Boolean);
   return el("section", { class: `verdict ${row.state}` }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), values.length ? el("ul", { class: "values" }, values) : null, reasons.length ? el("p", { class: "reason" }, plain(reasons.join(" · "))) : null);
 }
 
-function value(chunk, numbers, nothing) {
-  return el("td", {}, numbers ? wholeText(textOf(chunk, numbers)) : el("span", { class: "soft" }, nothing));
+function value(chunk, numbers, nothing, reading) {
+  return el("td", {}, numbers ? wholeText(textOf(chunk, numbers)) : el("span", { class: "soft" }, nothing), reading ? el("div", { class: "soft rule" }, `read by “${plain(reading.rule)}”, characters ${reading.start}–${reading.end}`) : null);
 }
 
 /** The labels of a choice side by side: their figures, and the prompt of each if it has one of its own. */
@@ -49,7 +49,9 @@ function requestParts(chunk, sample, request, number, neighbour) {
   const title = `${turn}${turn ? "prompt" : "Prompt"}${sample.shots && !number ? `, ${counted(sample.shots, "shot")}` : ""}`;
   const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? "the turn before" : "the sample beside it")] : [];
   const several = request.answers.length > 1;
-  const answers = request.answers.map((answer, place) => [el("h4", {}, several ? `Answer ${place + 1}` : turn ? `${turn}answer` : "Answer"), ...answerBlock(chunk, answer)]);
+  const first = sample.requests.slice(0, number).reduce((sum, one) => sum + one.answers.length, 0);
+  const whole = sample.requests.reduce((sum, one) => sum + one.answers.length, 0) === sample.verdicts.length && !sample.prediction;
+  const answers = request.answers.map((answer, place) => [el("h4", {}, several ? `Answer ${place + 1}` : turn ? `${turn}answer` : "Answer"), ...answerBlock(chunk, answer, whole ? sample.verdicts[first + place].reading : null)]);
   return [el("section", {}, ...prompt, ...answers.flat())];
 }
 
@@ -59,10 +61,11 @@ function predictionPart(chunk, sample) {
   return [el("section", {}, el("h4", {}, "Prediction"), el("div", { class: "answer" }, wholeText(textOf(chunk, sample.prediction))))];
 }
 
-function answerBlock(chunk, answer) {
+/** An answer; what was extracted from it is marked. */
+function answerBlock(chunk, answer, reading) {
   const thinking = answer.thinking ? [el("details", { class: "fold thinking" }, el("summary", {}, `Thinking, ${counted(answer.thinking.length, "line")}`), wholeText(textOf(chunk, answer.thinking)))] : [];
   const failure = answer.failure ? [el("p", { class: "failure" }, el("b", {}, plain(answer.failure.kind)), " ", ...visible(answer.failure.message))] : [];
-  const text = answer.text ? [el("div", { class: "answer" }, wholeText(textOf(chunk, answer.text)))] : [];
+  const text = answer.text ? [el("div", { class: "answer" }, wholeText(textOf(chunk, answer.text), reading))] : [];
   return [...thinking, ...failure, ...text, el("p", { class: "facts soft" }, answerFacts(answer).join(" · "))];
 }
 

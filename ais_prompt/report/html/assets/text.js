@@ -23,13 +23,32 @@ function plain(text) {
   return text.replace(HIDDEN, "\ufffd");
 }
 
-/** A whole text as it is, with blanks and newlines at its end made visible; a very long one opens in steps. */
-function wholeText(text) {
+/** The part of a text between two places, with what lies in `mark` marked. */
+function part(text, from, to, mark) {
+  const [start, end] = mark.map((place) => Math.min(Math.max(place, from), to));
+  const marked = end > start ? [el("mark", { class: "read", title: "what was extracted" }, ...visible(text.slice(start, end)))] : [];
+  return [...visible(text.slice(from, start)), ...marked, ...visible(text.slice(end, to))];
+}
+
+/** Where a span of code points begins and ends in a text; no span is an empty one. */
+function places(text, span) {
+  if (!span) return [0, 0];
+  const characters = Array.from(text);
+  const start = characters.slice(0, span.start).join("").length;
+  return [start, start + characters.slice(span.start, span.end).join("").length];
+}
+
+/**
+ * A whole text as it is, with blanks and newlines at its end made visible; a very long one opens in steps.
+ * `span` is the part that is marked.
+ */
+function wholeText(text, span) {
+  const mark = places(text, span);
   const block = el("div", { class: "text", dir: "auto" });
   const end = text.match(/\s*$/)[0];
   const show = (from) => {
     const to = Math.min(from + LONG, text.length - end.length);
-    block.append(...visible(text.slice(from, to)));
+    block.append(...part(text, from, to, mark));
     if (to < text.length - end.length) {
       const more = el("button", { type: "button", class: "more" }, `Show more (${count(text.length - to)} characters are left)`);
       more.addEventListener("click", () => { more.remove(); show(to); });
