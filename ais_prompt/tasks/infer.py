@@ -37,6 +37,7 @@ from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
 from ais_prompt.tasks.duplicates import numbered
+from ais_prompt.tasks.gaps import NO_VALUE, shown_gap
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.memory import Memory
 from ais_prompt.tasks.progress import OpenProgress, Progress
@@ -51,6 +52,8 @@ logger = logging.getLogger(__name__)
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
+GAPS_NAMED: Final = 5
+"""Most rows without a value that are named while a task runs; the predictions name all."""
 ORDER_SEED: Final = 0
 """Seed of the order in which samples are asked if asking may stop early."""
 
@@ -230,6 +233,8 @@ def _until(watch: Watch, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
 def _conversation(work: Inference, sample: Sample, openings: Occurrences) -> Conversation:
     try:
         shots = work.shots(sample)
+        if gap := shown_gap(work.inferencer, sample, shots, work.desk):
+            return _without_answer(work, sample, gap)
         prediction = yield from numbered(work.inferencer.converse(sample, shots, work.desk), openings)
         return replace(prediction, shots_used=len(shots), row_id=sample.row_id)
     except Exception as error:
@@ -320,6 +325,7 @@ class _Session:
         self.raised = 0
         self.first_raised: Failure | None = None
         self.meter = SpeedMeter()
+        self._gaps = 0
         self._work = work
         self._memory = memory
         self._progress = progress
@@ -332,11 +338,19 @@ class _Session:
         self._progress.answered(completion)
         self.meter.add(completion)
 
+    def _name_gap(self, prediction: Prediction) -> None:
+        """Name the first rows that cannot be asked."""
+        failure = prediction.completions[0].failure if prediction.completions else None
+        if failure is not None and failure.kind == NO_VALUE and self._gaps < GAPS_NAMED:
+            self._gaps += 1
+            self._progress.note(f"not asked: {failure.message}")
+
     def finished(self, over: Dialogue) -> None:
         """A dialogue has come to its end."""
         prediction = over.prediction
         assert prediction is not None  # it is over
         self._predictions.add(prediction)
+        self._name_gap(prediction)
         self._watch.see(prediction)
         self.samples += 1
         self.failed += prediction.failed

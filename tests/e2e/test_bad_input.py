@@ -216,3 +216,16 @@ def test_check_makes_each_model_of_the_users_own(project: Project) -> None:
     message = one_error(project, 2, "check", "eval.py")
     assert "my_parts.Mine cannot be made: OSError: no weights" in message
     assert "models[0] (eval.py:1) · my_parts.py:3" in message
+
+
+def test_a_row_without_a_value_that_the_prompt_shows_is_not_asked(project: Project) -> None:
+    rows = [{"question": "1+1=?", "answer": "4", "note": None}, {"answer": "4"}, {"question": None, "answer": "4"}]
+    project.write_data(rows)
+    project.write_config()
+    done = project.run("run", "eval.py")
+    assert done.returncode == 1
+    assert "2 of 3 samples failed (no_value 2)" in done.stderr
+    assert "row 1 has no value in the column 'question', which the prompt shows" in done.stderr
+    found = project.predictions()
+    assert [bool(one["completions"][0].get("failure")) for one in found] == [False, True, True]
+    assert len(project.journal()) == 1

@@ -1,0 +1,67 @@
+"""Rows without a value that the prompt shows: their question would be asked as "Question: None"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from ais_prompt.errors import AisPromptError
+from ais_prompt.inferencers import Desk, Inferencer
+from ais_prompt.types import Failure, Message, Prompt, Sample
+
+NO_VALUE: Final = "no_value"
+"""Kind of the failure."""
+_MARK: Final = "\ue003"
+
+
+def shown_gap(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Failure | None:
+    """Return why a sample is not asked: its row, or that of an example, lacks a value that the prompt shows; else None.
+
+    A prompt is only made for rows with gaps, with a mark in each gap: a column is shown if its mark comes out.
+    """
+    rows = [sample, *shots]
+    gaps = [(number, name) for number, row in enumerate(rows) for name, value in row.fields.items() if value is None]
+    if not gaps:
+        return None
+    marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
+    marked = [_filled(row, {name: mark for (at, name), mark in marks.items() if at == n}) for n, row in enumerate(rows)]
+    try:
+        views = inferencer.preview(marked[0], marked[1:], desk)
+    except AisPromptError:  # the column does not hold plain text; the prompt itself says what is wrong
+        return None
+    text = "".join(piece for view in views for piece in _texts(view.prompt))
+    shown = next((gap for gap in gaps if marks[gap] in text), None)
+    if shown is None:
+        return None
+    number, name = shown
+    row = (
+        f"row {sample.index}"
+        if number == 0
+        else f"train row {shots[number - 1].index}, an example of row {sample.index},"
+    )
+    return Failure(NO_VALUE, f"{row} has no value in the column {name!r}, which the prompt shows")
+
+
+def _filled(row: Sample, marks: dict[str, str]) -> Sample:
+    return replace(row, fields={**row.fields, **marks}) if marks else row
+
+
+def _texts(prompt: Prompt) -> Iterator[str]:
+    if isinstance(prompt, str):
+        yield prompt
+        return
+    for message in prompt:
+        yield from _strings(message.content if isinstance(message, Message) else message)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)
