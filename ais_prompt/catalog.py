@@ -128,6 +128,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
     "evaluators": (
         "ais_prompt.evaluators.base.Evaluator",
         "ais_prompt.evaluators.base.CorpusEvaluator",
+        "ais_prompt.evaluators.base.ComparesAnswers",
         "ais_prompt.evaluators.judge.JudgeEvaluator",
     ),
 }

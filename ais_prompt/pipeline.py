@@ -33,6 +33,7 @@ from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.lock import lock_run
+from ais_prompt.store.results import read_questions
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.store.session import recorded
 from ais_prompt.tasks.build import build_model
@@ -237,7 +238,7 @@ def run(
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
             outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache, watch))
-            rows = with_averages(summary_rows(outcomes), spec.summary.groups)
+            rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
             speeds = record.speeds(tasks)
@@ -294,6 +295,10 @@ def _addresses(spec: RunSpec, mode: RunMode) -> dict[str, str]:
         with suppress(AisPromptError):
             found[model.abbr] = address_of(build_model(model))
     return {abbr: address for abbr, address in found.items() if address is not None}
+
+
+def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
+    return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))
 
 
 def _preflight(spec: ModelSpec) -> None:

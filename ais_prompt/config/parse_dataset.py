@@ -28,7 +28,7 @@ READER_KEYS = (
 )
 INFER_KEYS = ("ice_template", "prompt_template", "retriever", "inferencer")
 EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
-EVAL_KEYS = (*EVAL_PARTS, "k")
+EVAL_KEYS = (*EVAL_PARTS, "k", "cluster")
 
 
 def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> DatasetSpec | None:
@@ -109,7 +109,8 @@ def _parse_eval(dataset: Section, find: Callable[[str], Path | None]) -> EvalSpe
     k = _parse_counts(section, "k") or _parse_counts(dataset, "k")
     evaluator_section = section.section("evaluator") if evaluator else None
     judge = parse_judge(evaluator_section, find) if evaluator_section else None
-    return EvalSpec(evaluator and without_judge(evaluator), pred, gold, k, judge, section.where)
+    cluster = section.get("cluster", (str, type(None)), "the name of a column, or None", None)
+    return EvalSpec(evaluator and without_judge(evaluator), pred, gold, k, judge, where=section.where, cluster=cluster)
 
 
 def _asked(infer: InferSpec, answers: int) -> InferSpec:

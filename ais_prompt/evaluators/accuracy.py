@@ -38,6 +38,10 @@ class AccEvaluator:
         correct = extracted is not None and self._text(extracted) == self._text(gold)
         return {"accuracy": float(correct)}
 
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two answers are the same text."""
+        return self._text(first) == self._text(second)
+
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """The mean over the samples that were answered."""
         return mean_scores(self.metrics, scores)

@@ -12,6 +12,14 @@ from ais_prompt.types import SampleScore, Score
 
 
 @runtime_checkable
+class ComparesAnswers(Protocol):
+    """An evaluator that knows when two answers are the same, as votes for cons@n; others compare their texts."""
+
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two extracted answers, neither of them None, mean the same."""
+
+
+@runtime_checkable
 class Evaluator(Protocol):
     """Compares answers with gold answers.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.base import ComparesAnswers, Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.metrics.aggregate import mean_scores
@@ -55,6 +55,10 @@ class CascadeEvaluator:
         """
         right = self._rule.score(extracted, gold)[self._rule.metrics[0]] == 1.0
         return dict.fromkeys(self.metrics, 1.0) if right else None
+
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two answers are the same to the rule."""
+        return first == second or (isinstance(self._rule, ComparesAnswers) and self._rule.same_answer(first, second))
 
     def verdict(self, text: str) -> str | None:
         """The verdict of the judge."""

@@ -36,6 +36,10 @@ class EMEvaluator:
         golds = {self._normal(one) for one in golds_of(gold)}
         return {"exact_match": float(extracted is not None and self._normal(str(extracted)) in golds)}
 
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two answers are the same text after normalization."""
+        return self._normal(str(first)) == self._normal(str(second))
+
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """The mean over the samples that were answered."""
         return mean_scores(self.metrics, scores)

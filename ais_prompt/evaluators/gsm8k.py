@@ -36,6 +36,10 @@ class Gsm8kEvaluator:
             )
         return {"accuracy": float(to_decimal(extracted) == number)}
 
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two answers are the same number."""
+        return (number := to_decimal(first)) is not None and number == to_decimal(second)
+
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """The mean over the samples that were answered."""
         return mean_scores(self.metrics, scores)

@@ -49,6 +49,10 @@ class MATHVerifyEvaluator:
         equal = self._process.equal(str(gold), str(extracted), self.timeout)
         return {"accuracy": float(equal is True), "timeout": float(equal is None)}
 
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two answers are mathematically equivalent."""
+        return self._process.equal(str(first), str(second), self.timeout) is True
+
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """The mean over the samples that were answered; also of ``timeout``, if there was one."""
         return [*mean_scores(("accuracy",), scores), *incident_shares(("timeout",), scores)]

@@ -39,6 +39,10 @@ class SquadEvaluator:
             answer = answer.strip().partition("\n")[0]
         return {"f1": token_f1(answer, golds), "exact_match": exact_match(answer, golds)}
 
+    def same_answer(self, first: Any, second: Any) -> bool:
+        """Return whether two answers match exactly."""
+        return bool(exact_match(str(first), [str(second)]))
+
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """The mean over the samples that were answered."""
         return mean_scores(self.metrics, scores)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ais_prompt.metrics.interval import normal_interval, wilson_interval
-from ais_prompt.types import STATUSES, SampleScore, Score, Status
+from ais_prompt.metrics.interval import Z, mean_interval, spread_of, wilson_interval
+from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status
 
 
 class Estimate(NamedTuple):
@@ -78,10 +78,10 @@ def estimated_means(
     scores: Iterable[SampleScore],
     best: float | None = 1.0,
 ) -> list[Score]:
-    """The mean over questions, which are independent, so the standard error is clustered by question (Miller 2024).
+    """Return the mean over questions, with a standard error that is clustered by question (Miller 2024).
 
-    The interval is Wilson's if every question has 0 or 1, and the normal one otherwise. The questions are gone through
-    once, and a few numbers are kept of each.
+    Repeats of a question are one unit, and so are questions of one cluster. The questions are gone through once, and a
+    few numbers are kept of each.
 
     Args:
         metrics: their names.
@@ -94,20 +94,24 @@ def estimated_means(
     for score in scores:
         counts.add(score)
         for column, estimate in zip(columns, estimates_of(score), strict=True):
-            column.add(estimate)
+            column.add(estimate, score.cluster)
     return [_mean(metric, column, counts, best) for metric, column in zip(metrics, columns, strict=True)]
 
 
-def standard_error(values: Sequence[float]) -> float | None:
-    """Standard error of the mean: the sample's standard deviation (n - 1) over the root of n; None if n < 2.
+def spread_of_questions(questions: Sequence[tuple[str, float]], mean: float, best: float | None = 1.0) -> Spread | None:
+    """Return how far a mean over questions may be from the true one; None of fewer than two units.
 
-    Source: Miller 2024, "Adding Error Bars to Evals"; the values are taken as independent.
+    Args:
+        questions: the unit of each question, which is the question itself or its cluster, and its value.
+        mean: of the values.
+        best: as in `mean_scores`.
     """
-    if len(values) < 2:
-        return None
-    mean = exact_mean(values)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-    return math.sqrt(variance / len(values))
+    deviations: defaultdict[str, float] = defaultdict(float)
+    for unit, value in questions:
+        deviations[unit] += (value - mean) / len(questions)
+    alone = len(deviations) == len(questions)
+    binary = alone and best is not None and all(value in (0.0, best) for _, value in questions)
+    return spread_of(list(deviations.values()), binary)
 
 
 def exact_mean(values: Sequence[float]) -> float:
@@ -132,34 +136,57 @@ class _Column:
 
     def __init__(self) -> None:
         self.values, self.lows, self.highs = array("d"), array("d"), array("d")
+        self.units: list[str] = []  # the cluster of each value, where there are clusters
 
-    def add(self, estimate: Estimate) -> None:
+    def add(self, estimate: Estimate, cluster: str | None) -> None:
         if estimate.value is not None:
             self.values.append(estimate.value)
+            if cluster is not None:
+                self.units.append(cluster)
         self.lows.append(estimate.low)
         self.highs.append(estimate.high)
 
+    @property
+    def is_clustered(self) -> bool:
+        """Whether questions belong to clusters."""
+        return bool(self.units)
+
 
 def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None) -> Score:
-    mean = exact_mean(column.values) if column.values else None
-    stderr = standard_error(column.values)
+    values = column.values
+    mean = exact_mean(values) if values else None
+    binary = best is not None and not column.is_clustered and all(value in (0.0, best) for value in values)
+    spread = None if mean is None else _spread(column, mean, best, binary=binary)
+    interval = None
+    if mean is not None and binary and best is not None:
+        low, high = wilson_interval(math.fsum(values) / best, len(values))
+        interval = (low * best, high * best)
+    elif mean is not None and spread is not None:
+        interval = mean_interval(mean, spread, best)
     return Score(
         metric=metric,
         value=mean,
-        stderr=stderr,
+        stderr=_standard_error(spread, interval),
         n=counts.n,
         counts=counts.statuses,
-        interval=None if mean is None else _interval(column.values, mean, stderr, best),
+        interval=interval,
         bounds=(exact_mean(column.lows), exact_mean(column.highs)) if column.lows and best is not None else None,
         repeats=counts.repeats,
         fraction=best == 1.0,
         is_mean=best == 1.0,
+        questions=len(values),
     )
 
 
-def _interval(
-    values: Sequence[float], mean: float, stderr: float | None, best: float | None
-) -> tuple[float, float] | None:
-    if best == 1.0 and all(value in (0.0, 1.0) for value in values):
-        return wilson_interval(sum(values), len(values))
-    return None if stderr is None else normal_interval(mean, stderr, best)
+def _spread(column: _Column, mean: float, best: float | None, *, binary: bool) -> Spread | None:
+    values = column.values
+    if column.is_clustered:
+        return spread_of_questions(list(zip(column.units, values, strict=True)), mean, best)
+    return spread_of(array("d", ((value - mean) / len(values) for value in values)), binary)
+
+
+def _standard_error(spread: Spread | None, interval: tuple[float, float] | None) -> float | None:
+    """Return the standard error; where nothing varies, because all is right or all is wrong, that of the interval."""
+    if spread is None or interval is None:
+        return None
+    return spread.stderr or (interval[1] - interval[0]) / (2 * Z)

@@ -1,33 +1,112 @@
-"""Where the true value lies, with 95 % confidence."""
+"""Where the true mean lies, with 95 % confidence."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 from typing import Final
+
+from ais_prompt.metrics.distributions import gamma_quantile, t_quantile
+from ais_prompt.types import Spread
 
 Z: Final = NormalDist().inv_cdf(0.975)
 """Standard errors on either side that hold 95 % of a normal distribution: 1.96."""
 
+_FEWEST_FREEDOM: Final = 3.0
+_FEWEST_ANSWERS: Final = 1e-6
+"""An effective number as low as this says nothing: the interval is all from 0 to 1."""
+_FREEDOM_PER_KURTOSIS: Final = 4.0
+"""Twice the textbook's 2: a part of the doubt is in the shape of Wilson's interval already. Chosen by simulation, see
+``tools.bench.statistics``."""
 
-def wilson_interval(right: float, n: int) -> tuple[float, float]:
-    """The score interval of a share of ``n`` samples, each of which is right or wrong.
 
-    It stays within 0 and 1, and says something of few samples too, even if all of them are right. Source: Wilson 1927,
-    "Probable Inference, the Law of Succession, and Statistical Inference"; recommended by Brown, Cai and DasGupta 2001,
-    "Interval Estimation for a Binomial Proportion".
+def spread_of(deviations: Sequence[float], binary: bool = False) -> Spread | None:
+    """Return the spread of a mean from what each unit adds to it.
+
+    The degrees of freedom follow the kurtosis, so that a few outliers, such as the two questions that were not answered
+    perfectly, are not taken for a reliable variance. Source: Satterthwaite 1946, "An Approximate Distribution of
+    Estimates of Variance Components", with the fourth moment as found.
+
+    Args:
+        deviations: of each unit from the mean, divided by the number of all questions; they add up to 0.
+        binary: every unit is one question with 0 or 1.
+
+    Returns:
+        None of fewer than two units.
     """
-    share = right / n
+    units = len(deviations)
+    if units < 2:
+        return None
+    squares = math.fsum(value * value for value in deviations)
+    variance = squares * units / (units - 1)
+    if binary or not squares:
+        return Spread(variance, units)
+    kurtosis = units * math.fsum((value * value / squares) ** 2 for value in deviations)
+    freedom = _FREEDOM_PER_KURTOSIS * units / max(kurtosis - 1, 0.5)
+    return Spread(variance, units, min(max(freedom, _FEWEST_FREEDOM), units - 1))
+
+
+def pooled(spreads: Iterable[tuple[float, Spread]]) -> Spread:
+    """Return the spread of a weighted sum of independent means.
+
+    Args:
+        spreads: the weight of each mean, and its spread.
+    """
+    parts = [(weight * weight, spread) for weight, spread in spreads]
+    variance = math.fsum(square * spread.variance for square, spread in parts)
+    units = 1 / math.fsum(square / spread.units for square, spread in parts)
+    doubt = math.fsum((square * spread.variance) ** 2 / spread.freedom for square, spread in parts if spread.freedom)
+    return Spread(variance, units, max(variance**2 / doubt, _FEWEST_FREEDOM) if doubt else None)
+
+
+def mean_interval(mean: float, spread: Spread, best: float | None) -> tuple[float, float]:
+    """Return the 95 % interval of a mean.
+
+    A mean between 0 and ``best`` has Wilson's interval for as many right and wrong answers as would make it vary as
+    much as it does. Other means have that of Student's t.
+
+    Sources: Kish 1965, "Survey Sampling", on the effective number; Franco, Little, Louis and Slud 2019, "Comparative
+    Study of Confidence Intervals for Proportions in Complex Sample Surveys", on Wilson's interval with it.
+    """
+    wider = 1.0 if spread.freedom is None else t_quantile(0.975, spread.freedom) / Z
+    if best is None or not 0 <= mean <= best:
+        half = Z * wider * spread.stderr
+        return mean - half, mean + half
+    share = mean / best
+    possible = share * (1 - share)
+    # Perfect answers do not vary; then the questions count as one answer each, whatever their repeats.
+    varies = possible > 0 and spread.variance > 0
+    effective = possible / (spread.variance / best**2) / wider**2 if varies else spread.units
+    effective = max(effective, _FEWEST_ANSWERS)
+    low, high = wilson_interval(share * effective, effective)
+    return low * best, high * best
+
+
+def wilson_interval(right: float, n: float) -> tuple[float, float]:
+    """Return the modified score interval of a share of ``n`` answers, each of which is right or wrong.
+
+    It is within 0 and 1, and says something of few samples too, even if all of them are right. With one to three right
+    or wrong answers the score interval would cover the truth in as little as 84 %; its end is then that of a Poisson
+    distribution, which keeps 90 %.
+
+    Sources: Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference"; Brown, Cai and
+    DasGupta 2001, "Interval Estimation for a Binomial Proportion", section 4.1.1 on the modification.
+
+    Args:
+        right: 0 to ``n``; need not be whole.
+        n: above 0; need not be whole.
+    """
+    share = min(right / n, 1.0)
     centre = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
     half = Z / (1 + Z * Z / n) * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
-    # The ends of the interval touch 0 and 1 exactly there; rounding may miss them.
-    return (0.0 if right == 0 else centre - half), (1.0 if right == n else centre + half)
+    # The ends touch 0 and 1 exactly there; rounding may miss them.
+    low = 0.0 if right <= 0 else min(centre - half, _poisson_end(right, n))
+    high = 1.0 if right >= n else max(centre + half, 1 - _poisson_end(n - right, n))
+    return max(low, 0.0), min(high, 1.0)
 
 
-def normal_interval(mean: float, stderr: float, best: float | None) -> tuple[float, float]:
-    """The mean plus and minus 1.96 standard errors, cut to 0 and ``best``, if there is a best value.
-
-    Source: Miller 2024, "Adding Error Bars to Evals", which rests on the central limit theorem.
-    """
-    low, high = mean - Z * stderr, mean + Z * stderr
-    return (low, high) if best is None else (max(low, 0.0), min(high, best))
+def _poisson_end(events: float, n: float) -> float:
+    """Return the lower end of a share with few events; infinite if they are not few."""
+    few = 2.5 if n <= 50 else 3.5
+    return gamma_quantile(0.05, events) / n if events < few else math.inf

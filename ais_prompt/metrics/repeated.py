@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float:
@@ -43,6 +44,88 @@ def avg_at_n(values: Sequence[float]) -> float:
     return statistics.fmean(values)
 
 
+def pass_hat_k(n: int, correct: int, k: int) -> float:
+    """pass^k: how likely all of ``k`` answers are right, drawn without putting back from the ``n`` given ones.
+
+    The unbiased estimate C(c, k) / C(n, k). Source: Yao et al. 2024, "τ-bench: A Benchmark for Tool-Agent-User
+    Interaction in Real-World Domains".
+
+    Args, returns and errors: as `pass_at_k`.
+    """
+    if not (1 <= k <= n and 0 <= correct <= n):
+        raise ValueError(f"pass^{k} of {correct} right among {n} answers is not defined")
+    return math.comb(correct, k) / math.comb(n, k)
+
+
+def estimate_of_k(metric: Callable[[int, int, int], float], n: int, known: int, correct: int, k: int) -> float | None:
+    """Return pass@k or pass^k of a question some of whose answers are missing.
+
+    The known answers are enough if there are ``k`` of them. If not, each missing answer is taken to be right as often
+    as the known ones are, and the mean over all ways to fill them in is returned. It lies between the bounds.
+
+    Args:
+        metric: `pass_at_k` or `pass_hat_k`.
+        n: answers that were asked for.
+        known: how many came.
+        correct: how many of these are right.
+        k: 1 to ``n``.
+
+    Returns:
+        0 to 1; None if nothing is known.
+    """
+    if not known:
+        return None
+    if k <= known:
+        return metric(known, correct, k)
+    rate, missing = correct / known, n - known
+    return math.fsum(
+        math.comb(missing, right) * rate**right * (1 - rate) ** (missing - right) * metric(n, correct + right, k)
+        for right in range(missing + 1)
+    )
+
+
+def vote_classes(answers: Sequence[Any], same: Callable[[Any, Any], bool]) -> list[int | None]:
+    """Return the number of the class of each answer: answers of one class are the same vote.
+
+    Args:
+        answers: what was extracted; None has no vote.
+        same: whether two answers are; each answer is compared with the first one of every class.
+    """
+    firsts: list[Any] = []
+    found: list[int | None] = []
+    for answer in answers:
+        if answer is None:
+            found.append(None)
+            continue
+        number = next((i for i, first in enumerate(firsts) if first == answer or same(first, answer)), len(firsts))
+        if number == len(firsts):
+            firsts.append(answer)
+        found.append(number)
+    return found
+
+
+def cons_bounds(votes: Sequence[Hashable | None], values: Sequence[float]) -> tuple[float, float]:
+    """Return the lowest and the highest cons@k that filling in the missing votes can give.
+
+    All missing votes go to one answer: one that was given, or another one, right or wrong. Splitting them only makes
+    a majority weaker.
+
+    Args:
+        votes, values: as for `cons_at_k`.
+    """
+    missing = votes.count(None)
+    if not missing:
+        found = cons_at_k(votes, values)
+        return found, found
+    known = [(vote, value) for vote, value in zip(votes, values, strict=True) if vote is not None]
+    others: list[tuple[Hashable, float]] = [("another wrong answer", 0.0), ("another right answer", 1.0)]
+    found_values = []
+    for candidate, value in [*dict(known).items(), *others]:
+        filled = [*known, *[(candidate, value)] * missing]
+        found_values.append(cons_at_k([vote for vote, _ in filled], [value for _, value in filled]))
+    return min(found_values), max(found_values)
+
+
 def cons_at_k(answers: Sequence[Hashable | None], values: Sequence[float]) -> float:
     """cons@k: the value of the answer that most of the ``k`` answers agree on.
 
@@ -54,7 +137,7 @@ def cons_at_k(answers: Sequence[Hashable | None], values: Sequence[float]) -> fl
     counts a question as right only if more than half of all answers are.)
 
     Args:
-        answers: what was extracted, in a form in which equal answers are equal.
+        answers: what was extracted, in a form in which equal answers are equal, such as `vote_classes`.
         values: the value of each.
 
     Raises:

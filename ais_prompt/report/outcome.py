@@ -55,6 +55,7 @@ class Row(Struct, frozen=True):
         scored, unparsed, truncated, failed: how many of them; their sum is ``n``.
         repeats: answers to each question.
         refused: answers that the server marked as refusals, whatever their status.
+        questions: how many questions the score is the mean of; None if it is no mean.
         unscored: which answers are not plainly scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
     """
@@ -77,6 +78,7 @@ class Row(Struct, frozen=True):
     failed: int | None = None
     repeats: int = 1
     refused: int = 0
+    questions: int | None = None
     unscored: str = ""
     note: str = ""
 
@@ -112,6 +114,7 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
         **{status: score.counts[status] for status in STATUSES},
         repeats=score.repeats,
         refused=score.refused,
+        questions=score.questions,
         unscored=_unscored(score),
         note=_why_none(score),
     )

@@ -86,6 +86,18 @@ def read_details(path: Path) -> Iterator[dict[str, Any]]:
                 yield detail
 
 
+def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
+    """Yield name and value of each question that has a value; the name is that of its cluster if it has one.
+
+    Raises:
+        StoreError: as `read_scores`.
+    """
+    for detail in read_details(path):
+        values = detail["values"]
+        if detail["status"] != "failed" and (metric in values or not values):
+            yield detail.get("cluster", detail["sample_id"]), float(values.get(metric, 0.0))
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Read a file of `write_json_atomic` or `write_results`, all of it at once.
 

@@ -36,6 +36,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.tasks.clusters import check_cluster, cluster_of
 from ais_prompt.tasks.duplicates import numbered
 from ais_prompt.tasks.gaps import NO_VALUE, shown_gap
 from ais_prompt.tasks.media import check_media
@@ -153,6 +154,7 @@ def infer(
         AisPromptError: the task cannot go on; what was answered is in the journal.
     """
     work = prepare(task, model, data)
+    check_cluster(task.dataset.eval, work.data.test)
     check_media(work.desk.builder, work.data.test)
     total = len(work.data.test)
     activity = partial(_activity, model) if isinstance(model, AsyncModel) else Activity
@@ -172,7 +174,7 @@ def infer(
             watch = watch_of(total) if watch_of else NeverEnough()
             session = _Session(work, memory, progress, predictions, watch)
             samples = _in_random_order(work.data.test) if watch_of else work.data.test
-            dialogues = _until(watch, _dialogues(work, memory, samples))
+            dialogues = _until(watch, _dialogues(work, memory, samples, task.dataset.eval.cluster))
             drive(model, dialogues, session.record, session.finished, has_answered=known > 0)
             if watch.decided:
                 progress.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
@@ -212,11 +214,13 @@ def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
     return (samples[int(index)] for index in order)
 
 
-def _dialogues(work: Inference, memory: Memory, samples: Iterable[Sample]) -> Iterator[Dialogue]:
+def _dialogues(
+    work: Inference, memory: Memory, samples: Iterable[Sample], cluster: str | None = None
+) -> Iterator[Dialogue]:
     openings = Occurrences(len(work.data.test))
     for sample in samples:
         try:
-            yield Dialogue(_conversation(work, sample, openings), memory.recall)
+            yield Dialogue(_conversation(work, sample, openings, cluster), memory.recall)
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
@@ -230,18 +234,18 @@ def _until(watch: Watch, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
             return
 
 
-def _conversation(work: Inference, sample: Sample, openings: Occurrences) -> Conversation:
+def _conversation(work: Inference, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
+    shots: Sequence[Sample] = ()
     try:
         shots = work.shots(sample)
         if gap := shown_gap(work.inferencer, sample, shots, work.desk):
             return _without_answer(work, sample, gap)
         prediction = yield from numbered(work.inferencer.converse(sample, shots, work.desk), openings)
-        return replace(prediction, shots_used=len(shots), row_id=sample.row_id)
     except Exception as error:
         if ends_task(error):
             raise
-        failed = _without_answer(work, sample, failure_of(error, type(work.inferencer).__name__))
-        return replace(failed, row_id=sample.row_id)
+        prediction = _without_answer(work, sample, failure_of(error, type(work.inferencer).__name__))
+    return replace(prediction, shots_used=len(shots), row_id=sample.row_id, cluster=cluster_of(sample, cluster))
 
 
 def _without_answer(work: Inference, sample: Sample, failure: Failure) -> Prediction:

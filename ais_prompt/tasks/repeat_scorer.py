@@ -9,22 +9,35 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.evaluators.base import ComparesAnswers
 from ais_prompt.metrics.aggregate import Estimate, estimated_means
-from ais_prompt.metrics.repeated import avg_at_n, cons_at_k, pass_at_k
+from ais_prompt.metrics.repeated import (
+    avg_at_n,
+    cons_at_k,
+    cons_bounds,
+    estimate_of_k,
+    pass_at_k,
+    pass_hat_k,
+    vote_classes,
+)
 from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.scorer import SAME, Scorer
 from ais_prompt.types import EvalSpec, Prediction, SampleScore, Score, Status
-from ais_prompt.utils.jsonl import encode
 
+SAME_TEXT: Final = "same_text"
+SAME_ANSWER: Final = "same_answer"
+SAME_VERDICT: Final = "same_verdict"
 WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
 
 
 class RepeatScorer(Struct, frozen=True):
     """Gives each metric of the evaluator as its mean over the answers (avg@n), and two more of the main metric.
 
-    ``pass@k`` is how likely one of ``k`` answers is right, and ``cons@n`` the value of the answer that most of the
-    ``n`` agree on (`ais_prompt.metrics.repeated`). Both need a metric with right and wrong, whose best value is 1. An
-    answer that failed has no part in a value; one that could not be read is wrong, and has no vote.
+    ``pass@k`` is how likely one of ``k`` answers is right, ``pass^k`` how likely all of them are, and ``cons@n`` the
+    value of the answer that most of the ``n`` agree on (`ais_prompt.metrics.repeated`). They need a metric with right
+    and wrong, whose best value is 1. An answer that failed has no part in a value; one that could not be read is
+    wrong, and has no vote. ``same_text``, ``same_answer`` and ``same_verdict`` are the shares of questions whose
+    answers all agree.
 
     Attributes:
         answer: what scores one answer.
@@ -51,6 +64,8 @@ class RepeatScorer(Struct, frozen=True):
         worst = min(known, key=lambda answer: WORST_FIRST.index(answer.status))
         values = {m: avg_at_n([answer.values.get(m, 0.0) for answer in known]) for m in self.answer.evaluator.metrics}
         more = {name: one.value for name, one in self._estimates(answers).items() if one.value is not None}
+        if len(texts := [text for text in prediction.prediction if text is not None]) > 1:
+            more[SAME_TEXT] = float(len(set(map(str, texts))) == 1)
         return SampleScore(
             sample_id=prediction.sample_id,
             status=worst.status,
@@ -67,38 +82,47 @@ class RepeatScorer(Struct, frozen=True):
         return replace(one, repeats=(one,) * self.n)
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """The scores of the evaluator, then ``pass@k`` and ``cons@n``."""
+        """Return the scores of the evaluator, then ``pass@k``, ``pass^k``, ``cons@n`` and the shares that agree."""
         scores = self.answer.evaluator.aggregate(samples)
         if scores[0].fraction:
             scores += estimated_means(self._names(), self._named_estimates, samples)
         return scores
 
     def _names(self) -> list[str]:
-        names = [*(f"pass@{k}" for k in self.k), f"cons@{self.n}"]
+        names = [f"pass@{k}" for k in self.k] + [f"pass^{k}" for k in self.k if k > 1]
+        names += [f"cons@{self.n}", SAME_TEXT, SAME_ANSWER, SAME_VERDICT]
         return [name for name in names if name not in self.answer.evaluator.metrics]
 
     def _named_estimates(self, sample: SampleScore) -> list[Estimate]:
         found = self._estimates(sample.repeats)
+        agree = sample.values.get(SAME_TEXT)
+        found[SAME_TEXT] = Estimate(agree, *_agreement_bounds(agree, sample.repeats))
         return [found[name] for name in self._names()]
 
     def _estimates(self, answers: Sequence[SampleScore]) -> dict[str, Estimate]:
-        """``pass@k`` and ``cons@n`` of one question."""
+        """Return what is said of one question by all of its answers."""
         metric = self.answer.evaluator.metrics[0]
         values = [answer.values.get(metric, 0.0) for answer in answers]
         right, unread = values.count(1.0), sum(not answer.is_read for answer in answers)
-        known = sum(answer.status != "failed" for answer in answers)
-        found = {
-            f"pass@{k}": Estimate(
-                value=pass_at_k(known, right, k) if k <= known else None,
-                low=pass_at_k(self.n, right, k),
-                high=pass_at_k(self.n, right + unread, k),
-            )
-            for k in self.k
-        }
-        agreed = cons_at_k([_vote(answer.extracted) for answer in answers], values) if known else None
-        voted = unread < self.n
-        found[f"cons@{self.n}"] = Estimate(agreed, agreed or 0.0, (agreed or 0.0) if voted else 1.0)
+        known = [number for number, answer in enumerate(answers) if answer.status != "failed"]
+        found = {}
+        for k in self.k:
+            for sign, measure in (("@", pass_at_k), ("^", pass_hat_k)):
+                found[f"pass{sign}{k}"] = Estimate(
+                    value=estimate_of_k(measure, self.n, len(known), right, k),
+                    low=measure(self.n, right, k),
+                    high=measure(self.n, right + unread, k),
+                )
+        votes = vote_classes([_vote(answer.extracted) for answer in answers], self._same)
+        found[f"cons@{self.n}"] = Estimate(cons_at_k(votes, values) if known else None, *cons_bounds(votes, values))
+        for name, each in ((SAME_ANSWER, votes), (SAME_VERDICT, values)):
+            agree = float(len({each[number] for number in known}) == 1) if len(known) > 1 else None
+            found[name] = Estimate(agree, *_agreement_bounds(agree, answers))
         return found
+
+    def _same(self, first: object, second: object) -> bool:
+        evaluator = self.answer.evaluator
+        return isinstance(evaluator, ComparesAnswers) and evaluator.same_answer(first, second)
 
     def _answers(self, prediction: Prediction) -> Iterator[Prediction]:
         """Each answer as if the question was asked once."""
@@ -129,8 +153,12 @@ def check_k(spec: EvalSpec, n: int) -> None:
         )
 
 
-def _vote(extracted: object) -> str | None:
-    """What was extracted, in a form in which equal answers are equal."""
-    if extracted is None or isinstance(extracted, str):
-        return extracted and extracted.strip()
-    return encode(extracted).decode()
+def _vote(extracted: object) -> object:
+    """Return what was extracted, without the white space around a text; None has no vote."""
+    return (extracted.strip() or None) if isinstance(extracted, str) else extracted
+
+
+def _agreement_bounds(agree: float | None, answers: Sequence[SampleScore]) -> tuple[float, float]:
+    """Return whether the answers would all agree, at the worst and at the best, had none failed."""
+    failed = any(answer.status == "failed" for answer in answers)
+    return (0.0 if failed or agree is None else agree), (1.0 if agree is None else agree)

@@ -19,6 +19,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
 from ais_prompt.tasks.build import build_evaluator, build_inferencer, build_postprocessor
+from ais_prompt.tasks.clusters import Clusters
 from ais_prompt.tasks.dialogue_scorer import DialogueScorer
 from ais_prompt.tasks.judge import Judge
 from ais_prompt.tasks.judged_scorer import JudgedScorer
@@ -64,7 +65,7 @@ def score(
         return []
     model, dataset = task.model.abbr, task.dataset.abbr
     path = folder.predictions(model, dataset)
-    predictions = read_predictions(path, with_prompts=False)
+    predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
     reader = _reader(task, evaluator)
@@ -138,7 +139,7 @@ def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[Sam
     if isinstance(evaluator, JudgeEvaluator):
         raise ConfigError(f"{task.name} is scored by a judge, who is not asked here", where=task.dataset.eval.where)
     scorer = _whole_sample(task.dataset, _reader(task, evaluator), predictions[0])
-    return list(_sample_scores(task.name, scorer, predictions))
+    return list(_sample_scores(task.name, scorer, Clusters(task.dataset).named(predictions)))
 
 
 def scorer_of(task: TaskSpec, first: Prediction) -> AnyScorer | None:
@@ -231,7 +232,7 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
         except PartError as error:
             parts.add(error)
             result = scorer.failed(prediction, f"{NOT_SCORED}: {error.what}")
-        yield result
+        yield replace(result, cluster=prediction.cluster[1]) if prediction.cluster else result
     for unscored in (parts, golds):
         unscored.tell(name, scored, scored + golds.count + parts.count)
 

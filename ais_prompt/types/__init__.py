@@ -8,7 +8,7 @@ from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_fr
 from ais_prompt.types.request import Decoding, Request, Scoring
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
-from ais_prompt.types.score import REFUSAL, STATUSES, SampleScore, Score, Status
+from ais_prompt.types.score import REFUSAL, STATUSES, SampleScore, Score, Spread, Status
 from ais_prompt.types.spec import (
     AVERAGES,
     DatasetSpec,
@@ -58,6 +58,7 @@ __all__ = [
     "Score",
     "Scoring",
     "Speed",
+    "Spread",
     "Status",
     "SummaryEntry",
     "SummaryGroup",

@@ -32,6 +32,7 @@ class Prediction(Struct, frozen=True):
         labels: label → what was found about it, for a prediction that is chosen from labels; empty for others.
         shots_used: in-context examples in the prompt; fewer than retrieved where more do not fit ``max_seq_len``.
         row_id: as in `Sample`; empty in run folders of version 1, whose ``sample_id`` is the row's.
+        cluster: column and value of what the question shares with others (``eval_cfg.cluster``); None without one.
     """
 
     sample_id: str
@@ -44,6 +45,7 @@ class Prediction(Struct, frozen=True):
     labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     shots_used: int = 0
     row_id: str = ""
+    cluster: tuple[str, str] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, in the order in which a person reads them."""
@@ -56,6 +58,7 @@ class Prediction(Struct, frozen=True):
             "gold": self.gold,
             **({"labels": {label: dict(found) for label, found in self.labels.items()}} if self.labels else {}),
             "shots_used": self.shots_used,
+            **({"cluster": self.cluster} if self.cluster else {}),
             "completions": [completion.to_json() for completion in self.completions],
         }
         return values if self.failed_turn is None else {**values, "failed_turn": self.failed_turn}
@@ -75,6 +78,7 @@ class Prediction(Struct, frozen=True):
             values.get("labels", {}),
             values.get("shots_used", 0),
             values.get("row", ""),
+            (cluster[0], cluster[1]) if (cluster := values.get("cluster")) else None,
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
@@ -38,6 +39,7 @@ class SampleScore(Struct, frozen=True):
         repeats: the scores of the single answers in order of asking; empty if it was asked once.
         readings: which rule read which part of the answer, one entry for each turn of a dialogue; None where the
             postprocessor does not know, or found nothing.
+        cluster: what the question has in common with others, such as its passage; None if it is independent of all.
     """
 
     sample_id: str
@@ -48,6 +50,7 @@ class SampleScore(Struct, frozen=True):
     reason: str = ""
     repeats: tuple[SampleScore, ...] = ()
     readings: tuple[Reading | None, ...] = ()
+    cluster: str | None = None
 
     @property
     def is_read(self) -> bool:
@@ -70,7 +73,27 @@ class SampleScore(Struct, frozen=True):
             "values": dict(self.values),
             **({"repeats": [repeat.to_json() for repeat in self.repeats]} if self.repeats else {}),
             **({"readings": [one and asdict(one) for one in self.readings]} if any(self.readings) else {}),
+            **({} if self.cluster is None else {"cluster": self.cluster}),
         }
+
+
+class Spread(Struct, frozen=True):
+    """How far the mean of independent questions may be from the true one.
+
+    Attributes:
+        variance: of the mean, in the metric's own unit, squared.
+        units: how many independent questions, or clusters of them, it is the mean of.
+        freedom: degrees of freedom of ``variance``; None where the mean itself gives it, as for right and wrong.
+    """
+
+    variance: float
+    units: float
+    freedom: float | None = None
+
+    @property
+    def stderr(self) -> float:
+        """The standard error."""
+        return math.sqrt(self.variance)
 
 
 class Score(Struct, frozen=True):
@@ -92,6 +115,7 @@ class Score(Struct, frozen=True):
             of earlier versions.
         is_mean: whether ``value`` is the mean over the questions, of values that are at best 1.
         of: answers that the data set would have given, if asking stopped before its end; None if it did not.
+        questions: how many questions ``value`` is the mean of; None if it is no mean, or was written before 0.2.
     """
 
     metric: str
@@ -107,6 +131,7 @@ class Score(Struct, frozen=True):
     failed_samples: int | None = None
     is_mean: bool = False
     of: int | None = None
+    questions: int | None = None
 
     @property
     def refused(self) -> int:

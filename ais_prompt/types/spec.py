@@ -87,6 +87,8 @@ class EvalSpec(Struct, frozen=True):
         pred_postprocessor, dataset_postprocessor: find the answer in a text, and in the gold.
         k: the numbers of ``pass@k``, for questions that are asked several times.
         judge: the model that an evaluator has its answers judged by; None if it needs none.
+        cluster: the column whose value questions share that depend on each other, such as their passage; None if all
+            are independent.
         where: config path.
         allow_code_execution: whether an evaluator may run programs that a model wrote; said on the command line.
             ``unsafe`` accepts a machine that cannot keep them apart.
@@ -99,6 +101,7 @@ class EvalSpec(Struct, frozen=True):
     judge: JudgeSpec | None = None
     where: str = ""
     allow_code_execution: bool | Literal["unsafe"] = False
+    cluster: str | None = None
 
 
 class DatasetSpec(Struct, frozen=True):

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from ais_prompt.metrics.aggregate import mean_scores, standard_error
+from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.types import STATUSES, SampleScore, Score
 
 
@@ -29,16 +30,17 @@ def test_against_a_computation_by_hand() -> None:
         ]
     )
     # Answered: 1, 1, 1, 0. Mean 3/4; variance (3 · 1/16 + 9/16) / 3 = 1/4; standard error (1/2) / 2.
-    # Of 5, the unparsed and the failed one may be right: 3/5 to 5/5. Wilson's interval of 3 right among 4.
+    # Of 5, the unparsed and the failed one may be right: 3/5 to 5/5. The modified interval of 3 right among 4.
     assert score == Score(
         metric="accuracy",
         value=0.75,
         stderr=0.25,
         n=5,
         counts={"scored": 2, "unparsed": 1, "truncated": 1, "failed": 1},
-        interval=pytest.approx((0.3006, 0.9544), abs=1e-4),
+        interval=pytest.approx((0.3006, 0.9872), abs=1e-4),
         bounds=(0.6, 1.0),
         is_mean=True,
+        questions=4,
     )
 
 
@@ -56,8 +58,9 @@ def test_where_nothing_was_answered_there_is_no_value() -> None:
         {"scored": 0, "unparsed": 0, "truncated": 0, "failed": 3},
         bounds=(0.0, 1.0),
         is_mean=True,
+        questions=0,
     )
-    assert accuracy([]) == Score("accuracy", None, None, 0, dict.fromkeys(STATUSES, 0), is_mean=True)
+    assert accuracy([]) == Score("accuracy", None, None, 0, dict.fromkeys(STATUSES, 0), is_mean=True, questions=0)
 
 
 def test_one_answer_has_no_standard_error() -> None:
@@ -85,7 +88,8 @@ def test_a_metric_without_a_best_value_has_no_bounds_and_is_no_percentage() -> N
     samples = [SampleScore(name, "scored", values={"ppl": value}) for name, value in (("a", 10.0), ("b", 30.0))]
     [score] = mean_scores(("ppl",), samples, best=None)
     assert (score.value, score.bounds, score.fraction) == (20.0, None, False)
-    assert score.interval == pytest.approx((20 - 19.6, 20 + 19.6), abs=0.01)
+    # Two values have one degree of freedom, and its quantile is 12.7.
+    assert score.interval == pytest.approx((20 - 127.06, 20 + 127.06), abs=0.01)
     [rating] = mean_scores(("ppl",), [*samples, SampleScore("c", "failed")], best=50.0)
     assert rating.bounds == pytest.approx((40 / 3, 30.0))
 
@@ -143,9 +147,34 @@ def test_value_and_interval_lie_within_their_bounds(samples: list[SampleScore]) 
 @given(st.integers(min_value=0, max_value=50), st.integers(min_value=0, max_value=50))
 def test_the_standard_error_of_a_share_is_the_textbook_formula(right: int, wrong: int) -> None:
     n = right + wrong
-    error = standard_error([1.0] * right + [0.0] * wrong)
+    error = accuracy([sample("scored", 1.0)] * right + [sample("scored", 0.0)] * wrong).stderr
     if n < 2:
         assert error is None
-    else:
+    elif right and wrong:
         share = right / n
         assert error == pytest.approx((share * (1 - share) / (n - 1)) ** 0.5)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_perfect_answers_have_the_doubt_of_their_number(value: float) -> None:
+    score = accuracy([sample("scored", value)] * 20)
+    assert score.interval is not None
+    assert score.stderr == pytest.approx((score.interval[1] - score.interval[0]) / 2 / 1.959964)
+    assert score.stderr > 0.04
+
+
+def test_questions_of_a_cluster_are_one_unit() -> None:
+    passages = [("a", 1.0), ("a", 1.0), ("a", 1.0), ("b", 0.0), ("b", 0.0), ("b", 1.0)]
+    score = accuracy([replace(sample("scored", value), cluster=name) for name, value in passages])
+    # Mean 4/6; the passages' sums of deviations are 1 and -1, over 6; variance 2 / 36 · 2 / (2 - 1).
+    assert score.stderr == pytest.approx((2 / 36 * 2) ** 0.5)
+    alone = [replace(sample("scored", value), cluster=str(i)) for i, (_, value) in enumerate(passages)]
+    assert accuracy(alone).stderr == accuracy([sample("scored", value) for _, value in passages]).stderr
+
+
+@given(st.lists(st.booleans(), min_size=4, max_size=200))
+def test_clusters_of_one_question_each_change_no_standard_error(right: list[bool]) -> None:
+    samples = [sample("scored", float(one)) for one in right]
+    alone = [replace(one, cluster=str(number)) for number, one in enumerate(samples)]
+    if 0 < sum(right) < len(right):
+        assert accuracy(alone).stderr == pytest.approx(accuracy(samples).stderr)

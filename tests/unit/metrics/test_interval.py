@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, chi2, t
 
-from ais_prompt.metrics.interval import normal_interval, wilson_interval
+from ais_prompt.metrics.interval import mean_interval, pooled, spread_of, wilson_interval
+from ais_prompt.types import Spread
 
 
 @pytest.mark.parametrize(
@@ -12,7 +15,7 @@ from ais_prompt.metrics.interval import normal_interval, wilson_interval
     [
         # scipy.stats.binomtest(right, n).proportion_ci(0.95, "wilson")
         (0, 10, 0.0, 0.27753279986288926),
-        (1, 1, 0.20654931437723745, 1.0),
+        (5, 5, 0.5655175352168251, 1.0),
         (7, 10, 0.39677814746114526, 0.892208732593699),
         (187, 200, 0.891980920700931, 0.9616236453508471),
     ],
@@ -29,8 +32,60 @@ def test_wilson_holds_the_share_and_stays_within_0_and_1(case: tuple[int, int]) 
     assert low < high
 
 
-def test_the_normal_interval_is_cut_where_no_value_can_be() -> None:
-    assert normal_interval(0.5, 0.1, 1.0) == pytest.approx((0.5 - 0.1959964, 0.5 + 0.1959964))
-    assert normal_interval(0.05, 0.1, 1.0)[0] == 0
-    assert normal_interval(0.95, 0.1, 1.0)[1] == 1
-    assert normal_interval(0.0, 1.0, None) == pytest.approx((-1.959964, 1.959964))
+@pytest.mark.parametrize(("right", "n"), [(1, 20), (2, 50), (3, 51), (3, 1000)])
+def test_few_right_or_wrong_answers_have_the_end_of_a_poisson_distribution(right: int, n: int) -> None:
+    end = chi2.ppf(0.05, 2 * right) / 2 / n
+    assert wilson_interval(right, n)[0] == pytest.approx(end)
+    assert wilson_interval(n - right, n)[1] == pytest.approx(1 - end)
+
+
+@pytest.mark.parametrize("n", [20, 50, 100, 300])
+def test_the_interval_covers_every_share_in_nine_of_ten_samples(n: int) -> None:
+    ends = np.array([wilson_interval(right, n) for right in range(n + 1)])
+    shares = np.linspace(0.0005, 0.9995, 1999)
+    inside = (ends[:, :1] <= shares) & (shares <= ends[:, 1:])
+    coverage = (binom.pmf(np.arange(n + 1)[:, None], n, shares) * inside).sum(axis=0)
+    assert coverage.min() >= 0.89
+    assert 0.94 <= coverage.mean() <= 0.97
+
+
+@given(st.floats(0.001, 0.999), st.integers(3, 400), st.floats(1.0, 50.0))
+def test_a_mean_that_varies_like_a_share_has_its_interval(share: float, n: int, scale: float) -> None:
+    spread = Spread(share * (1 - share) / n * scale**2, n)
+    low, high = mean_interval(share * scale, spread, scale)
+    expected = wilson_interval(share * n, n)
+    assert (low / scale, high / scale) == pytest.approx(expected)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=40))
+def test_an_interval_of_values_between_0_and_1_holds_their_mean_and_has_a_width(values: list[float]) -> None:
+    mean = sum(values) / len(values)
+    spread = spread_of([(value - mean) / len(values) for value in values])
+    assert spread is not None
+    low, high = mean_interval(mean, spread, 1.0)
+    assert 0 <= low <= mean + 1e-9
+    assert mean - 1e-9 <= high <= 1
+    if mean in (0, 1):
+        assert (low, high) == wilson_interval(mean * len(values), len(values))
+
+
+def test_other_means_have_the_interval_of_student() -> None:
+    spread = Spread(0.04, 10, freedom=9)
+    assert mean_interval(3.0, spread, None) == pytest.approx((3 - t.ppf(0.975, 9) * 0.2, 3 + t.ppf(0.975, 9) * 0.2))
+
+
+def test_few_outliers_leave_few_degrees_of_freedom() -> None:
+    even = spread_of([0.01, -0.01] * 25)
+    outliers = spread_of([0.048, 0.048, *[-0.002] * 48])
+    assert even is not None
+    assert outliers is not None
+    assert even.freedom == 49
+    assert outliers.freedom is not None
+    assert outliers.freedom < 10
+
+
+def test_independent_means_add_their_variances() -> None:
+    spread = pooled([(0.5, Spread(0.04, 100, 50)), (0.5, Spread(0.01, 300))])
+    assert spread.variance == pytest.approx(0.0125)
+    assert spread.units == pytest.approx(1 / (0.25 / 100 + 0.25 / 300))
+    assert spread.freedom == pytest.approx(0.0125**2 / (0.01**2 / 50))

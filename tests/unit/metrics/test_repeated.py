@@ -2,12 +2,21 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.repeated import avg_at_n, cons_at_k, pass_at_k
+from ais_prompt.metrics.repeated import (
+    avg_at_n,
+    cons_at_k,
+    cons_bounds,
+    estimate_of_k,
+    pass_at_k,
+    pass_hat_k,
+    vote_classes,
+)
 
 counts = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
 
@@ -73,3 +82,41 @@ def test_order_does_not_matter(answers: list[str | None], chance: random.Random)
     assert cons_at_k(answers, [value.get(a or "", 0.0) for a in answers]) == pytest.approx(
         cons_at_k(shuffled, [value.get(a or "", 0.0) for a in shuffled])
     )
+
+
+@given(counts)
+def test_pass_hat_k_is_the_share_of_draws_that_are_all_right(numbers: tuple[int, int, int]) -> None:
+    n, correct, k = numbers
+    draws = list(itertools.combinations([True] * correct + [False] * (n - correct), k))
+    assert pass_hat_k(n, correct, k) == pytest.approx(sum(map(all, draws)) / len(draws), abs=1e-12)
+
+
+@given(counts, st.data())
+@pytest.mark.parametrize("metric", [pass_at_k, pass_hat_k])
+def test_an_estimate_lies_between_all_ways_to_fill_in(
+    metric: Callable[[int, int, int], float], numbers: tuple[int, int, int], data: st.DataObject
+) -> None:
+    known, correct, _ = numbers
+    n = known + data.draw(st.integers(0, 4))
+    k = data.draw(st.integers(1, n))
+    filled = [metric(n, correct + more, k) for more in range(n - known + 1)]
+    estimate = estimate_of_k(metric, n, known, correct, k)
+    assert estimate is not None
+    assert min(filled) - 1e-12 <= estimate <= max(filled) + 1e-12
+    assert estimate_of_k(metric, n, 0, 0, k) is None
+
+
+@given(st.lists(st.sampled_from(["1", "2", "3", None]), min_size=1, max_size=6))
+def test_the_bounds_of_a_vote_are_those_of_every_way_to_fill_it_in(votes: list[str | None]) -> None:
+    value = {"1": 1.0, "new right": 1.0}
+    ways = itertools.product(*[[vote] if vote else ["1", "2", "3", "new right", "new wrong"] for vote in votes])
+    every = [cons_at_k(way, [value.get(vote, 0.0) for vote in way]) for way in ways]
+    found = cons_bounds(votes, [value.get(vote or "", 0.0) for vote in votes])
+    assert found == pytest.approx((min(every), max(every)))
+
+
+def test_answers_that_mean_the_same_are_one_vote() -> None:
+    def same(first: str, second: str) -> bool:
+        return float(first) == float(second)
+
+    assert vote_classes(["18", "7", "18.0", None, "7.00"], same) == [0, 1, 0, None, 1]

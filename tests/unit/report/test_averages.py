@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
+from ais_prompt.metrics.interval import wilson_interval
 from ais_prompt.report.averages import PLAIN, WEIGHTED, select, with_averages
 from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Score, SummaryEntry, SummaryGroup
@@ -25,9 +26,13 @@ def group(*names: str, name: str = "all", weights: dict[str, float] | str | None
     return SummaryGroup(name, tuple(map(SummaryEntry, names)), weights)
 
 
+def no_questions(row: Row) -> list[tuple[str, float]]:
+    return []
+
+
 def averages(outcomes: list[TaskOutcome], *groups: SummaryGroup) -> list[Row]:
     rows = summary_rows(outcomes)
-    return with_averages(rows, groups)[len(rows) :]
+    return with_averages(rows, groups, no_questions)[len(rows) :]
 
 
 TWO = [TaskOutcome("m", "a", [score(0.5), score(0.1, "f1")]), TaskOutcome("m", "b", [score(0.9, n=300, failed=3)])]
@@ -75,7 +80,7 @@ def test_percentages_and_other_numbers_are_not_averaged() -> None:
 
 
 def test_people_see_what_they_chose_in_their_order() -> None:
-    rows = with_averages(summary_rows(TWO), [group("a", "b")])
+    rows = with_averages(summary_rows(TWO), [group("a", "b")], no_questions)
     chosen = select(rows, [SummaryEntry("all"), SummaryEntry("a", "f1")])
     assert [(row.dataset, row.metric) for row in chosen] == [("all", PLAIN), ("a", "f1")]
     assert select(rows, []) == rows
@@ -92,3 +97,28 @@ def test_an_average_lies_between_the_least_and_the_greatest(parts: list[tuple[fl
     for row in averages(outcomes, group(*weights, weights=weights)):
         assert row.score is not None
         assert min(values) - 1e-9 <= row.score <= max(values) + 1e-9
+
+
+def test_a_data_set_that_is_listed_twice_counts_once() -> None:
+    [once] = averages(TWO, group("a"))
+    [twice] = averages(TWO, group("a", "a"))
+    assert (twice.score, twice.stderr, twice.n) == (once.score, once.stderr, once.n)
+
+
+def test_perfect_data_sets_are_not_certain() -> None:
+    def perfect(name: str) -> TaskOutcome:
+        return TaskOutcome("m", name, [replace(score(1.0, n=20), stderr=0.05, questions=20)])
+
+    rows = summary_rows([perfect("a"), perfect("b")])
+    questions = {name: [(f"{name}{number}", 1.0) for number in range(20)] for name in "ab"}
+    average = with_averages(rows, [group("a", "b")], lambda row: questions[row.dataset])[-1]
+    assert (average.ci95_low, average.ci95_high) == pytest.approx(wilson_interval(40, 40))
+    assert average.stderr is not None
+    assert average.stderr > 0.01
+
+
+def test_a_weight_by_size_counts_questions_and_not_their_repeats() -> None:
+    repeated = TaskOutcome("m", "a", [replace(score(0.5, n=800), repeats=8, questions=100)])
+    once = TaskOutcome("m", "b", [replace(score(0.9, n=100), questions=100)])
+    *_, weighted = averages([repeated, once], group("a", "b", weights="n"))
+    assert weighted.score == pytest.approx(0.7)

@@ -56,6 +56,7 @@ def test_csv_and_json_hold_full_precision_and_agree(tmp_path: Path) -> None:
         "failed": 1,
         "repeats": 1,
         "refused": 0,
+        "questions": None,
         "unscored": "3 unparsed, 1 truncated, 1 failed",
         "note": "",
     }

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.evaluators import AccEvaluator, Gsm8kEvaluator
 from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
 from ais_prompt.tasks.scorer import Scorer
 from ais_prompt.types import Completion, EvalSpec, Failure, Prediction, SampleScore, Score
@@ -38,12 +39,16 @@ def test_each_answer_has_its_score_and_the_question_their_mean() -> None:
     assert (result.status, result.extracted, result.reason) == ("unparsed", ["A", "B", "A", None], "no answer found")
     assert [one.status for one in result.repeats] == ["scored", "scored", "scored", "unparsed"]
     # 2 of 4 are right: one of two is right unless both are wrong, 1 of 6 pairs.
-    assert result.values == {"accuracy": 0.5, "pass@1": 0.5, "pass@2": pytest.approx(5 / 6), "cons@4": 1.0}
+    agree = {"same_text": 0.0, "same_answer": 0.0, "same_verdict": 0.0}
+    passed = {"pass@1": 0.5, "pass^1": 0.5, "pass@2": pytest.approx(5 / 6), "pass^2": pytest.approx(1 / 6)}
+    assert result.values == {"accuracy": 0.5, **passed, "cons@4": 1.0, **agree}
 
 
 def test_the_scores_of_a_data_set() -> None:
     found = scores(2, [1, 2], question("A", "B"), question("B", "B"), question("A", "A"))
-    assert list(found) == ["accuracy", "pass@1", "pass@2", "cons@2"]
+    agree = ["same_text", "same_answer", "same_verdict"]
+    assert list(found) == ["accuracy", "pass@1", "pass@2", "pass^2", "cons@2", *agree]
+    assert [found[name].value for name in agree] == [pytest.approx(2 / 3)] * 3
     assert found["accuracy"].value == found["pass@1"].value == 0.5
     assert (found["accuracy"].n, found["accuracy"].repeats) == (6, 2)
     assert found["pass@2"].value == pytest.approx(2 / 3)
@@ -55,10 +60,12 @@ def test_the_scores_of_a_data_set() -> None:
 def test_a_failed_answer_is_left_out() -> None:
     result = scorer(3, 2, 3).score(question("A", None, "B"))
     assert (result.status, result.reason) == ("scored", "timeout")
-    assert result.values == {"accuracy": 0.5, "pass@2": 1.0, "cons@3": 0.5}
+    assert (result.values["accuracy"], result.values["pass@2"], result.values["cons@3"]) == (0.5, 1.0, 0.5)
     found = scores(3, [3], question("A", None, "B"), question("B", "B", "B"))
-    assert found["pass@3"].value == 0.0
+    assert found["pass@3"].value == 0.5
     assert found["pass@3"].bounds == (0.5, 0.5)
+    assert found["cons@3"].value == 0.25
+    assert found["cons@3"].bounds == (0.0, 0.5)
     assert dict(found["pass@3"].counts) == {"scored": 5, "unparsed": 0, "truncated": 0, "failed": 1}
 
 
@@ -101,6 +108,15 @@ def test_more_tries_than_answers_cannot_be_told() -> None:
     assert caught.value.where == "datasets[0].eval_cfg.k"
 
 
+def test_the_vote_goes_by_what_the_evaluator_takes_for_the_same() -> None:
+    numbers = Scorer(Gsm8kEvaluator(), lambda text: text, lambda gold: gold)
+    texts = ["18", "18.0", "$18.00", "7", "7"]
+    result = RepeatScorer(numbers, 5, ()).score(replace(question(*texts), gold="18"))
+    assert result.values["cons@5"] == 1.0
+    same = RepeatScorer(numbers, 3, ()).score(replace(question(*texts[:3]), gold="18"))
+    assert [same.values[f"same_{what}"] for what in ("text", "answer", "verdict")] == [0.0, 1.0, 1.0]
+
+
 answers = st.sampled_from(["A", "B", "C", "?", None])
 
 
@@ -112,8 +128,7 @@ def test_answers_in_doubt_stay_within_the_bounds(table: list[list[str | None]]) 
         assert score.n == n * len(table)
         assert score.bounds is not None
         assert 0 <= score.bounds[0] <= score.bounds[1] <= 1
-        if not any(None in row for row in table):
-            assert score.value is not None
+        if score.value is not None:
             assert score.bounds[0] <= score.value + 1e-12
             assert score.value <= score.bounds[1] + 1e-12
     if not any(None in row for row in table):

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ais_prompt.metrics.distributions import gamma_quantile, t_quantile
+
+
+@given(st.floats(0.51, 0.999), st.floats(1, 100_000))
+def test_quantiles_of_student_agree_with_scipy(probability: float, freedom: float) -> None:
+    assert t_quantile(probability, freedom) == pytest.approx(stats.t.ppf(probability, freedom), rel=1e-8)
+
+
+@given(st.floats(0.001, 0.5), st.floats(0.05, 50))
+def test_quantiles_of_the_gamma_distribution_agree_with_scipy(probability: float, shape: float) -> None:
+    expected = stats.gamma.ppf(probability, shape)
+    assert gamma_quantile(probability, shape) == pytest.approx(expected, rel=1e-8, abs=1e-300)
