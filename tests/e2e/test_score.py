@@ -72,8 +72,11 @@ def test_several_answers_to_a_question(project: Project, place: str) -> None:
     done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
     rows = {row["metric"]: row for row in project.summary()}
-    assert list(rows) == ["accuracy", "pass@1", "pass@2", "cons@3"]
-    assert {(row["n"], row["score"]) for row in rows.values()} == {(24, 0.25)}
+    assert list(rows)[:5] == ["accuracy", "pass@1", "pass@2", "pass^2", "cons@3"]
+    assert list(rows)[5:] == ["same_text", "same_answer", "same_verdict"]
+    shares = [row["score"] for row in rows.values()]
+    assert {row["n"] for row in rows.values()} == {24}
+    assert shares == [0.25] * 5 + [1.0] * 3
     details = json.loads((project.folder() / "results/fake/sums.json").read_text())["details"]
     assert [len(detail["repeats"]) for detail in details] == [3] * 8
 
@@ -206,3 +209,30 @@ def test_the_score_under_other_postprocessors_is_told(project: Project) -> None:
     [reading] = results["details"][0]["readings"]
     assert reading["rule"] == "the answer is"
     assert text[reading["start"] : reading["end"]] == "6"
+
+
+def test_clusters_widen_the_interval_and_can_be_named_later(project: Project) -> None:
+    rows = [{"question": f"{n}+{n}=?", "answer": "4", "passage": f"p{n // 4}"} for n in range(40)]
+    data = project.write_data(rows)
+    project.write_config(
+        models="dict(type='ScriptedModel', abbr='fake', answers={r'^1?[0-9][+]': 'It is 4.'}, default='It is 5.')"
+    )
+    clustered = ("--set", "datasets.0.eval_cfg.cluster=passage")
+    assert project.run("run", "eval.py").returncode == 0
+    [alone] = project.summary()
+    assert project.run("score", "eval", *clustered).returncode == 0
+    [later] = project.summary()
+    assert later["score"] == alone["score"] == 0.5
+    assert later["stderr"] > 1.5 * alone["stderr"]
+    # A run that knows its clusters can be scored again without the data.
+    assert project.run("run", "eval.py", "-r", *clustered).returncode == 0
+    data.unlink()
+    assert project.run("score", "eval", *clustered).returncode == 0
+    assert project.summary() == [later]
+
+
+def test_a_cluster_column_that_is_not_there(project: Project) -> None:
+    project.write_config()
+    done = project.run("run", "eval.py", "--set", "datasets.0.eval_cfg.cluster=chapter")
+    assert done.returncode != 0
+    assert "no column 'chapter'" in done.stdout + done.stderr
