@@ -60,7 +60,8 @@ class Clusters:
     def _samples(self) -> dict[str, Sample]:
         samples = read_dataset(self._dataset).test
         check_cluster(self._dataset.eval, samples)
-        return {sample.id: sample for sample in samples}
+        # Predictions of the first version are named after their whole rows.
+        return {name: sample for sample in samples for name in (sample.row_id, sample.id)}
 
     def _sample(self, prediction: Prediction) -> Sample:
         if (sample := self._samples.get(prediction.sample_id)) is None:
