@@ -30,6 +30,7 @@ _MATHS: Final = re.compile(rf"[^{_HAN}\s,;:。、][^{_HAN}。、]*")
 _PROSE: Final = re.compile(r"(?<!\\)\b[A-Za-z]+(?:\s+[A-Za-z]+){2}\b|\b[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+\d")
 _UNIT: Final = re.compile(r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*\Z")
 _DENIED: Final = re.compile(r"(?i:not|n['’]t|不)\s*(?:是)?\s*")
+_LEAD: Final = re.compile(r"\s*(?:(?i:approximately|about|roughly|exactly|total:)|大约|约|=|≈)\s*")
 _LONGEST_WORD: Final = 8
 """Characters of a Chinese text that can be an answer by itself, such as 等腰三角形."""
 _DOUBTS: Final = doubts(r"[-−]?\d[\d,.]*")
@@ -169,6 +170,8 @@ def _content(formula: re.Match[str], offset: int = 0) -> tuple[int, int]:
 
 def _candidate(text: str, rank: Rank, rule: str, start: int, end: int) -> Candidate:
     """A candidate without the white space and punctuation at its ends."""
+    lead = _LEAD.match(text, start, end)
+    start = lead.end() if lead else start
     content = text[start:end]
     stripped = content.strip(_TRIM)
     begin = start + content.find(stripped)

@@ -18,6 +18,7 @@ from ais_prompt.types import (
     Likelihood,
     Message,
     Prediction,
+    Reading,
     SampleScore,
     SummaryEntry,
     SummaryGroup,
@@ -86,7 +87,10 @@ def _sums(skill: int) -> Iterator[Pair]:
         gold, right = str(2 * number), number % 10 < skill
         text = f"Twice {number} is {2 * number + (not right)}."
         completion = Completion(text, "stop", Usage(60, 5 + number % 12), 0.2 + number % 7 / 10)
-        sample = _sample(number, text.split()[-1][:-1], gold, float(right))
+        read = text.split()[-1][:-1]
+        start = text.rindex(read)
+        reading = Reading("the last number", start, start + len(read))
+        sample = SampleScore(f"s{number}", "scored", read, gold, {"accuracy": float(right)}, readings=(reading,))
         if number % 100 == 50:
             completion = Completion(failure=Failure("timeout", "no answer within 60 s"), attempts=3)
             sample = SampleScore(f"s{number}", "failed", None, gold, reason="timeout")

@@ -122,7 +122,7 @@ def test_keys_walk_open_close_and_search(page: Page) -> None:
 def test_a_sample_shows_prompt_answer_gold_and_score(page: Page) -> None:
     page.click("#rows .row", 1)
     assert opened(page).startswith("sums · small · row 1")
-    assert page.texts(".verdict td") == ["2", "2"]
+    assert page.texts(".verdict td .text") == ["2", "2"]
     assert page.texts(".verdict .values") == ["accuracy 1"]
     page.click("#sample .prompt summary")
     assert "".join(page.texts("#sample .prompt .text")).count("Question: ") == 5
@@ -226,3 +226,11 @@ def test_nothing_is_wider_than_the_window(page: Page) -> None:
     for width in (360, 400, 700, 900, 1200, 1600):
         page.resize(width, 800)
         assert page.value("document.documentElement.scrollWidth <= innerWidth"), width
+
+
+def test_what_was_read_is_marked_and_its_rule_named(page: Page) -> None:
+    state(page, "right")
+    page.value("document.querySelector('#rows [role=row], #rows .row').click()")
+    opened(page)
+    assert page.texts("#sample mark.read") == page.texts("#sample .verdict td:first-child .text")[:1]
+    assert "the last number" in page.texts("#sample .rule")[0]
