@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,9 +25,17 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
         runs: address of a run's report → the run.
     """
     lines = [{"address": address, **_line(folder)} for address, folder in runs.items()]
-    lines.sort(key=lambda line: str(line["started"]), reverse=True)
+    lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
     data = {"work_dir": str(work_dir), "runs": lines}
     return page_start(f"Runs in {work_dir.name}", "runs.html", SCRIPTS, finite_json(data)) + END
+
+
+def _seconds(started: Any) -> float:
+    """A time with any offset as seconds since 1970; 0 if it is none."""
+    try:
+        return datetime.fromisoformat(started).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return 0
 
 
 def _line(folder: RunFolder) -> dict[str, Any]:
