@@ -16,6 +16,7 @@ from ais_prompt.inferencers.dialogue import Dialogue
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel, BatchModel, Model, ScoringModel
 from ais_prompt.types import Completion, Failure, Request, Scoring
+from ais_prompt.utils.garbage import fewer_collections
 
 WINDOW = 16
 """Conversations of a batch model that are open at a time, in batches: enough to put prompts of like length together."""
@@ -51,7 +52,8 @@ def drive(
     if isinstance(model, BatchModel):
         _drive_batches(model, dialogues, watched, finished)
     elif isinstance(model, AsyncModel):
-        asyncio.run(_drive_concurrently(model, dialogues, watched, finished))
+        with fewer_collections():
+            asyncio.run(_drive_concurrently(model, dialogues, watched, finished))
     else:
         raise ModelError(f"{type(model).__name__} answers neither batches nor single requests")
     watched.conclude()
