@@ -15,7 +15,7 @@ import pytest
 
 from ais_prompt.report import board, progress
 from ais_prompt.report.progress import run_progress
-from ais_prompt.report.tally import duration
+from ais_prompt.report.tally import Tally, duration
 from ais_prompt.tasks.progress import Progress
 from ais_prompt.types import Activity, Completion, Usage
 
@@ -193,3 +193,13 @@ def test_a_note_in_short_work_leaves_no_bar_behind() -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_the_time_left_is_not_less_than_is_waited_for() -> None:
+    moment = Activity(in_flight=0, waiting=3, reason="http_429", seconds=600)
+    tally = Tally("m/d", 10, activity=lambda: moment)
+    tally.advance()
+    assert tally.left() == "10 min 0 s left"
+    assert "next try in 10 min 0 s" in tally.doing()
+    moment = Activity(in_flight=1, waiting=3, reason="http_429", seconds=600)
+    assert tally.left() == "<1 s left"
