@@ -265,18 +265,16 @@ def test_a_warning_reads_in_three_lines(tmp_path: Path) -> None:
     assert [line[:9] for line in others] == ["  where: ", "  fix:   "]
 
 
-QUESTION = {"question": "How many?", "answer": "One and one is two.\n#### 2"}
-
-
 def test_shipped_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for split in ("train", "test"):
-        write_rows(tmp_path / f"data/gsm8k/{split}.jsonl", [QUESTION] * 4)
+    for split in ("train", "test"):  # different questions: those among their own examples are refused
+        sums = [{"question": f"{split}: {n}+1=?", "answer": f"We add one.\n#### {n + 1}"} for n in range(4)]
+        write_rows(tmp_path / f"data/gsm8k/{split}.jsonl", sums)
     function = {"prompt": "def f():\n", "canonical_solution": "    return 1", "test": "", "entry_point": "f"}
     with gzip.open(write_rows(tmp_path / "data/humaneval/HumanEval.jsonl.gz", []), "wt") as stream:
         stream.write(json.dumps(function))
-    program = {"text": "Write f.", "code": "f = int", "test_list": ["f(1)"], "test_setup_code": ""}
-    write_rows(tmp_path / "data/mbpp/mbpp.jsonl", [program] * 11)
+    program = {"code": "f = int", "test_list": ["f(1)"], "test_setup_code": ""}
+    write_rows(tmp_path / "data/mbpp/mbpp.jsonl", [{"text": f"Write f{n}.", **program} for n in range(11)])
     spec, found = checked(Source(models=["*"], datasets=["*"], allow_code_execution=True))
     assert len(spec.models) >= 4
     assert len(spec.datasets) >= 3
