@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo gate test search lint clean
+.PHONY: demo gate test slow search lint clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -15,6 +15,10 @@ gate: .venv/installed
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2
+
+# What takes minutes: hostile programs as root and as another user, and a thousand programs in a row.
+slow: .venv/installed-dev
+	$(BIN)/python -m pytest -m slow
 
 # New counterexamples for the properties, in every call others; how to repeat it is printed with what is found.
 search: .venv/installed-dev

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import platform
 import signal
@@ -23,10 +23,10 @@ from ais_prompt.utils.temporary import temporary_folder
 _INSIDE: Final = "ais_prompt.evaluators.sandbox.inside"
 _MODULES: Final = ("confine", "channel", "codec", "program", "tests", "guard")  # each imports earlier ones only
 _START: Final = """
-import json, sys, types
-for name, source in json.loads(sys.argv[1]):
-    module = sys.modules[name] = types.ModuleType(name)
-    exec(compile(source, name, "exec"), module.__dict__)
+import marshal, sys
+for name, code in marshal.loads(bytes.fromhex(sys.argv[1])):
+    module = sys.modules[name] = type(sys)(name)
+    exec(code, module.__dict__)
 module.main()
 """
 _PASSED_ON: Final = ("PATH", "HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST")
@@ -65,7 +65,7 @@ def started(isolation: Isolation) -> Iterator[Guard]:
             yield Guard(process, _confinement(users=users, namespaces=True), errors)
         elif isolation.method == "command":
             variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-            command = [*isolation.command, "python3", *_guard()]
+            command = [*isolation.command, "python3", *_guard(compiled=False)]
             yield Guard(_popen(command, "/", variables, stack, errors), _confinement(), errors)
         elif isolation.method == "landlock":
             home = "/"  # nothing can be written anywhere
@@ -140,15 +140,18 @@ def _confinement(
     }
 
 
-def _guard() -> list[str]:
-    """Arguments of the interpreter. The guard brings its source along: nothing of this package is in the sandbox."""
-    return ["-s", "-P", "-B", "-c", _START, _sources()]
+def _guard(*, compiled: bool = True) -> list[str]:
+    """Arguments of the interpreter. The guard brings its code along: nothing of this package is in the sandbox."""
+    return ["-s", "-P", "-B", "-c", _START, _code(compiled=compiled)]
 
 
 @cache
-def _sources() -> str:
+def _code(*, compiled: bool) -> str:
+    """The modules of the guard, hexadecimal: compiled for this interpreter, or as sources for any other."""
     folder = Path(__file__).with_name("inside")
-    return json.dumps([(f"{_INSIDE}.{name}", (folder / f"{name}.py").read_text("utf-8")) for name in _MODULES])
+    sources = [(f"{_INSIDE}.{name}", (folder / f"{name}.py").read_text("utf-8")) for name in _MODULES]
+    code = [(name, compile(source, name, "exec") if compiled else source) for name, source in sources]
+    return marshal.dumps(code, 4).hex()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

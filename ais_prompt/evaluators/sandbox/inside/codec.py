@@ -7,7 +7,6 @@ its sender.
 from __future__ import annotations
 
 import builtins
-import importlib
 from collections.abc import Callable
 from types import BuiltinFunctionType
 from typing import Any, Final
@@ -106,7 +105,7 @@ def decode(data: Any, reference: FromReference) -> Any:
     if tag == "text":
         module, name, text = content
         constructor = _AS_TEXT[module, name][1]  # KeyError for any other type
-        kind = getattr(importlib.import_module(module), name)
+        kind = getattr(__import__(module), name)
         return (getattr(kind, constructor) if constructor else kind)(text)
     if tag in ("timedelta", "deque"):
         return _decode_standard(tag, content, reference)
@@ -115,6 +114,6 @@ def decode(data: Any, reference: FromReference) -> Any:
 
 def _decode_standard(tag: str, content: Any, reference: FromReference) -> Any:
     if tag == "timedelta":
-        return importlib.import_module("datetime").timedelta(*content)
+        return __import__("datetime").timedelta(*content)
     items, longest = content
-    return importlib.import_module("collections").deque((decode(item, reference) for item in items), longest)
+    return __import__("collections").deque((decode(item, reference) for item in items), longest)

@@ -7,10 +7,10 @@ long as the run is there; when it ends, so does everything here. Standard output
 
 from __future__ import annotations
 
+import _thread
 import os
 import select
 import signal
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -72,7 +72,7 @@ def main() -> None:
     _say(verdict, "confined")
     tests = receive(0, _TASK)
     watch = _Watch(child, verdict, task["seconds"], task["bytes"] if task["namespaces"] else None)
-    threading.Thread(target=watch.run, daemon=True).start()
+    _thread.start_new_thread(watch.run, ())  # `threading` takes time to import
     watch.finish(run_tests(Program(requests, replies), tests))
 
 
@@ -148,7 +148,7 @@ class _Watch:
         self._child, self._verdict, self._size = child, verdict, size
         self._deadline = time.monotonic() + seconds
         self._status: int | None = None
-        self._finishing = threading.Lock()
+        self._finishing = _thread.allocate_lock()
 
     def run(self) -> None:
         """Look until something ends."""
