@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.humaneval_program import humaneval_program
-from ais_prompt.evaluators.sandbox import Outcome, Task, find_isolation, run_program
+from ais_prompt.evaluators.sandbox import Outcome, Task, end_spares, find_isolation, run_program
 from ais_prompt.evaluators.tested_names import tested_names
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.metrics.incidents import incident_shares
@@ -74,6 +74,7 @@ class CodeEvaluator(ABC):
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """The mean over the samples that were answered; then the share of each failure that happened."""
+        end_spares()
         shown = [failure for failure in _FAILURES if failure != _WRONG_ANSWER]
         return [*mean_scores(("accuracy",), scores), *incident_shares(shown, scores)]
 

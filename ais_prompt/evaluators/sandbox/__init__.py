@@ -7,5 +7,6 @@ another process, which calls the program's functions over a pipe. See docs/secur
 from ais_prompt.evaluators.sandbox.choose import find_isolation
 from ais_prompt.evaluators.sandbox.isolation import Isolation
 from ais_prompt.evaluators.sandbox.runner import Outcome, Task, run_program
+from ais_prompt.evaluators.sandbox.spare import end_spares
 
-__all__ = ["Isolation", "Outcome", "Task", "find_isolation", "run_program"]
+__all__ = ["Isolation", "Outcome", "Task", "end_spares", "find_isolation", "run_program"]

@@ -14,6 +14,7 @@ from ais_prompt.evaluators.sandbox.inside.confine import landlock_version
 from ais_prompt.evaluators.sandbox.isolation import Isolation
 from ais_prompt.evaluators.sandbox.runner import Task, run_program
 from ais_prompt.evaluators.sandbox.seccomp import is_supported
+from ais_prompt.evaluators.sandbox.spare import end_spares
 
 _TRIAL: Final = Task("import tempfile\ndef double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")])
 _TRIAL_SECONDS: Final = 60.0
@@ -79,4 +80,6 @@ def _reason_against(isolation: Isolation) -> str:
         outcome = run_program(_TRIAL, isolation, _TRIAL_SECONDS, _TRIAL_MEGABYTES)
     except ModelError as error:
         return error.what
+    finally:
+        end_spares()  # it may be long until there is a program to run
     return "" if outcome == "passed" else f"a program that is right was said to be wrong ({outcome})"

@@ -20,7 +20,8 @@ from ais_prompt.errors import ModelError
 from ais_prompt.evaluators.sandbox.bubblewrap import DISK_BYTES
 from ais_prompt.evaluators.sandbox.inside.confine import is_dumpable, set_dumpable
 from ais_prompt.evaluators.sandbox.isolation import Isolation
-from ais_prompt.evaluators.sandbox.launch import Guard, started
+from ais_prompt.evaluators.sandbox.launch import Guard
+from ais_prompt.evaluators.sandbox.spare import prepare, taken
 
 Outcome: TypeAlias = Literal["passed", "assertion", "exception", "syntax", "exited", "timeout", "memory", "forbidden"]
 """Why a program failed: a test did not hold; it raised; it is no Python; it ended early or crashed; it took too long or
@@ -63,7 +64,7 @@ def run_program(task: Task, isolation: Isolation, seconds: float, megabytes: int
         ModelError: the sandbox does not start.
     """
     try:
-        with _hidden(), started(isolation) as guard:
+        with _hidden(), taken(isolation) as guard:
             lines = _converse(guard, task, isolation, seconds, megabytes)
             if lines[:1] != ["confined"]:
                 guard.errors.seek(0)
@@ -96,6 +97,8 @@ def _converse(guard: Guard, task: Task, isolation: Isolation, seconds: float, me
     with suppress(BrokenPipeError):
         for message in (values, task.tests):
             _send(guard.process.stdin, message)
+    with suppress(OSError, ValueError):  # the next program will meet it again
+        prepare(isolation)
     return _read_lines(guard.process, time.monotonic() + seconds + _START_SECONDS)
 
 

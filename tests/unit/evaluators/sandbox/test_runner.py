@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.evaluators.sandbox import Isolation, Task, choose, find_isolation, launch, run_program
+from ais_prompt.evaluators.sandbox import Isolation, Task, choose, end_spares, find_isolation, launch, run_program
 
 # Each of these says that all went well by `result = True`, which its test asks for.
 EVERYWHERE = {
@@ -143,9 +143,11 @@ def test_no_process_is_left_behind(end: str, isolation: Isolation) -> None:
 
 def test_nothing_is_left_behind(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    end_spares()
     before = psutil.Process().children()  # other tests leave some, such as servers
     open_files = psutil.Process().num_fds()
     assert outcome("import time\ntime.sleep(60)", isolation, 0.5) == "timeout"
+    end_spares()
     assert list(tmp_path.iterdir()) == []
     assert set(psutil.Process().children()) <= set(before)
     assert psutil.Process().num_fds() == open_files
@@ -202,9 +204,29 @@ def test_without_isolation_programs_are_limited_all_the_same() -> None:
 
 
 def test_a_kernel_that_takes_no_filter_runs_nothing(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    end_spares()
     monkeypatch.setattr(launch, "build_filter", lambda *_, **__: b"\xff" * 8)  # no instruction of the kernel
     with pytest.raises(ModelError, match="does not start"):
         outcome("result = True", isolation)
+
+
+def test_a_spare_that_ended_is_replaced(isolation: Isolation) -> None:
+    end_spares()
+    before = set(psutil.Process().children())
+    assert outcome("result = True", isolation) == "passed"
+    [spare] = set(psutil.Process().children()) - before
+    spare.kill()
+    psutil.wait_procs([spare], 10)
+    assert outcome("result = True", isolation) == "passed"
+
+
+def test_spares_end_with_their_thread(isolation: Isolation) -> None:
+    end_spares()
+    before = set(psutil.Process().children())
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(outcome, "result = True", isolation).result() == "passed"
+    assert set(psutil.Process().children()) <= before
+    assert outcome("result = True", isolation) == "passed"
 
 
 def test_a_run_is_hidden_while_programs_run(isolation: Isolation) -> None:
