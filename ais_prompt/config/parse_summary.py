@@ -13,7 +13,7 @@ SUMMARY_KEYS = ("type", "dataset_abbrs", "summary_groups", "prompt_db")
 """``type`` and ``prompt_db`` of OpenCompass are accepted and not used."""
 GROUP_KEYS = ("name", "subsets", "weights")
 BY_SIZE = "n"
-"""In place of weights: the number of answers."""
+"""In place of weights: the number of questions."""
 
 
 def parse_summary(top: Section, abbrs: Sequence[str]) -> SummarySpec:

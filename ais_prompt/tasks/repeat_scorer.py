@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import ComparesAnswers
 from ais_prompt.metrics.aggregate import Estimate, estimated_means
+from ais_prompt.metrics.repeatability import repeatability
 from ais_prompt.metrics.repeated import (
     avg_at_n,
     cons_at_k,
@@ -24,6 +26,8 @@ from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.scorer import SAME, Scorer
 from ais_prompt.types import EvalSpec, Prediction, SampleScore, Score, Status
 
+MOST_NAMED: Final = 1000
+"""Unstable questions that results name."""
 SAME_TEXT: Final = "same_text"
 SAME_ANSWER: Final = "same_answer"
 SAME_VERDICT: Final = "same_verdict"
@@ -31,7 +35,7 @@ WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
 
 
 class RepeatScorer(Struct, frozen=True):
-    """Gives each metric of the evaluator as its mean over the answers (avg@n), and two more of the main metric.
+    """Gives each metric of the evaluator as its mean over the answers (avg@n), and more of the main metric.
 
     ``pass@k`` is how likely one of ``k`` answers is right, ``pass^k`` how likely all of them are, and ``cons@n`` the
     value of the answer that most of the ``n`` agree on (`ais_prompt.metrics.repeated`). They need a metric with right
@@ -87,6 +91,28 @@ class RepeatScorer(Struct, frozen=True):
         if scores[0].fraction:
             scores += estimated_means(self._names(), self._named_estimates, samples)
         return scores
+
+    def repeatability(self, samples: Sequence[SampleScore]) -> dict[str, Any] | None:
+        """Return how far the answers to one question differ, as plain JSON values; None of fewer than two questions.
+
+        ``half_width`` is half the 95 % interval of the main metric with so many answers to each question, and
+        ``unstable`` names the first questions whose answers differ in their verdict.
+        """
+        metric = self.answer.evaluator.metrics[0]
+        found = repeatability(
+            [one.values.get(metric, 0.0) for one in sample.repeats if one.status != "failed"] for sample in samples
+        )
+        if found is None:
+            return None
+        unstable = [sample.sample_id for sample in samples if sample.values.get(SAME_VERDICT) == 0]
+        widths = {str(number): found.half_width(number) for number in (1, self.n, 2 * self.n, 4 * self.n)}
+        return {
+            "variance_between_questions": found.between,
+            "variance_within_questions": found.within,
+            "half_width": {**widths, "any number": found.half_width(math.inf)},
+            "unstable_questions": len(unstable),
+            "unstable": unstable[:MOST_NAMED],
+        }
 
     def _names(self) -> list[str]:
         names = [f"pass@{k}" for k in self.k] + [f"pass^{k}" for k in self.k if k > 1]

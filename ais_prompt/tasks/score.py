@@ -85,6 +85,8 @@ def score(
     head: dict[str, Any] = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
     if isinstance(evaluator, CodeEvaluator):
         head["isolation"] = evaluator.isolation
+    if isinstance(scorer, RepeatScorer) and (repeated := scorer.repeatability(samples)):
+        head["repeatability"] = repeated
     if found := _read_otherwise(task, reader, first, read_predictions(path, with_prompts=False), len(samples)):
         head["extraction"] = found.to_json()
         if warning := warning_of(found, fraction=scores[0].fraction):

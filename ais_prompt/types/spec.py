@@ -151,7 +151,7 @@ class SummaryGroup(Struct, frozen=True):
     Attributes:
         name: of the row in the summary.
         subsets: data sets, and groups before this one.
-        weights: data set → weight, or ``n`` for the number of answers; None if they weigh the same.
+        weights: data set → weight, or ``n`` for the number of questions; None if they weigh the same.
         where: config path.
     """
 

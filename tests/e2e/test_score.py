@@ -77,7 +77,10 @@ def test_several_answers_to_a_question(project: Project, place: str) -> None:
     shares = [row["score"] for row in rows.values()]
     assert {row["n"] for row in rows.values()} == {24}
     assert shares == [0.25] * 5 + [1.0] * 3
-    details = json.loads((project.folder() / "results/fake/sums.json").read_text())["details"]
+    results = json.loads((project.folder() / "results/fake/sums.json").read_text())
+    details, repeated = results["details"], results["repeatability"]
+    assert (repeated["unstable"], repeated["variance_within_questions"]) == ([], 0.0)
+    assert list(repeated["half_width"]) == ["1", "3", "6", "12", "any number"]
     assert [len(detail["repeats"]) for detail in details] == [3] * 8
 
 
