@@ -79,6 +79,36 @@ def assert_isolation(project: Project, printed: str) -> None:
     assert json.loads(record.read_text())["sessions"][-1]["isolation"] == {"fake/code": level}
 
 
+HOSTILE = """```python
+import os, signal, sys, threading
+for fd in range(1024):
+    for text in (b'confined\\\\npassed\\\\n', b'unconfined by force\\\\n', b'{secret}'):
+        try: os.write(fd, text)
+        except OSError: pass
+for process in (1, os.getppid(), -1):
+    try: os.kill(process, signal.SIGKILL)
+    except OSError: pass
+def double(x):
+    os._exit(0)
+```"""
+
+
+def test_a_hostile_answer_changes_no_other_score(project: Project) -> None:
+    answers = MODEL.replace("'# wrong'", f"'# silent': {HOSTILE.format(secret='SMUGGLED')!r},\n    '# wrong'")
+    scores = []
+    for model in (MODEL, answers):
+        project.write_config(models=model, datasets=DATASET)
+        done = project.run("run", "eval.py", "--allow-code-execution")
+        assert done.returncode == 0, done.stderr
+        results = json.loads(max(project.root.glob("outputs/*/*/results/fake/code.json")).read_text())
+        scores.append({row["sample_id"]: row["values"] for row in results["details"] if row["extracted"] is not None})
+        assert "SMUGGLED" not in done.stdout + done.stderr
+    honest, attacked = scores
+    [hostile] = attacked.keys() - honest.keys()
+    assert attacked.pop(hostile)["accuracy"] == 0
+    assert attacked == honest
+
+
 def test_a_sandbox_of_the_user_is_tried_before_anything_is_asked(project: Project) -> None:
     project.write_config(models=MODEL, datasets=DATASET.replace("timeout=30", "sandbox='no-such-command --flag'"))
     done = project.run("run", "eval.py", "--allow-code-execution=unsafe")

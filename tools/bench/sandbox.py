@@ -58,7 +58,7 @@ def measure(data: Path) -> dict[str, Any]:
 
 
 def _measure_in(folder: Path, data: Path) -> dict[str, Any]:
-    command = [sys.executable, str(Path(__file__).resolve()), "--one", str(data.resolve())]
+    command = [sys.executable, "-P", str(Path(__file__).resolve()), "--one", str(data.resolve())]
     environment = {**os.environ, "PYTHONPATH": str(folder.resolve())}
     done = subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE)
     result: dict[str, Any] = json.loads(done.stdout)

@@ -1,0 +1,117 @@
+"""Nothing stays behind: after a run was killed, and after a thousand programs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ais_prompt.evaluators.sandbox import Isolation, Task, end_spares, find_isolation, run_program
+from tests.hostile.attack_all import NEIGHBOUR
+from tests.hostile.test_hostile import ROOT, command_without_rights, skip_without
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="programs are confined on Linux only")
+
+HUMANEVAL = next(
+    (path for parent in ROOT.parents if (path := parent / "shared/data/humaneval/HumanEval.jsonl.gz").is_file()), Path()
+)
+
+
+def named(name: str) -> list[int]:
+    """Processes of this name that run; one that ended and waits for its parent is none."""
+    found = psutil.process_iter(["name", "status"])
+    return [process.pid for process in found if process.info["name"] == name and process.info["status"] != "zombie"]
+
+
+def wait_until(condition: object, seconds: float = 60.0) -> bool:
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return bool(condition())
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+@pytest.mark.parametrize("user", ["me", "nobody"])
+def test_nothing_outlives_a_run_that_was_killed(level: str, user: str) -> None:
+    skip_without(level)
+    python = [sys.executable] if user == "me" else command_without_rights()
+    name = f"kill{uuid.uuid4().hex[:8]}"
+    command = [*python, "-m", "tests.hostile.run_one", level, name]
+    run = subprocess.Popen(command, cwd=ROOT if user == "me" else "/", stdout=subprocess.PIPE)
+    assert run.stdout is not None
+    with run, run.stdout:
+        assert run.stdout.readline() == b"ready\n"
+        assert wait_until(lambda: named(name))
+        run.kill()
+    assert wait_until(lambda: not named(name))
+    assert not Path(f"/tmp/hostile{name}").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+def test_a_thousand_programs_leave_nothing(level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_without(level)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    isolation = find_isolation(level)
+    name = f"many{uuid.uuid4().hex[:8]}"
+    before = state()
+    for number in range(1000):
+        assert_outcome(number, name, isolation)
+    end_spares()
+    assert state() == before
+    assert list(tmp_path.iterdir()) == []
+    assert named(name) == []
+    left = [*Path("/tmp").glob(f"*{name}*"), *Path("/dev/shm").glob(f"*{name}*")]
+    assert left == []
+
+
+def assert_outcome(number: int, name: str, isolation: Isolation) -> None:
+    """Every other program is right; the others leave all that they can."""
+    if number % 2:
+        assert run_program(NEIGHBOUR, isolation, 60, 512) == "passed"
+        return
+    leaving = f"""
+import ctypes, os, time
+ctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)
+for folder in ('/tmp', '/dev/shm', '/var/tmp'):
+    try: open(folder + '/{name}{number}', 'w').write('x')
+    except OSError: pass
+ctypes.CDLL(None).shmget(0, 4096, 0o1666)
+try:
+    if not os.fork():
+        os.setsid()
+        time.sleep(300)
+except OSError:
+    pass
+"""
+    assert run_program(Task(leaving, [([], "assert False")]), isolation, 60, 512) == "assertion"
+
+
+def state() -> dict[str, object]:
+    """What programs could leave on this machine, as far as it is this process's or without an owner."""
+    end_spares()
+    return {
+        "children": sorted(child.pid for child in psutil.Process().children(recursive=True)),
+        "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
+        "descriptors": psutil.Process().num_fds(),
+        "threads": psutil.Process().num_threads(),
+        "segments": [line for line in Path("/proc/sysvipc/shm").read_text().splitlines() if f" {os.getpid()} " in line],
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HUMANEVAL.is_file(), reason="the HumanEval data is not at hand")
+@pytest.mark.parametrize("user", ["me", "nobody"])
+def test_all_solutions_of_humaneval_pass(user: str) -> None:
+    python = [sys.executable] if user == "me" else command_without_rights()
+    command = [*python, "-P", str(ROOT / "tools/bench/sandbox.py"), str(HUMANEVAL), "--one"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)} if user == "me" else None
+    done = subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, timeout=900)
+    assert '"programs": 164, "passed": 164' in done.stdout, done.stderr
