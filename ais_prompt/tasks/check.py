@@ -39,6 +39,7 @@ from ais_prompt.tasks.build import (
 )
 from ais_prompt.tasks.check_gates import gate_faults
 from ais_prompt.tasks.check_scoring import check_eval
+from ais_prompt.tasks.clusters import check_cluster
 from ais_prompt.tasks.faults import FaultList
 from ais_prompt.tasks.judge import judge_dataset, judge_fields
 from ais_prompt.tasks.leaks import (
@@ -169,6 +170,7 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -
     if shots is None:
         return None
     before = len(faults)
+    faults.attempt(lambda: check_cluster(spec.eval, data.test), spec.eval.where)
     if not spec.infer.allow_overlap and not isinstance(inferencer, DialogueInferencer):
         columns = spec.reader.input_columns
         overlap = partial(refuse_shown_questions, retriever, columns, data.train, data.test)

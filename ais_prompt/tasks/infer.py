@@ -239,8 +239,9 @@ def _conversation(work: Inference, sample: Sample, openings: Occurrences, cluste
     try:
         shots = work.shots(sample)
         if gap := shown_gap(work.inferencer, sample, shots, work.desk):
-            return _without_answer(work, sample, gap)
-        prediction = yield from numbered(work.inferencer.converse(sample, shots, work.desk), openings)
+            prediction = _without_answer(work, sample, gap)
+        else:
+            prediction = yield from numbered(work.inferencer.converse(sample, shots, work.desk), openings)
     except Exception as error:
         if ends_task(error):
             raise

@@ -228,4 +228,5 @@ def test_a_row_without_a_value_that_the_prompt_shows_is_not_asked(project: Proje
     assert "row 1 has no value in the column 'question', which the prompt shows" in done.stderr
     found = project.predictions()
     assert [bool(one["completions"][0].get("failure")) for one in found] == [False, True, True]
+    assert all(one["row"] for one in found)
     assert len(project.journal()) == 1
