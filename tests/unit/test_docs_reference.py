@@ -1,0 +1,92 @@
+"""What the pages list is what the program has: arguments and defaults, keys, options, links."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.cli.view_prompt import view_prompt
+from ais_prompt.config import parse_dataset
+from ais_prompt.registry import ENCODERS, INFERENCERS, READERS, RETRIEVERS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+REGISTRIES = {"retrievers": RETRIEVERS, "encoders": ENCODERS, "inferencers": INFERENCERS, "readers": READERS}
+PAGES = {"retrievers": "retrievers", "encoders": "retrievers", "inferencers": "inferencers", "readers": "datasets"}
+DESCRIBED = [(kind, name) for kind in PAGES for name in PARTS[kind]]
+LINKING = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+CELL = re.compile(r"(?<!\\)\|")
+
+
+def section(page: str, heading: str) -> str:
+    """The text below a heading, up to the next heading of the same or a higher level."""
+    text = (DOCS / f"{page}.md").read_text("utf-8")
+    found = re.search(rf"^(#+) `?{re.escape(heading)}`?$\n(.*?)(?=^#{{1,6}} |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"{page}.md has no heading {heading!r}"
+    return found[2]
+
+
+def listed(text: str) -> dict[str, str]:
+    """Name in backticks → the second cell, of the first table in a text."""
+    lines = itertools.dropwhile(lambda line: not line.startswith("|"), text.splitlines())
+    rows = [CELL.split(line)[1:-1] for line in itertools.takewhile(lambda line: line.startswith("|"), lines)]
+    return {name: cells[1].strip() for cells in rows[2:] for name in re.findall(r"`([^`]+)`", cells[0])}
+
+
+def default_of(cell: str) -> Any:
+    return ast.literal_eval(cell.strip("`")) if cell else inspect.Parameter.empty
+
+
+@pytest.mark.parametrize(("kind", "name"), DESCRIBED)
+def test_each_argument_is_listed_with_its_default(kind: str, name: str) -> None:
+    signature = inspect.signature(REGISTRIES[kind].get(name)).parameters.values()
+    described = {argument: default_of(cell) for argument, cell in listed(section(PAGES[kind], name)).items()}
+    assert described == {argument.name: argument.default for argument in signature}
+
+
+@pytest.mark.parametrize(
+    ("heading", "keys"),
+    [
+        ("Keys of a dataset", (*parse_dataset.DATASET_KEYS, "type")),
+        ("reader_cfg", parse_dataset.READER_KEYS),
+        ("infer_cfg", parse_dataset.INFER_KEYS),
+        ("eval_cfg", parse_dataset.EVAL_KEYS),
+    ],
+)
+def test_each_key_of_a_dataset_is_listed(heading: str, keys: tuple[str, ...]) -> None:
+    assert set(keys) == set(listed(section("datasets", heading)))
+
+
+def test_each_option_of_view_prompt_is_listed() -> None:
+    options = {option for param in view_prompt.params if isinstance(param, click.Option) for option in param.opts}
+    assert options <= set(listed(section("view-prompt", "Options")))
+
+
+def anchor(heading: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return {anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        path, _, part = target.partition("#")
+        file = (page.parent / path) if path else page
+        assert file.exists(), f"{page.name} links to {target}, which does not exist"
+        assert not part or part in anchors(file), f"{page.name} links to {target}: no such heading"
