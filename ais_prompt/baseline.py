@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from ais_prompt.compare import StoredRun, open_run
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.metrics.bootstrap import PairedDifference, paired_difference
 from ais_prompt.metrics.exact import exact
-from ais_prompt.metrics.paired import LEVEL, detectable, detectable_drop, holm, mcnemar_worse, mean_is_negative
+from ais_prompt.metrics.paired import LEVEL, holm
 from ais_prompt.report.gates import Verdict
 from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
+from ais_prompt.tasks.held_pair import HeldPair, Statistic
 from ais_prompt.tasks.scored_task import ScoredTask
 
 GATE: Final = "no significant drop"
 ENOUGH: Final = 0.9
 """Share of the samples of either run that both must have answered; with fewer the gate is inconclusive."""
-
-Statistic = Callable[[NDArray[np.float64]], float]
 
 
 def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
@@ -91,68 +85,15 @@ def _baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
     task.check_comparable()
     sums = {} if corpus is None else {name: tuple(row.tolist()) for name, row in task.rows.items()}
     return BaselineTask(
-        spec.model.abbr, spec.dataset.abbr, metric.metric, metric.fraction, task.values, task.size, sums
+        spec.model.abbr,
+        spec.dataset.abbr,
+        metric.metric,
+        metric.fraction,
+        task.values,
+        task.size,
+        sums,
+        clusters=task.clusters,
     )
-
-
-class _Pair(Struct, frozen=True, dict=True):
-    """A data set that both have, with the samples that both have answered.
-
-    Attributes:
-        names: ids of these samples.
-        statistic: computes the metric from sums; None if it is a mean.
-    """
-
-    before: BaselineTask
-    after: BaselineTask
-    names: tuple[str, ...]
-    statistic: Statistic | None
-
-    @cached_property
-    def differences(self) -> list[float]:
-        """``after`` less ``before`` of each sample."""
-        return [self.after.values[name] - self.before.values[name] for name in self.names]
-
-    @cached_property
-    def corpus(self) -> PairedDifference | None:
-        """The difference of a metric that is no mean."""
-        if self.statistic is None:
-            return None
-        before, after = (np.array([side.sums[name] for name in self.names]) for side in (self.before, self.after))
-        return paired_difference(before, after, self.statistic)
-
-    @cached_property
-    def p_value(self) -> float:
-        """How likely so large a drop is if nothing became worse, by the test that fits the metric."""
-        if self.corpus is not None:
-            return self.corpus.p_worse
-        values = {*self.before.values.values(), *self.after.values.values()}
-        if values <= {0.0, 1.0}:
-            worse, better = (sum(one * sign > 0 for one in self.differences) for sign in (-1, 1))
-            return mcnemar_worse(worse, better)
-        return mean_is_negative(self.differences)
-
-    @property
-    def drop(self) -> float:
-        """How far the metric fell."""
-        return -(sum(self.differences) / len(self.names) if self.corpus is None else self.corpus.value)
-
-    def detectable(self, tests: int) -> float | None:
-        """The drop that would be found in 80 % of all runs."""
-        return (
-            detectable_drop(self.differences, tests) if self.corpus is None else detectable(self.corpus.stderr, tests)
-        )
-
-    @property
-    def nothing_changed(self) -> bool:
-        """Whether every sample has the value that it had."""
-        sums = [(self.before.sums.get(name), self.after.sums.get(name)) for name in self.names]
-        return not any(self.differences) and all(old == new for old, new in sums)
-
-    @property
-    def left_out(self) -> int:
-        """Samples that only one of the runs has answered."""
-        return len(self.before.values.keys() ^ self.after.values.keys())
 
 
 def check_baseline(
@@ -194,7 +135,7 @@ def check_baseline(
             verdicts.append(_inconclusive(name, fault))
         elif before is not None:
             common = tuple(name for name in task.values if name in before.values)
-            pairs.append(_Pair(before, task, common, statistic))
+            pairs.append(HeldPair(before, task, common, statistic, task.clusters))
     missing = old.keys() - {_key(task, baseline, run) for task in run.tasks}
     verdicts += [_inconclusive(name, "is in the baseline but not in the run") for name in sorted(missing)]
     corrected = holm({number: pair.p_value for number, pair in enumerate(pairs)})
@@ -230,12 +171,15 @@ def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: b
     return ""
 
 
-def _verdict(pair: _Pair, p_value: float, min_drop: float, tests: int) -> Verdict:
+def _verdict(pair: HeldPair, p_value: float, min_drop: float, tests: int) -> Verdict:
+    subject = f"{pair.after.model}/{pair.after.dataset}"
+    if (units := pair.difference.units) < pair.fewest_units:
+        what = f"{units} samples or clusters cannot show a drop; {pair.fewest_units} are the fewest that can"
+        return _inconclusive(subject, what)
     significant = p_value < LEVEL
     passed = not significant or exact(pair.drop) < exact(min_drop) or pair.drop <= 0
-    subject = f"{pair.after.model}/{pair.after.dataset}"
     words = [f"{pair.after.metric} {_points(-pair.drop, pair)} on {len(pair.names)} common samples, p {p_value:.2g}"]
-    found = pair.detectable(tests)
+    found = pair.detectable(LEVEL / tests)
     if pair.nothing_changed:
         words.append("nothing changed" if not pair.left_out else "nothing changed on these")
     elif found is not None:
@@ -247,7 +191,7 @@ def _verdict(pair: _Pair, p_value: float, min_drop: float, tests: int) -> Verdic
     return Verdict(GATE, subject, passed, "; ".join(words))
 
 
-def _points(value: float, pair: _Pair) -> str:
+def _points(value: float, pair: HeldPair) -> str:
     """A difference; of parts of 1 in points of percent."""
     return f"{100 * value:+.1f} points" if pair.after.fraction else f"{value:+.4g}"
 

@@ -83,11 +83,11 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
             found.append(compare(old, new))
         except AisPromptError as error:
             notes.append(f"{new.task.spec.name} cannot be compared: {error}")
-    corrected = holm({number: one.p for number, one in enumerate(found) if one.p is not None})
+    corrected = holm({number: one.p for number, one in enumerate(found)})
     return RunComparison(
         before,
         after,
-        tuple(adjusted(one, corrected.get(number)) for number, one in enumerate(found)),
+        tuple(adjusted(one, corrected[number]) for number, one in enumerate(found)),
         tuple(notes),
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
+
+from ais_prompt.metrics.paired import LEVEL
 
 RESAMPLES: Final = 1000
 SEED: Final = 0
@@ -39,44 +42,85 @@ def bootstrap(
     return float(np.std(found, ddof=1)), (float(low), float(high))
 
 
-class PairedDifference(NamedTuple):
+class SumsDifference(Struct, frozen=True):
     """How two sets of answers to the same samples differ in a number that is computed from sums.
 
     Attributes:
         value: the second less the first.
-        stderr, interval: of the difference; None of fewer than two samples.
+        stderr, interval: of the difference, with 95 % confidence; None of fewer than two units, or if nothing changed.
+        p: how likely so large a difference is if there is none (two-sided). It is below 5 % exactly where the interval
+            leaves out 0.
         p_worse: how likely so low a difference is if the second is no worse (one-sided).
+        units: independent units: samples, or clusters of them.
+        found: the differences of the resamples, in order.
     """
 
     value: float
     stderr: float | None
     interval: tuple[float, float] | None
+    p: float
     p_worse: float
+    units: int
+    found: tuple[float, ...] = ()
+
+    def low_end(self, confidence: float) -> float | None:
+        """Return the lower end of the one-sided interval; None if that cannot be known."""
+        return float(np.percentile(self.found, 100 * (1 - confidence))) if self.found else None
 
 
-def paired_difference(
+def sums_difference(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
     statistic: Callable[[NDArray[np.float64]], float],
+    clusters: Sequence[str] | None = None,
     resamples: int = RESAMPLES,
-) -> PairedDifference:
-    """Compare two numbers that are computed from sums over the same samples, by a paired bootstrap.
+) -> SumsDifference:
+    """Compare two numbers that are computed from sums over the same samples.
 
-    Each resample draws the same samples for both. ``p_worse`` is the share of resamples whose difference is 0 or more,
-    one added to both counts. Source: Koehn 2004, as in `bootstrap`.
+    The interval is that of a paired bootstrap: each resample draws the same units for both. There are two tests: the
+    share of resamples on the other side of 0, and the one that swaps the two answers to a unit at random. The p-value
+    is the larger one, and the interval is extended to 0 where it is not below 5 %.
+
+    Sources: Koehn 2004, as in `bootstrap`; Riezler and Maxwell 2005, "On Some Pitfalls in Automatic Evaluation and
+    Significance Testing for MT", on swapping.
 
     Args:
         before, after: what each sample adds to the sums; shape (samples, quantities), in the same order of samples.
         statistic: the number, from the sums; shape (quantities,).
+        clusters: the cluster of each sample; None if all are independent.
         resamples: how often is drawn.
     """
+    if clusters is not None:
+        before, after = _by_cluster(before, clusters), _by_cluster(after, clusters)
     size = len(before)
-    value = statistic(after.sum(axis=0)) - statistic(before.sum(axis=0))
-    if size < 2:
-        return PairedDifference(value, None, None, 1.0)
+    totals = before.sum(axis=0), after.sum(axis=0)
+    value = statistic(totals[1]) - statistic(totals[0])
+    if size < 2 or np.array_equal(before, after):
+        return SumsDifference(value, None, None, 1.0, 1.0, size)
     draw = np.random.default_rng(SEED)
     weights = (np.bincount(draw.integers(size, size=size), minlength=size) for _ in range(resamples))
-    found = np.array([statistic(weight @ after) - statistic(weight @ before) for weight in weights])
+    found = np.sort([statistic(weight @ after) - statistic(weight @ before) for weight in weights])
+    changes = after - before
+    moved = (draw.integers(0, 2, size=size) @ changes for _ in range(resamples))
+    swapped = np.array([statistic(totals[1] - some) - statistic(totals[0] + some) for some in moved])
+    tolerance = 1e-12 * (abs(value) + 1)
+    worse = max(_share(found >= 0), _share(swapped <= value + tolerance))
+    better = max(_share(found <= 0), _share(swapped >= value - tolerance))
+    p = min(1.0, 2 * min(worse, better))
     low, high = np.percentile(found, [2.5, 97.5])
-    p_worse = (1 + int((found >= 0).sum())) / (1 + resamples)
-    return PairedDifference(value, float(np.std(found, ddof=1)), (float(low), float(high)), p_worse)
+    if p >= LEVEL:
+        low, high = min(low, 0.0), max(high, 0.0)
+    interval = (float(low), float(high))
+    return SumsDifference(value, float(np.std(found, ddof=1)), interval, p, worse, size, tuple(found.tolist()))
+
+
+def _share(hits: NDArray[np.bool_]) -> float:
+    """Return the share of hits, with one hit added to both counts."""
+    return (1 + int(hits.sum())) / (1 + len(hits))
+
+
+def _by_cluster(rows: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.float64]:
+    numbers = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    sums = np.zeros((numbers.max() + 1, rows.shape[1]))
+    np.add.at(sums, numbers, rows)
+    return sums

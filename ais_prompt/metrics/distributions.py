@@ -38,6 +38,26 @@ def gamma_quantile(probability: float, shape: float) -> float:
     return _solve(lambda value: _incomplete_gamma(shape, value), probability, max(shape, 1.0))
 
 
+def beta_quantile(probability: float, a: float, b: float) -> float:
+    """Return the quantile of the beta distribution.
+
+    Args:
+        probability: above 0 and below 1.
+        a, b: its parameters, above 0.
+    """
+    return _solve(lambda value: _incomplete_beta(value, a, b), probability, 1.0)
+
+
+def binomial_tail(successes: int, trials: int, chance: float) -> float:
+    """Return how likely at least so many successes are.
+
+    Source: Abramowitz and Stegun 1964, formula 26.5.24.
+    """
+    if successes <= 0:
+        return 1.0
+    return _incomplete_beta(chance, successes, trials - successes + 1) if successes <= trials else 0.0
+
+
 def _solve(function: Callable[[float], float], target: float, highest: float) -> float:
     """Return where a function that grows from 0 to ``highest`` reaches ``target``, by bisection."""
     low, high = 0.0, highest

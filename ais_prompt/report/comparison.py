@@ -52,13 +52,13 @@ def _table(comparisons: Iterable[Comparison]) -> Table:
             str(one.common),
             str(one.worse),
             str(one.better),
-            Text("" if one.p_adjusted is None else f"{one.p_adjusted:.3g}", style=_style(one)),
+            Text(f"{one.p_adjusted:.3g}", style=_style(one)),
         )
     return table
 
 
 def _style(one: Comparison) -> str:
-    if one.p_adjusted is None or one.p_adjusted >= SIGNIFICANT:
+    if one.p_adjusted >= SIGNIFICANT:
         return ""
     return "bold red" if one.difference < 0 else "bold green"
 
@@ -67,6 +67,8 @@ def _explanation(one: Comparison, flips: int) -> Iterator[Text]:
     yield Text(f"\n{printable(f'{one.model}/{one.dataset}')}", style="bold")
     for change in one.changes:
         yield Text(printable(f"  {change.part} differs: {change.before}  →  {change.after}"))
+    if one.units != one.common:
+        yield Text(f"  {one.common} samples in {one.units} clusters, which are the units of interval and p")
     if not one.changes:
         yield Text("  no part of the two runs differs")
     for what, count in (
@@ -145,6 +147,7 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "failed_after": one.failed_after,
         "worse": one.worse,
         "better": one.better,
+        "units": one.units,
         "p": one.p,
         "p_adjusted": one.p_adjusted,
         "shares": [{"cause": s.cause, "difference": s.difference, "samples": s.samples} for s in one.shares],

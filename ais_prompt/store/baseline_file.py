@@ -38,6 +38,8 @@ class BaselineTask(Struct, frozen=True):
         values: name of the sample → its value, of those samples that were answered.
         n: all samples, answered or not; None if that is not known.
         sums: name of the sample → what it adds to the sums that the metric is computed from; empty if it is a mean.
+        clusters: name of the sample → its cluster, of those that have one. The file does not hold them: those of the
+            run that is held against it count.
     """
 
     model: str
@@ -47,6 +49,7 @@ class BaselineTask(Struct, frozen=True):
     values: Mapping[str, float]
     n: int | None = None
     sums: Mapping[str, tuple[float, ...]] = {}
+    clusters: Mapping[str, str] = {}
 
     @property
     def size(self) -> int:

@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.metrics.paired import bootstrap_interval, mcnemar_exact
+from ais_prompt.metrics.difference import mean_difference
 from ais_prompt.tasks.changed_parts import Change, changed_parts, same_extraction
-from ais_prompt.tasks.corpus_comparison import Numbers, Share, compare_corpus, same_prompt
+from ais_prompt.tasks.corpus_comparison import Numbers, Share, clusters_of, compare_corpus, same_prompt
 from ais_prompt.tasks.scored_task import ScoredTask
 from ais_prompt.types import Prediction
 
@@ -49,8 +49,9 @@ class Comparison(Struct, frozen=True):
         failed_before, failed_after: common samples without an answer, which are left out.
         before, after: the two scores.
         differences: ``after`` less ``before`` of each common sample.
-        interval: where the true difference lies, with 95 % confidence.
-        p: of McNemar's exact test, where answers are right or wrong; None for other metrics.
+        interval: where the true difference lies, with 95 % confidence; None if that cannot be known.
+        p: how likely so large a difference is if there is none; below 5 % exactly where ``interval`` leaves out 0.
+        units: independent units among the samples: these, or clusters of them.
         p_adjusted: the same after Holm's correction over all data sets.
         flips: samples whose value changed, those that became worse first.
         shares: what the difference comes from; they add up to it.
@@ -70,11 +71,12 @@ class Comparison(Struct, frozen=True):
     after: float
     differences: tuple[float, ...]
     interval: tuple[float, float] | None
-    p: float | None
+    p: float
+    units: int
     flips: tuple[Flip, ...]
     shares: tuple[Share, ...]
     changes: tuple[Change, ...]
-    p_adjusted: float | None = None
+    p_adjusted: float = 1.0
 
     @property
     def difference(self) -> float:
@@ -139,15 +141,16 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         before=numbers.before,
         after=numbers.after,
         differences=differences,
-        interval=numbers.interval,
-        p=_p_value([*(old[name] for name in ids), *(new[name] for name in ids)], differences),
+        interval=numbers.difference.interval,
+        p=numbers.difference.p,
+        units=numbers.difference.units,
         flips=tuple(_flips(before, after, ids, differences)),
         shares=numbers.shares,
         changes=tuple(changes),
     )
 
 
-def adjusted(comparison: Comparison, p_adjusted: float | None) -> Comparison:
+def adjusted(comparison: Comparison, p_adjusted: float) -> Comparison:
     """The comparison with its corrected p-value."""
     return replace(comparison, p_adjusted=p_adjusted)
 
@@ -156,7 +159,7 @@ def _mean_numbers(before: ScoredTask, after: ScoredTask, ids: Sequence[str], dif
     return Numbers(
         before=_mean(before.values[name] for name in ids),
         after=_mean(after.values[name] for name in ids),
-        interval=bootstrap_interval(differences),
+        difference=mean_difference(differences, clusters_of(after, ids), before.best and after.best),
         shares=tuple(_shares(before, after, ids, differences)),
     )
 
@@ -168,12 +171,6 @@ def _joined(before: str, after: str) -> str:
 def _mean(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found)
-
-
-def _p_value(values: Sequence[float], differences: Sequence[float]) -> float | None:
-    if any(value not in (0.0, 1.0) for value in values):
-        return None
-    return mcnemar_exact(sum(one < 0 for one in differences), sum(one > 0 for one in differences))
 
 
 def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> list[Flip]:

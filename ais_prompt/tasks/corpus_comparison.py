@@ -9,7 +9,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ais_prompt.metrics.bootstrap import paired_difference
+from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
+from ais_prompt.metrics.difference import MeanDifference
 from ais_prompt.tasks.changed_parts import same_extraction
 from ais_prompt.tasks.scored_task import ScoredTask
 
@@ -28,17 +29,23 @@ class Share(Struct, frozen=True):
 
 
 class Numbers(Struct, frozen=True):
-    """What is compared of the common samples: the metric of each run, the interval of the difference, its shares."""
+    """What is compared of the common samples: the metric of each run, their difference, its shares."""
 
     before: float
     after: float
-    interval: tuple[float, float] | None
+    difference: MeanDifference | SumsDifference
     shares: tuple[Share, ...]
 
 
 def same_prompt(before: ScoredTask, after: ScoredTask, name: str) -> bool:
     """Whether both runs sent the same for a sample."""
     return before.predictions[name].origin_prompt == after.predictions[name].origin_prompt
+
+
+def clusters_of(task: ScoredTask, ids: Sequence[str]) -> list[str] | None:
+    """Return the cluster of each sample, which is the sample itself if it has none; None if no sample has one."""
+    found = task.clusters
+    return [f"cluster {found[name]}" if name in found else name for name in ids] if found else None
 
 
 def compare_corpus(before: ScoredTask, after: ScoredTask, ids: Sequence[str]) -> Numbers:
@@ -50,9 +57,9 @@ def compare_corpus(before: ScoredTask, after: ScoredTask, ids: Sequence[str]) ->
         return statistic(_matrix(rows, ids).sum(axis=0))
 
     old, new = before.rows, after.rows
-    found = paired_difference(_matrix(old, ids), _matrix(new, ids), statistic)
+    found = sums_difference(_matrix(old, ids), _matrix(new, ids), statistic, clusters_of(after, ids))
     shares = tuple(_shares(before, after, ids, metric))
-    return Numbers(metric(old), metric(new), found.interval, shares)
+    return Numbers(metric(old), metric(new), found, shares)
 
 
 def _matrix(rows: Rows, ids: Sequence[str]) -> NDArray[np.float64]:

@@ -106,6 +106,16 @@ class ScoredTask(Struct, frozen=True, dict=True):
         }
 
     @cached_property
+    def clusters(self) -> dict[str, str]:
+        """Sample id → cluster, of those samples that have one."""
+        return {detail["sample_id"]: detail["cluster"] for detail in self.details if "cluster" in detail}
+
+    @property
+    def best(self) -> float | None:
+        """The highest value of the main metric, if all are from 0 to 1; None if that is not known."""
+        return 1.0 if self.metric.fraction and all(0 <= value <= 1 for value in self.values.values()) else None
+
+    @cached_property
     def extracted(self) -> dict[str, Any]:
         """Sample id → what was read out of the answer."""
         return {detail["sample_id"]: detail["extracted"] for detail in self.details}

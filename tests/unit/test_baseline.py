@@ -81,10 +81,10 @@ def test_nothing_changed_is_only_said_if_nothing_did() -> None:
 
     assert "nothing changed" in found(task(9, 1), task(9, 1))
     assert "nothing changed" not in found(task(1, 0), task(0, 1))  # one sample, another value
-    f1 = BaselineTask("m", "d", "f1", True, {"a": 0.5, "b": 0.5})
-    assert "nothing changed" not in found(f1, replace(f1, values={"a": 0.25, "b": 0.25}))
-    bleu = replace(f1, metric="bleu", fraction=False, sums={"a": (1.0,), "b": (2.0,)})
-    other = replace(bleu, sums={"a": (1.0,), "b": (3.0,)})
+    f1 = BaselineTask("m", "d", "f1", True, dict.fromkeys("abcdef", 0.5))
+    assert "nothing changed" not in found(f1, replace(f1, values=dict.fromkeys("abcdef", 0.25)))
+    bleu = replace(f1, metric="bleu", fraction=False, sums=dict.fromkeys("abcdef", (1.0,)))
+    other = replace(bleu, sums={**bleu.sums, "b": (3.0,)})
     for after, unchanged in ((bleu, True), (other, False)):
         [verdict] = check_baseline(run(bleu), run(after), statistics={"m/d": lambda sums: float(sums[0])})
         assert ("nothing changed" in verdict.found) is unchanged
@@ -106,6 +106,23 @@ def test_a_metric_of_sums_is_compared_as_such() -> None:
     assert check_baseline(run(made(4)), run(made(8)), statistics={"m/d": ratio})[0].passed
     [old] = check_baseline(run(replace(made(8), sums={})), run(made(8)), statistics={"m/d": ratio})
     assert old.inconclusive
+
+
+def test_too_few_samples_cannot_show_a_drop() -> None:
+    for metric, worse in (("accuracy", 0.0), ("f1", 0.25)):
+        before = BaselineTask("m", "d", metric, True, dict.fromkeys("abcd", 1.0))
+        [verdict] = check_baseline(run(before), run(replace(before, values=dict.fromkeys("abcd", worse))))
+        assert verdict.inconclusive
+        five = replace(before, values=dict.fromkeys("abcde", 1.0))
+        [verdict] = check_baseline(run(five), run(replace(five, values=dict.fromkeys("abcde", worse))))
+        assert not verdict.inconclusive
+
+
+def test_a_drop_in_one_cluster_is_no_drop_of_its_many_samples() -> None:
+    clusters = {f"s{number}": str(number // 20) for number in range(100)}
+    before, after = task(100, 0), task(80, 20)
+    assert not check_baseline(run(before), run(after))[0].passed
+    assert check_baseline(run(before), run(replace(after, clusters=clusters)))[0].passed
 
 
 def test_a_limit_on_the_drop_is_exact() -> None:

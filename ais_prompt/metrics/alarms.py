@@ -1,0 +1,51 @@
+"""How often a nightly run alarms although nothing became worse."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ais_prompt.metrics.paired import LEVEL
+
+NIGHTS: Final = 365
+_BASELINES: Final = 4_000
+_SEED: Final = 0
+
+
+class Alarms(NamedTuple):
+    """False alarms of a year of nightly runs against one baseline.
+
+    Attributes:
+        mean: over all baselines that the same model might have given.
+        unlucky: so many or more with one of ten such baselines.
+    """
+
+    mean: float
+    unlucky: float
+
+
+def alarms_per_year(datasets: int, runs: int, level: float = LEVEL) -> Alarms:
+    """Return how many nights of a year alarm although nothing became worse.
+
+    Each night has noise of its own, but all of them share that of the baseline: a lucky one makes every night look
+    worse. A baseline of ``runs`` runs has 1 / (runs + 1) of the variance of the difference. The noise is taken to be
+    normal; with few changing samples the tests are stricter than their level, and there are fewer alarms.
+
+    Args:
+        datasets: how many of them do not give the same answers every night.
+        runs: in the baseline.
+        level: of the gate, for all data sets together.
+    """
+    if not datasets:
+        return Alarms(0.0, 0.0)
+    normal = NormalDist()
+    shared = 1 / (runs + 1)
+    luck = np.random.default_rng(_SEED).standard_normal((_BASELINES, datasets))
+    # The first step of Holm's procedure decides whether there is an alarm at all.
+    limit = normal.inv_cdf(level / datasets)
+    ends = (limit - np.sqrt(shared) * luck) / np.sqrt(1 - shared)
+    quiet = np.array([[1 - normal.cdf(end) for end in row] for row in ends.tolist()]).prod(axis=1)
+    nights = NIGHTS * (1 - quiet)
+    return Alarms(float(nights.mean()), float(np.quantile(nights, 0.9)))

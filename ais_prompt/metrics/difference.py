@@ -1,0 +1,165 @@
+"""The mean of paired differences: its interval, and p-values that agree with it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Final
+
+from msgspec import Struct
+
+from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.metrics.distributions import t_quantile
+from ais_prompt.metrics.interval import spread_of
+from ais_prompt.metrics.paired import LEVEL, mcnemar_worse
+from ais_prompt.metrics.sign_flips import Tails, sign_flips
+from ais_prompt.metrics.tango import tango_interval
+from ais_prompt.types import Spread
+
+TAIL: Final = LEVEL / 2
+"""Of the 95 % interval, on either side."""
+_NORMAL: Final = NormalDist()
+_FEWEST: Final = 1e-6
+
+
+class MeanDifference(Struct, frozen=True):
+    """The mean of paired differences.
+
+    Attributes:
+        value: the mean.
+        stderr: its standard error; None of fewer than two units.
+        interval: where the true one lies, with 95 % confidence; None if that cannot be known.
+        p: how likely so large a difference is if there is none (two-sided). It is below 5 % exactly where the interval
+            leaves out 0.
+        p_worse: how likely so low a difference is if nothing became worse (one-sided).
+        units: independent units: samples, or clusters of them.
+        worse, better: the sums of all negative and of all positive differences, divided by the number of samples.
+        spread: of the mean; None of fewer than two units.
+        best: the highest value of the metric, the lowest being 0; None if there is none.
+    """
+
+    value: float
+    stderr: float | None
+    interval: tuple[float, float] | None
+    p: float
+    p_worse: float
+    units: int
+    worse: float
+    better: float
+    spread: Spread | None
+    best: float | None
+
+    def low_end(self, confidence: float) -> float | None:
+        """Return the lower end of the one-sided interval; None if that cannot be known."""
+        ends = _ends(self.value, self.worse, self.better, self.spread, self.best, 1 - confidence)
+        return ends[0] if ends else None
+
+    def effective(self, tail: float) -> float:
+        """Return of how many samples, right or wrong, the mean would vary as much as it does."""
+        if self.spread is None or self.best is None:
+            return self.units
+        return _effective(self.value, self.worse, self.better, self.spread, self.best, tail)
+
+
+def mean_difference(
+    differences: Sequence[float], clusters: Sequence[str] | None = None, best: float | None = 1.0
+) -> MeanDifference:
+    """Return what is known of the mean of paired differences.
+
+    The interval is Tango's. Values that are not only right or wrong, and clusters, have it with as many samples as
+    would make the mean vary as much as it does, and with the quantile of Student's t in place of the normal one.
+
+    There are two tests: the one that the interval inverts, and the one that flips signs, which assumes nothing. The
+    p-value is the larger one; where the interval leaves out 0 and flipping signs does not, the interval is extended to
+    0. So both always say the same. For right and wrong the p-value is that of McNemar's exact test: flipping signs.
+
+    Sources: Tango 1998, as in `tango_interval`; for the effective number Kish 1965 and Franco et al. 2019, as in
+    `ais_prompt.metrics.interval.mean_interval`.
+
+    Args:
+        differences: of the samples, in the metric's own unit; at least one.
+        clusters: the cluster of each sample; None if all are independent.
+        best: the highest value of the metric, the lowest being 0; None if there is none.
+    """
+    n, value = len(differences), exact_mean(differences)
+    sums: defaultdict[object, float] = defaultdict(float)
+    sizes: defaultdict[object, int] = defaultdict(int)
+    for number, difference in enumerate(differences):
+        unit = number if clusters is None else clusters[number]
+        sums[unit] += difference
+        sizes[unit] += 1
+    binary = best is not None and len(sums) == n and all(abs(one) in (0.0, best) for one in differences)
+    worse = math.fsum(-one for one in differences if one < 0) / n
+    better = math.fsum(one for one in differences if one > 0) / n
+    spread = spread_of([(sums[unit] - value * sizes[unit]) / n for unit in sums], binary)
+    tails = _binary_tails(differences) if binary else sign_flips(list(sums.values()))
+    p, p_worse = tails.two_sided, tails.worse
+    if not binary:  # McNemar's exact test is below 5 % only where the one that the interval inverts is, too
+        p = max(p, 2 * _score_tail(-abs(value), worse, better, spread, best, TAIL))
+        p_worse = max(p_worse, _score_tail(value, worse, better, spread, best, LEVEL))
+    interval = _ends(value, worse, better, spread, best, TAIL)
+    if interval is not None and p >= LEVEL:
+        interval = (min(interval[0], 0.0), max(interval[1], 0.0))
+    return MeanDifference(
+        value=value,
+        stderr=None if spread is None else spread.stderr,
+        interval=interval,
+        p=min(p, 1.0),
+        p_worse=p_worse,
+        units=len(sums),
+        worse=worse,
+        better=better,
+        spread=spread,
+        best=best,
+    )
+
+
+def _binary_tails(differences: Sequence[float]) -> Tails:
+    worse, better = (sum(one * sign > 0 for one in differences) for sign in (-1, 1))
+    return Tails(mcnemar_worse(worse, better), mcnemar_worse(better, worse))
+
+
+def _ends(
+    value: float, worse: float, better: float, spread: Spread | None, best: float | None, tail: float
+) -> tuple[float, float] | None:
+    """Return the ends of the interval that leaves out ``tail`` on either side."""
+    if spread is None:
+        return None
+    z = _NORMAL.inv_cdf(1 - tail)
+    if best is None:
+        half = z * _wider(spread, tail) * spread.stderr
+        return (value - half, value + half) if spread.variance else None
+    n = _effective(value, worse, better, spread, best, tail)
+    low, high = tango_interval(worse / best * n, better / best * n, n, z)
+    return low * best, high * best
+
+
+def _score_tail(
+    value: float, worse: float, better: float, spread: Spread | None, best: float | None, tail: float
+) -> float:
+    """Return the p-value of the test that the interval inverts: the lower tail of its statistic at 0."""
+    if spread is None:
+        return 1.0
+    if best is None:
+        return _NORMAL.cdf(value / (spread.stderr * _wider(spread, tail))) if spread.variance else 0.5
+    changed = (worse + better) / best
+    if not changed:
+        return 0.5
+    return _NORMAL.cdf(value / best * math.sqrt(_effective(value, worse, better, spread, best, tail) / changed))
+
+
+def _effective(value: float, worse: float, better: float, spread: Spread, best: float, tail: float) -> float:
+    """Return of how many samples, right or wrong, the mean would vary as much as it does."""
+    if spread.freedom is None:
+        return spread.units
+    possible = (worse + better) / best - (value / best) ** 2
+    if possible <= 0 or spread.variance <= 0:
+        return spread.units
+    return max(possible / (spread.variance / best**2) / _wider(spread, tail) ** 2, _FEWEST)
+
+
+def _wider(spread: Spread, tail: float) -> float:
+    """Return by how much Student's t is wider than the normal distribution."""
+    return 1.0 if spread.freedom is None else t_quantile(1 - tail, spread.freedom) / _NORMAL.inv_cdf(1 - tail)

@@ -1,0 +1,105 @@
+"""Which drop a paired test finds, and how many samples that takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from ais_prompt.metrics.distributions import binomial_tail
+from ais_prompt.metrics.paired import LEVEL
+
+POWER: Final = 0.8
+"""How often a drop that is called detectable is found."""
+_REACH: Final = 8
+"""Standard deviations of the number of changed samples that are looked at, on either side."""
+_TERMS: Final = 80
+"""Most numbers of changed samples that are summed over; between them the power hardly changes."""
+
+
+def mcnemar_power(n: int, worse: float, better: float, level: float = LEVEL) -> float:
+    """Return how often the exact one-sided McNemar test finds a drop.
+
+    The number of changed samples is binomial, and so is how many of them became worse. Source: Miettinen 1968, "The
+    Matched Pairs Design in the Case of All-or-None Responses", the unconditional power.
+
+    Args:
+        n: samples.
+        worse, better: how likely a sample becomes worse and better.
+        level: of the test.
+    """
+    changed = min(worse + better, 1.0)
+    if changed <= 0:
+        return 0.0
+    spread = _REACH * math.sqrt(n * changed * (1 - changed)) + _REACH
+    low, high = max(0, math.floor(n * changed - spread)), min(n, math.ceil(n * changed + spread))
+    weights, found = 0.0, 0.0
+    for number in range(low, high + 1, max(1, (high - low) // _TERMS)):
+        weight = _binomial(number, n, changed)
+        weights += weight
+        if weight:
+            found += weight * binomial_tail(_critical(number, level), number, min(worse / changed, 1.0))
+    return found / weights
+
+
+def detectable_drop(n: int, changed: float, level: float = LEVEL) -> float | None:
+    """Return the smallest drop that the exact one-sided McNemar test finds in 80 %.
+
+    Beside the samples that change without a drop, half of them for the worse, others become worse.
+
+    Args:
+        n: samples.
+        changed: the share of samples that change without a drop.
+        level: of the test.
+
+    Returns:
+        As a share of all samples; None if no drop is found so often.
+    """
+    return _smallest(lambda drop: mcnemar_power(n, changed / 2 + drop, changed / 2, level) >= POWER, 1 - changed)
+
+
+def fewest_samples(found: Callable[[int], bool], most: int = 1_000_000) -> int | None:
+    """Return the smallest number of samples that is enough; None if ``most`` are not.
+
+    Args:
+        found: whether so many are enough.
+        most: where to give up.
+    """
+    high = 1
+    while not found(high):
+        high *= 2
+        if high > most:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return high
+
+
+def _smallest(found: Callable[[float], bool], most: float) -> float | None:
+    if most <= 0 or not found(most):
+        return None
+    low, high = 0.0, most
+    while high - low > 1e-5:
+        middle = (low + high) / 2
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return high
+
+
+@lru_cache(maxsize=10_000)
+def _critical(changed: int, level: float) -> int:
+    """Return how many of the changed samples must be worse for the test to see a drop; more than all if none can."""
+    low, high = changed // 2, changed + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if binomial_tail(middle, changed, 0.5) < level else (middle, high)
+    return high
+
+
+def _binomial(successes: int, trials: int, chance: float) -> float:
+    if chance >= 1:
+        return float(successes == trials)
+    ways = math.lgamma(trials + 1) - math.lgamma(successes + 1) - math.lgamma(trials - successes + 1)
+    return math.exp(ways + successes * math.log(chance) + (trials - successes) * math.log1p(-chance))
