@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import statistics
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from msgspec.structs import replace
 
 from ais_prompt.compare import StoredRun, open_run
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.exact import exact
 from ais_prompt.metrics.paired import LEVEL, holm
 from ais_prompt.report.gates import Verdict
@@ -48,6 +52,52 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
     return Baseline(run.name, tuple(_baseline_task(task, by_row=by_row) for task in tasks), by_row)
 
 
+def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
+    """Return the baseline of several runs: each sample has the mean of its values.
+
+    Args:
+        runs: runs of the same config that are scored; at least one.
+
+    Raises:
+        ConfigError: a run is no evidence, or they do not have the same data sets, metrics and samples.
+        StoreError, DataError: as `make_baseline`.
+    """
+    by_row = any(task.knows_only_rows for run in runs for task in run.tasks)
+    made = [make_baseline(run, by_row=by_row) for run in runs]
+    first = made[0]
+    if len(made) == 1:
+        return first
+    for other in made[1:]:
+        if [_identity(task) for task in other.tasks] != [_identity(task) for task in first.tasks]:
+            what = f"{other.run} has other models, data sets or metrics than {first.run}"
+            raise ConfigError(what, fix="make a baseline of runs of one config")
+    columns = zip(*(one.tasks for one in made), strict=True)
+    tasks = tuple(_mean_task(column) for column in columns)
+    return Baseline(", ".join(one.run for one in made), tasks, first.by_row, len(made))
+
+
+def _identity(task: BaselineTask) -> tuple[str, str, str]:
+    return task.model, task.dataset, task.metric
+
+
+def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
+    """The same data set in several runs, as one."""
+    first, size = tasks[0], max(task.size for task in tasks)
+    names = [name for name in first.values if all(name in task.values for task in tasks)]
+    if len(names) < ENOUGH * size:
+        what = f"only {len(names)} of {size} samples of {first.model}/{first.dataset} were answered in all runs"
+        raise ConfigError(what, fix="make a baseline of runs with the same data; ask failed samples again with -r")
+    values = {name: [task.values[name] for task in tasks] for name in names}
+    sums = {name: np.mean([task.sums[name] for task in tasks], axis=0) for name in names if first.sums}
+    return replace(
+        first,
+        values={name: exact_mean(found) for name, found in values.items()},
+        n=size,
+        sums={name: tuple(row.tolist()) for name, row in sums.items()},
+        noise=exact_mean([statistics.variance(found) for found in values.values()]),
+    )
+
+
 def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
     """A baseline file, or the baseline that a run makes (its path, name or time).
 
@@ -58,9 +108,9 @@ def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
     return read_baseline(Path(name)) if Path(name).is_file() else make_baseline(open_run(name, work_dir))
 
 
-def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0) -> list[Verdict]:
+def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: float = LEVEL) -> list[Verdict]:
     """Hold a run against a baseline, as `check_baseline` does; inconclusive as a whole if it is not finished."""
-    tasks, faults, statistics = [], {}, {}
+    tasks, faults, metrics = [], {}, {}
     scored = [task for task in run.tasks if task.task.spec.dataset.eval.evaluator is not None]
     by_row = baseline.by_row or any(task.knows_only_rows for task in scored)
     for task in scored:
@@ -72,11 +122,11 @@ def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0) -> list
             elif run.status != "finished":
                 faults[name] = f"the run is {run.status}"
             if task.corpus is not None:
-                statistics[name] = task.corpus.statistic
+                metrics[name] = task.corpus.statistic
         except AisPromptError as error:
             tasks.append(BaselineTask(task.task.spec.model.abbr, task.task.spec.dataset.abbr, "", True, {}))
             faults[name] = error.what
-    return check_baseline(baseline, Baseline(run.name, tuple(tasks), by_row), min_drop, statistics, faults)
+    return check_baseline(baseline, Baseline(run.name, tuple(tasks), by_row), min_drop, metrics, faults, level)
 
 
 def _baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
@@ -100,20 +150,22 @@ def check_baseline(
     baseline: Baseline,
     run: Baseline,
     min_drop: float = 0.0,
-    statistics: Mapping[str, Statistic] | None = None,
+    metrics: Mapping[str, Statistic] | None = None,
     faults: Mapping[str, str] | None = None,
+    level: float = LEVEL,
 ) -> list[Verdict]:
     """Fail where a data set dropped significantly, by ``min_drop`` or more; inconclusive where that cannot be told.
 
-    One-sided tests of paired samples at a level of 5 %, corrected over all data sets by Holm's procedure: runs that are
-    equally good fail in 5 % of all cases at most, however many data sets there are.
+    One-sided tests of paired samples, corrected over all data sets by Holm's procedure: runs that are equally good fail
+    in ``level`` of all cases at most, however many data sets there are.
 
     Args:
         baseline: what is held against.
         run: the run that is looked at, as a baseline of its own.
         min_drop: the smallest drop that matters, in the metric's unit.
-        statistics: ``model/dataset`` of the run → what computes its metric from sums, where it is no mean.
+        metrics: ``model/dataset`` of the run → what computes its metric from sums, where it is no mean.
         faults: ``model/dataset`` of the run → why it is no evidence.
+        level: how often equally good runs may fail.
 
     Raises:
         ConfigError: one of them knows samples by their rows, the other by their ids.
@@ -128,18 +180,18 @@ def check_baseline(
     verdicts, pairs = [], []
     for task in run.tasks:
         name = f"{task.model}/{task.dataset}"
-        statistic = (statistics or {}).get(name)
+        statistic = (metrics or {}).get(name)
         before = old.get(_key(task, baseline, run))
         fault = (faults or {}).get(name) or _cannot_pair(before, task, is_mean=statistic is None)
         if fault:
             verdicts.append(_inconclusive(name, fault))
         elif before is not None:
             common = tuple(name for name in task.values if name in before.values)
-            pairs.append(HeldPair(before, task, common, statistic, task.clusters))
+            pairs.append(HeldPair(before, task, common, statistic, task.clusters, baseline.runs))
     missing = old.keys() - {_key(task, baseline, run) for task in run.tasks}
     verdicts += [_inconclusive(name, "is in the baseline but not in the run") for name in sorted(missing)]
     corrected = holm({number: pair.p_value for number, pair in enumerate(pairs)})
-    return verdicts + [_verdict(pair, corrected[number], min_drop, len(pairs)) for number, pair in enumerate(pairs)]
+    return verdicts + [_verdict(pair, corrected[n], min_drop, level, len(pairs)) for n, pair in enumerate(pairs)]
 
 
 def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> str:
@@ -171,15 +223,16 @@ def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: b
     return ""
 
 
-def _verdict(pair: HeldPair, p_value: float, min_drop: float, tests: int) -> Verdict:
+def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, tests: int) -> Verdict:
     subject = f"{pair.after.model}/{pair.after.dataset}"
-    if (units := pair.difference.units) < pair.fewest_units:
-        what = f"{units} samples or clusters cannot show a drop; {pair.fewest_units} are the fewest that can"
+    fewest = math.floor(-math.log2(level)) + 1  # so that all of them becoming worse is less likely than the level
+    if (units := pair.difference.units) < fewest and pair.runs == 1:
+        what = f"{units} samples or clusters cannot show a drop; {fewest} are the fewest that can"
         return _inconclusive(subject, what)
-    significant = p_value < LEVEL
+    significant = p_value < level
     passed = not significant or exact(pair.drop) < exact(min_drop) or pair.drop <= 0
     words = [f"{pair.after.metric} {_points(-pair.drop, pair)} on {len(pair.names)} common samples, p {p_value:.2g}"]
-    found = pair.detectable(LEVEL / tests)
+    found = pair.detectable(level / tests)
     if pair.nothing_changed:
         words.append("nothing changed" if not pair.left_out else "nothing changed on these")
     elif found is not None:

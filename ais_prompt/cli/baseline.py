@@ -10,19 +10,22 @@ from ais_prompt.cli.verb import Verb
 
 
 @click.command(cls=Verb)
-@click.argument("run")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-def baseline(run: str, output: str, work_dir: str | None) -> None:
+def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     """Write down which samples of a run were right, in a small file that can be committed.
 
-    `aisprompt run CONFIG --baseline FILE` holds a later run against it. RUN is as in `aisprompt score`.
+    `aisprompt run CONFIG --baseline FILE` holds a later run against it. RUN is as in `aisprompt score`; the baseline of
+    several runs has the mean over them, and less noise.
     """
-    from ais_prompt.baseline import make_baseline
+    from ais_prompt.baseline import make_baselines
     from ais_prompt.compare import open_run
+    from ais_prompt.report.alarms import alarm_words
     from ais_prompt.store.baseline_file import write_baseline
 
-    made = make_baseline(open_run(run, work_dir))
+    made = make_baselines([open_run(run, work_dir) for run in runs])
     write_baseline(Path(output), made)
     samples = sum(len(task.values) for task in made.tasks)
     click.echo(f"{output}: {samples} samples of {len(made.tasks)} data sets, from {made.run}")
+    click.echo(alarm_words(made.tasks, made.runs))

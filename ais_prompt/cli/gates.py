@@ -33,10 +33,18 @@ _OPTIONS = (
         metavar="X",
         help="With --baseline: smaller drops do not matter, in the metric's unit (0.01 is one point of accuracy).",
     ),
+    click.option(
+        "--level",
+        type=click.FloatRange(0, 0.5, min_open=True),
+        default=0.05,
+        show_default=True,
+        metavar="P",
+        help="With --baseline: how often equally good runs may fail; 0.0027 is one alarm in a year of nights.",
+    ),
     click.option("--junit", metavar="FILE", help="Write the gates as JUnit XML."),
     click.option("--markdown", metavar="FILE", help="Write gates and scores as Markdown, for a pull request."),
 )
-GATE_OPTIONS = ("gates", "baseline", "min_drop", "junit", "markdown")
+GATE_OPTIONS = ("gates", "baseline", "min_drop", "level", "junit", "markdown")
 """The names of these options in a command."""
 
 
@@ -55,12 +63,14 @@ class GateKeeper:
         gates: the conditions of the config and of the command line.
         baseline: what it is held against; None if nothing.
         min_drop: the smallest drop that matters.
+        level: how often equally good runs may fail.
         junit, markdown: files to write; None for none.
     """
 
     gates: Sequence[Gate]
     baseline: Baseline | None
     min_drop: float
+    level: float
     junit: str | None
     markdown: str | None
 
@@ -92,7 +102,7 @@ class GateKeeper:
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
         verdicts = check_gates(self.gates, rows)
         if self.baseline is not None:
-            verdicts += check_run(self.baseline, open_run(str(root)), self.min_drop)
+            verdicts += check_run(self.baseline, open_run(str(root)), self.min_drop, self.level)
         if verdicts:
             click.echo("\nGates:")
             click.echo("\n".join(gate_lines(verdicts)))
@@ -107,6 +117,7 @@ def read_gates(
     gates: tuple[str, ...],
     baseline: str | None,
     min_drop: float,
+    level: float,
     junit: str | None,
     markdown: str | None,
 ) -> GateKeeper:
@@ -123,7 +134,8 @@ def read_gates(
     conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
     if faults := gate_faults(conditions, spec):
         raise ConfigFaults(faults)
-    return GateKeeper(conditions, None if baseline is None else open_baseline(baseline), min_drop, junit, markdown)
+    held = None if baseline is None else open_baseline(baseline)
+    return GateKeeper(conditions, held, min_drop, level, junit, markdown)
 
 
 def _write(path: str | None, content: bytes) -> None:

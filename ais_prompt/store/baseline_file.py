@@ -8,7 +8,8 @@ has two lists of ids for each data set, and the difference of two files shows wh
                 "n": 1319, "samples": {"0": "2d9e80bf2b1f 6c0f…", "1": "bd0e8911a38e …"}}]}
 
 ``n`` counts the samples without an answer too. If the metric is computed from sums (BLEU), ``sums`` has those of each
-sample. Both are missing in files of earlier versions.
+sample. Both are missing in files of earlier versions. A baseline of several runs has their number as ``runs``, the mean
+over them as the value of each sample, and for each data set as ``noise`` how much a value varies between the runs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading, replacing
@@ -40,6 +42,8 @@ class BaselineTask(Struct, frozen=True):
         sums: name of the sample → what it adds to the sums that the metric is computed from; empty if it is a mean.
         clusters: name of the sample → its cluster, of those that have one. The file does not hold them: those of the
             run that is held against it count.
+        noise: the variance of a sample's value between the runs that the baseline was made of, as the mean over the
+            samples; None of one run.
     """
 
     model: str
@@ -50,6 +54,7 @@ class BaselineTask(Struct, frozen=True):
     n: int | None = None
     sums: Mapping[str, tuple[float, ...]] = {}
     clusters: Mapping[str, str] = {}
+    noise: float | None = None
 
     @property
     def size(self) -> int:
@@ -61,14 +66,16 @@ class Baseline(Struct, frozen=True):
     """What later runs are held against.
 
     Attributes:
-        run: name of the run that it was made of.
+        run: name of the run that it was made of, or the names of several.
         tasks: its tasks in order.
         by_row: whether samples are known by their whole rows, as version 1 did, and not by their ids.
+        runs: how many runs it was made of.
     """
 
     run: str
     tasks: Sequence[BaselineTask]
     by_row: bool = False
+    runs: int = 1
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
@@ -84,6 +91,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
             "metric": task.metric,
             "fraction": task.fraction,
             **({} if task.n is None else {"n": task.n}),
+            **({} if task.noise is None else {"noise": task.noise}),
             "samples": _by_value(task.values),
             **({"sums": {name: " ".join(map(repr, row)) for name, row in task.sums.items()}} if task.sums else {}),
         }
@@ -91,7 +99,8 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     ]
     with replacing(path, json=True) as stream:
         head = {"format": FORMAT, "samples_by": "row" if baseline.by_row else "id", "run": baseline.run}
-        stream.write(encode({**head, "tasks": tasks}, indent=1))
+        several = {} if baseline.runs == 1 else {"runs": baseline.runs}
+        stream.write(encode({**head, **several, "tasks": tasks}, indent=1))
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -112,7 +121,8 @@ def read_baseline(path: Path) -> Baseline:
                 fix=_AGAIN,
             )
         by_row = values["format"] == 1 or values["samples_by"] == "row"
-        return Baseline(values["run"], tuple(_task(task) for task in values["tasks"]), by_row)
+        tasks = tuple(_task(task) for task in values["tasks"])
+        return Baseline(values["run"], tasks, by_row, int(values.get("runs", 1)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"this is no baseline: {error!r}", where=str(path), fix=_AGAIN) from None
 
@@ -128,4 +138,5 @@ def _task(task: Mapping[str, Any]) -> BaselineTask:
     values = {name: float(value) for value, names in task["samples"].items() for name in names.split(" ")}
     sums = {name: tuple(map(float, row.split(" "))) for name, row in task.get("sums", {}).items()}
     n = None if task.get("n") is None else int(task["n"])
-    return BaselineTask(task["model"], task["dataset"], task["metric"], bool(task["fraction"]), values, n, sums)
+    made = BaselineTask(task["model"], task["dataset"], task["metric"], bool(task["fraction"]), values, n, sums)
+    return replace(made, noise=None if task.get("noise") is None else float(task["noise"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
@@ -14,7 +13,6 @@ from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
 from ais_prompt.metrics.difference import MeanDifference, mean_difference
 from ais_prompt.metrics.distributions import t_quantile
 from ais_prompt.metrics.matched import matched_worse
-from ais_prompt.metrics.paired import LEVEL
 from ais_prompt.metrics.power import POWER, detectable_drop
 from ais_prompt.store.baseline_file import BaselineTask
 
@@ -75,11 +73,6 @@ class HeldPair(Struct, frozen=True, dict=True):
     def drop(self) -> float:
         """How far the metric fell."""
         return -self.difference.value
-
-    @property
-    def fewest_units(self) -> int:
-        """Return how many independent units a drop takes to be significant, if all of them become worse."""
-        return math.floor(-math.log2(LEVEL)) + 1
 
     def detectable(self, level: float) -> float | None:
         """Return the drop that the test finds in 80 % of all runs; None if there is none, or it is not known."""

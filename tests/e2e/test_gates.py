@@ -61,6 +61,33 @@ def test_a_drop_against_a_baseline_file(project: Project) -> None:
     assert tolerant.returncode == 0
 
 
+def test_a_baseline_of_several_runs(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(40)])
+    folders = []
+    for number, answers in enumerate(("{}", "{r'^1': 'It is 6.'}", "{}")):
+        project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", answers))
+        assert project.run("run", "eval.py", "-w", f"w{number}").returncode == 0
+        folders += [str(folder) for folder in (project.root / f"w{number}/eval").iterdir()]
+    made = project.run("baseline", *folders, "-o", "base.json")
+    assert made.returncode == 0, made.stderr
+    assert "Values vary between the 3 runs in 1 of 1 data sets." in made.stdout
+    text = (project.root / "base.json").read_text()
+    assert '"runs": 3' in text
+    assert '"0.66666666666666663": ' in text
+    assert "18 of 365 nights" in project.run("baseline", folders[0], "-o", "one.json").stdout
+    assert "none expected" in project.run("baseline", folders[0], folders[2], "-o", "two.json").stdout
+    held = project.run("score", folders[1], "--baseline", "base.json")
+    assert "accuracy -18.3 points on 40 common samples, p" in held.stdout
+    project.write_config(
+        models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{}"), datasets=DATASET.replace("Gsm8kE", "EME")
+    )
+    assert project.run("run", "eval.py", "-w", "other").returncode == 0
+    [other] = (project.root / "other/eval").iterdir()
+    refused = project.run("baseline", folders[0], str(other), "-o", "no.json")
+    assert refused.returncode == 2
+    assert "other models, data sets or metrics" in refused.stderr
+
+
 def test_asking_stops_when_the_gate_is_decided(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "5"} for n in range(60)])
     project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='It is 4.', max_concurrency=1)")

@@ -86,7 +86,7 @@ def test_nothing_changed_is_only_said_if_nothing_did() -> None:
     bleu = replace(f1, metric="bleu", fraction=False, sums=dict.fromkeys("abcdef", (1.0,)))
     other = replace(bleu, sums={**bleu.sums, "b": (3.0,)})
     for after, unchanged in ((bleu, True), (other, False)):
-        [verdict] = check_baseline(run(bleu), run(after), statistics={"m/d": lambda sums: float(sums[0])})
+        [verdict] = check_baseline(run(bleu), run(after), metrics={"m/d": lambda sums: float(sums[0])})
         assert ("nothing changed" in verdict.found) is unchanged
 
 
@@ -99,13 +99,41 @@ def test_a_metric_of_sums_is_compared_as_such() -> None:
         sums = {f"s{n}": (float(n % 2 * right), 1.0 + 9 * (n % 2)) for n in range(200)}
         return BaselineTask("m", "d", "ratio", False, dict.fromkeys(sums, 0.5), 200, sums)
 
-    [worse] = check_baseline(run(made(8)), run(made(4)), statistics={"m/d": ratio})
+    [worse] = check_baseline(run(made(8)), run(made(4)), metrics={"m/d": ratio})
     assert not worse.passed
     assert not worse.inconclusive
     assert f"ratio {(400 - 800) / 1100:+.4g} on 200" in worse.found
-    assert check_baseline(run(made(4)), run(made(8)), statistics={"m/d": ratio})[0].passed
-    [old] = check_baseline(run(replace(made(8), sums={})), run(made(8)), statistics={"m/d": ratio})
+    assert check_baseline(run(made(4)), run(made(8)), metrics={"m/d": ratio})[0].passed
+    [old] = check_baseline(run(replace(made(8), sums={})), run(made(8)), metrics={"m/d": ratio})
     assert old.inconclusive
+
+
+def nights(runs: int, count: int, draw: np.random.Generator) -> tuple[Baseline, list[Baseline]]:
+    """A baseline of several runs, and later runs of the same model, whose answers vary."""
+    chances = np.concatenate([np.ones(60), draw.random(80)])
+
+    def drawn() -> BaselineTask:
+        right = (draw.random(len(chances)) < chances).tolist()
+        return BaselineTask("m", "d", "accuracy", True, {str(n): float(one) for n, one in enumerate(right)})
+
+    base = [drawn() for _ in range(runs)]
+    mean = {name: sum(one.values[name] for one in base) / runs for name in base[0].values}
+    return Baseline("runs", [replace(base[0], values=mean)], runs=runs), [run(drawn()) for _ in range(count)]
+
+
+def test_a_baseline_of_several_runs_keeps_the_level() -> None:
+    draw = np.random.default_rng(11)
+    for runs in (1, 4):
+        failed = [
+            not check_baseline(base, night)[0].passed for base, [night] in (nights(runs, 1, draw) for _ in range(400))
+        ]
+        assert 0.005 < np.mean(failed) < 0.08  # 0.05 and three standard errors
+
+
+def test_the_level_can_be_chosen() -> None:
+    before, after = run(task(90, 10)), run(task(83, 17))  # seven became worse: p is 1/128
+    assert not check_baseline(before, after, level=0.01)[0].passed
+    assert check_baseline(before, after, level=0.005)[0].passed
 
 
 def test_too_few_samples_cannot_show_a_drop() -> None:
@@ -148,6 +176,7 @@ def test_a_file_holds_what_was_written(tmp_path_factory: pytest.TempPathFactory,
     made = run(
         BaselineTask("模型", "d", "accuracy", True, values), BaselineTask("m", "b", "bleu", False, values, 9, sums)
     )
+    made = replace(made, runs=3, tasks=(replace(made.tasks[0], noise=0.125), *made.tasks[1:]))
     write_baseline(path, made)
     assert read_baseline(path) == made
 
