@@ -1,6 +1,7 @@
 """ais_prompt: evaluate language models from Python configs; see every prompt, trust every score.
 
-What is public here is imported when it is first asked for, so ``import ais_prompt`` costs nothing.
+Every part that a config may name can be imported from here. The module that defines it is imported when its name is
+first used, so ``import ais_prompt`` costs nothing.
 """
 
 from __future__ import annotations
@@ -8,26 +9,34 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ais_prompt.catalog import PARTS, public_names
+
 __version__ = "0.1.0"
 
 _HOMES = {
     "AisPromptError": "ais_prompt.errors",
-    "MMPromptTemplate": "ais_prompt.prompts",
-    "MultiTurnPromptTemplate": "ais_prompt.prompts",
+    "ChatMLTemplate": "ais_prompt.chat",
+    "GrammarErrorCorrectionTemplate": "ais_prompt.chat",
+    "Llama2ChatTemplate": "ais_prompt.chat",
+    "MistralChatTemplate": "ais_prompt.chat",
     "PromptList": "ais_prompt.prompts",
-    "PromptTemplate": "ais_prompt.prompts",
-    "RawPromptTemplate": "ais_prompt.prompts",
-    "RoleTemplate": "ais_prompt.chat.role_templates",
+    "QuestionAnswerTemplate": "ais_prompt.chat",
+    "RoleTemplate": "ais_prompt.chat",
+    "RoleTemplateInterface": "ais_prompt.chat",
+    "SummarizeTemplate": "ais_prompt.chat",
     "load_config": "ais_prompt.config.load",
 }
+_KINDS = {name: kind for kind in PARTS for name in public_names(kind)}
 
-__all__ = ["__version__", *sorted(_HOMES)]
+__all__ = ["__version__", *sorted([*_HOMES, *_KINDS])]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ais_prompt' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _KINDS:
+        return getattr(importlib.import_module("ais_prompt.registry"), _KINDS[name].upper()).get(name)
+    raise AttributeError(f"module 'ais_prompt' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -133,3 +133,12 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
     ),
 }
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""
+
+
+def public_names(kind: str) -> list[str]:
+    """Return the names of a kind of part under which Python can import them, in alphabetical order.
+
+    Short names of postprocessors (``first-capital``, ``general``) are for configs only, as those of transports are.
+    """
+    parts = {} if kind == "transports" else PARTS[kind]
+    return sorted(name for name, home in parts.items() if name.isidentifier() and not home.endswith(f".{name}"))

@@ -18,14 +18,19 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from mmengine.registry import Registry
 
-from ais_prompt.catalog import PARTS, PROTOCOLS
+from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
 from ais_prompt.utils.guard import exception_line, guarded, guarded_call
+from ais_prompt.utils.imports import installed
+from ais_prompt.utils.peer_imports import foreign_part, line_for, peer_of
 from ais_prompt.utils.places import defined_at, users_line
+
+PLAIN_KINDS: Final = ("evaluators", "postprocessors")
+"""Kinds whose parts are called in a way that those of OpenCompass can serve too, where it is installed."""
 
 
 class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
@@ -53,8 +58,20 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             part: Callable[..., Any] = self.module_dict[key]
             return part
         if "." in key:
+            if peer_of(key) and (self.kind not in PLAIN_KINDS or not installed(key)):
+                raise foreign_part(key, self.kind, self.names())
             return import_dotted(key)
         raise ConfigError(f"there is no {self._singular} named {key!r}", fix=self._advice(key))
+
+    def attribute(self, package: str, name: str) -> Callable[..., Any]:
+        """Return a shipped part, for the ``__getattr__`` of the package that offers the parts of this kind.
+
+        Raises:
+            AttributeError: there is no such part.
+        """
+        if name not in public_names(self.kind):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return self.get(name)
 
     def make(self, key: str, args: Mapping[str, Any], **offered: Any) -> Any:
         """Make a part. One that is not ours gets a stand-in, see `ais_prompt.utils.guard`.
@@ -144,10 +161,10 @@ def import_dotted(path: str) -> Callable[..., Any]:
     except ModuleNotFoundError as error:
         missing = error.name or ""
         if missing and not (module_name == missing or module_name.startswith(missing + ".")):
-            raise MissingExtra(f"{path} needs the package {missing!r}", fix=f"pip install {missing}") from error
-        raise ConfigError(
-            f"no module {missing!r} for the type {path!r}", fix="check the spelling, or install it"
-        ) from error
+            fix = line_for(missing) if peer_of(missing) else f"pip install {missing}"
+            raise MissingExtra(f"{path} needs the package {missing!r}", fix=fix) from error
+        fix = line_for(missing) if peer_of(missing) else "check the spelling, or install it"
+        raise ConfigError(f"no module {missing!r} for the type {path!r}", fix=fix) from error
     except ImportError as error:
         raise ConfigError(f"cannot import {path!r}: {error}") from error
     except (Exception, SystemExit) as error:  # a module of the user's own can raise whatever it likes

@@ -1,4 +1,7 @@
-"""The model's side of a prompt: meta templates, messages, the tokenizer's own template."""
+"""The model's side of a prompt: meta templates, messages, the tokenizer's own template.
+
+The role templates, and `Message` in torchtune's form, are public here.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,21 @@ from typing import Any
 from ais_prompt.chat.api import DEFAULT_META_TEMPLATE, ApiFormat
 from ais_prompt.chat.formats import ChatFormat, Mode
 from ais_prompt.chat.language_model import LanguageModelFormat
+from ais_prompt.chat.messages import Message
 from ais_prompt.chat.meta_template import MetaTemplateConfig, parse_meta_template
 from ais_prompt.chat.raw_messages import RawMessagesFormat
 from ais_prompt.chat.role_format import RoleTemplateFormat, bos_text
 from ais_prompt.chat.role_lookup import parse_role_template
+from ais_prompt.chat.role_templates import (
+    ChatMLTemplate,
+    GrammarErrorCorrectionTemplate,
+    Llama2ChatTemplate,
+    MistralChatTemplate,
+    QuestionAnswerTemplate,
+    RoleTemplate,
+    RoleTemplateInterface,
+    SummarizeTemplate,
+)
 from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
 from ais_prompt.errors import ConfigError
 
@@ -60,4 +74,17 @@ def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer
     return RoleTemplateFormat(template)
 
 
-__all__ = ["ChatFormat", "Mode", "make_chat_format"]
+__all__ = [
+    "ChatFormat",
+    "ChatMLTemplate",
+    "GrammarErrorCorrectionTemplate",
+    "Llama2ChatTemplate",
+    "Message",
+    "MistralChatTemplate",
+    "Mode",
+    "QuestionAnswerTemplate",
+    "RoleTemplate",
+    "RoleTemplateInterface",
+    "SummarizeTemplate",
+    "make_chat_format",
+]

@@ -38,8 +38,8 @@ def view_prompt(
 ) -> None:
     """Show prompts exactly as they would be sent; no model weights and no server are needed.
 
-    With each prompt come who says what, the shots, the number of tokens, the gold answer, which is not sent, and
-    warnings of what you may not expect.
+    With each prompt come who says what, the shots, the number of tokens, the gold answer and whether it is sent,
+    and warnings of what you may not expect.
     """
     from msgspec.structs import replace
     from rich.console import Console

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.utils.peer_imports import line_for, peer_of
 from ais_prompt.utils.places import last_line_in
 
 
@@ -53,6 +54,9 @@ def _failed_import(name: str, error: BaseException, where: str) -> ConfigError:
     line = last_line_in(
         error, lambda file: name.rpartition(".")[2] in file.parts or file.stem == name.rpartition(".")[2]
     )
+    foreign = isinstance(error, ModuleNotFoundError) and peer_of(error.name or "")
     return ConfigError(
-        f"custom import {name!r} failed: {type(error).__name__}: {error}", where=line or where, fix="fix that module"
+        f"custom import {name!r} failed: {type(error).__name__}: {error}",
+        where=line or where,
+        fix=line_for((error.name or "").partition(".")[0]) if foreign else "fix that module",  # type: ignore[attr-defined]
     )

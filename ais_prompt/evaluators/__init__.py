@@ -1,7 +1,16 @@
-"""Answer × gold → score."""
+"""Answer × gold → score.
 
-from ais_prompt.evaluators.accuracy import AccEvaluator
+Every evaluator can be imported from here; the module that defines it is loaded when its name is first used.
+"""
+
+from typing import Any
+
+from ais_prompt.catalog import public_names
 from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.gsm8k import Gsm8kEvaluator
+from ais_prompt.registry import EVALUATORS
 
-__all__ = ["AccEvaluator", "Evaluator", "Gsm8kEvaluator"]
+__all__ = ["Evaluator", *public_names("evaluators")]
+
+
+def __getattr__(name: str) -> Any:
+    return EVALUATORS.attribute(__name__, name)

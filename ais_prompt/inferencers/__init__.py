@@ -2,12 +2,17 @@
 
 from ais_prompt.inferencers.base import Conversation, Desk, DialogueInferencer, Inferencer, Preview, RepeatingInferencer
 from ais_prompt.inferencers.chat import ChatInferencer
+from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.dialogue import Dialogue
 from ais_prompt.inferencers.drive import drive
 from ais_prompt.inferencers.gen import GenInferencer
+from ais_prompt.inferencers.ll import LLInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
+from ais_prompt.inferencers.ppl import PPLInferencer
+from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 
 __all__ = [
+    "CLPInferencer",
     "ChatInferencer",
     "Conversation",
     "Desk",
@@ -15,7 +20,10 @@ __all__ = [
     "DialogueInferencer",
     "GenInferencer",
     "Inferencer",
+    "LLInferencer",
     "MultiTurnGenInferencer",
+    "PPLInferencer",
+    "PPLOnlyInferencer",
     "Preview",
     "RepeatingInferencer",
     "drive",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,7 +42,7 @@ class Desk(Struct, frozen=True, dict=True):
     builder: PromptBuilder
     chat: ChatFormat
     model: Model
-    samples: Sequence[Sample] = ()
+    samples: Sequence[Sample]
     end_token: int | None = None
 
     def decoding(
@@ -80,6 +80,10 @@ class Desk(Struct, frozen=True, dict=True):
         return self.builder.labels(self.samples)
 
 
+GoldUse: TypeAlias = Literal["none", "earlier turns", "every label"]
+"""What of the gold a prompt shows on purpose: nothing, the gold answers of earlier turns, or one of all the labels."""
+
+
 class Preview(Struct, frozen=True):
     """One prompt of a sample, for people to look at.
 
@@ -87,11 +91,13 @@ class Preview(Struct, frozen=True):
         title: which prompt of the sample it is; empty if there is only one.
         filled: the template filled with data, before the model's format.
         prompt: exactly what is sent.
+        gold: what of the gold it shows on purpose.
     """
 
     title: str
     filled: Filled
     prompt: Prompt
+    gold: GoldUse = "none"
 
 
 class Inferencer(Protocol):

@@ -85,7 +85,10 @@ def label_prompts(labels: Sequence[Any], sample: Sample, shots: Sequence[Sample]
 
 def previews(filled: Mapping[Any, Filled], desk: Desk) -> list[Preview]:
     """The prompts of all labels, for people to look at."""
-    return [Preview(f"label {label}", prompt, desk.chat.render(prompt, "ppl")) for label, prompt in filled.items()]
+    return [
+        Preview(f"label {label}", prompt, desk.chat.render(prompt, "ppl"), "every label")
+        for label, prompt in filled.items()
+    ]
 
 
 def _scored_text(request: Request) -> Prompt:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.inferencers.base import Conversation, Desk, GoldUse, Preview
 from ais_prompt.prompts import FilledDialogue, Template
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Completion, Failure, Prediction, Prompt, ReaderSpec, Request, Sample
@@ -89,7 +89,8 @@ class MultiTurnGenInferencer:
             guessed = turn > 0 and self.infer_mode == "every"
             filled = dialogue.request(turn, [str(gold) for gold in dialogue.golds or ()] if guessed else ())
             title = f"turn {turn + 1}" + (", gold in place of the model's answers" if guessed else "")
-            previews.append(Preview(title, filled, desk.chat.render(filled, "gen")))
+            gold: GoldUse = "earlier turns" if turn > 0 and not guessed else "none"
+            previews.append(Preview(title, filled, desk.chat.render(filled, "gen"), gold))
         return previews
 
     def _turns(self, dialogue: FilledDialogue) -> Sequence[int]:

@@ -17,7 +17,7 @@ from ais_prompt.prompts import PromptList
 from ais_prompt.prompts.prompt_list import Section
 from ais_prompt.report.origin_view import coloured, legend, listed, tokens_line
 from ais_prompt.tasks.origins import Origins
-from ais_prompt.tasks.preview import PromptView
+from ais_prompt.tasks.preview import GoldSent, PromptView
 from ais_prompt.types import Prompt
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.text import printable
@@ -36,6 +36,14 @@ STYLES: Final = {
 """Role → colour of what it says; other roles are `OTHER_STYLE`."""
 
 OTHER_STYLE: Final = "blue"
+
+GOLD_TITLES: Final[dict[GoldSent, str]] = {
+    "all": "Gold, sent too",
+    "every label": "Gold; every label is sent in turn",
+    "earlier turns": "Gold; that of earlier turns is sent, the last one is not",
+    "none": "Gold, not sent",
+}
+"""What the prompts of a sample show of its gold → title above it. The first that holds for one of them counts."""
 
 NARROWEST: Final = 36
 """Cells of the terminal that a prompt needs to stand beside another."""
@@ -57,7 +65,7 @@ def print_sample(views: Sequence[PromptView], console: Console) -> None:
                 console.print(Rule(Text(printable(view.title)), align="left", style="dim"))
             _print_lines(_prompt(view, colours=console.color_system is not None), console)
     if first.gold is not None:
-        _print_lines((_title("Gold, not sent"), _whole(str(first.gold))), console)
+        _print_lines((_title(_gold_title(views)), _whole(str(first.gold))), console)
     for warning in dict.fromkeys(warning for view in views for warning in view.warnings):
         console.print(Text(printable(f"Warning: {warning}"), style="yellow"), soft_wrap=not console.is_terminal)
     console.print()
@@ -90,10 +98,10 @@ def _print_lines(lines: Iterator[Text] | Sequence[Text], console: Console) -> No
 
 
 def _prompt(view: PromptView, *, colours: bool) -> Iterator[Text]:
-    """Who says what, if the prompt does not tell by itself, and what is sent."""
+    """Who says what in the template's roles, and what is sent."""
     length = "" if view.tokens is None else f", {view.tokens} token{'s' * (view.tokens != 1)}"
     what = "one text" if isinstance(view.prompt, str) else "messages"
-    if isinstance(view.prompt, str) and isinstance(view.filled, PromptList) and view.origins is None:
+    if isinstance(view.filled, PromptList) and view.origins is None and not _has_sent_roles(view.filled):
         yield _title("Who says what")
         yield from _dialogue(view.filled)
     yield _title(f"As sent: {what}{length}")
@@ -126,6 +134,11 @@ def _by_origin(prompt: Prompt, origins: Origins, *, colours: bool) -> Iterator[T
             yield from [label, *listed(spans)] if role else listed(spans)
 
 
+def _has_sent_roles(filled: PromptList) -> bool:
+    """Return whether a prompt is made of messages in OpenAI form: their roles are sent as they are."""
+    return all(not isinstance(item, str) and "content" in item for item in filled)
+
+
 def _dialogue(filled: PromptList) -> Iterator[Text]:
     for piece in filled.pieces:
         if isinstance(piece, Section):
@@ -136,13 +149,15 @@ def _dialogue(filled: PromptList) -> Iterator[Text]:
             if piece:
                 yield from _turn("text", piece)
         else:
-            yield from _turn(str(piece.get("role", "")), piece.get("content", piece.get("prompt", "")))
+            said = next((piece[key] for key in ("content", "prompt_mm", "prompt") if key in piece), "")
+            yield from _turn(str(piece.get("role", "")), said, fallback=piece.get("fallback_role"))
 
 
-def _turn(role: str, said: Any) -> Iterator[Text]:
+def _turn(role: str, said: Any, fallback: Any = None) -> Iterator[Text]:
     """A text in the colour of its role, or the parts of a message, each on lines of its own."""
     style = STYLES.get(role, OTHER_STYLE)
-    label = Text.assemble((f"[{printable(role)}] ", f"bold {style}"))
+    name = role if fallback is None else f"{role}, else {fallback}"
+    label = Text.assemble((f"[{printable(name)}] ", f"bold {style}"))
     if isinstance(said, str):
         yield label + _whole(said, style)
         return
@@ -159,6 +174,12 @@ def _part(part: Mapping[str, Any], style: str) -> Text:
 
 def _whole(text: str, style: str = "") -> Text:
     return Text.assemble((printable(text), style), (END, "dim"))
+
+
+def _gold_title(views: Sequence[PromptView]) -> str:
+    """What the gold is, and how much of it the prompts of a sample show."""
+    sent = {view.gold_sent for view in views}
+    return next(title for use, title in GOLD_TITLES.items() if use in sent)
 
 
 def _title(title: str) -> Text:

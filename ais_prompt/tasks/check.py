@@ -51,7 +51,7 @@ from ais_prompt.tasks.leaks import (
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.repeat_scorer import check_k
 from ais_prompt.tasks.trial import trials
-from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
+from ais_prompt.tasks.warnings import PromptWarning, label_warnings, prompt_warnings
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
 from ais_prompt.utils.places import defined_at
 
@@ -199,7 +199,7 @@ def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample
 def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> list[PromptWarning]:
     """The warnings of the prompts of a question; a fault more if the model cannot be given them."""
     task = TaskSpec(side.spec, question.spec)
-    desk = Desk(question.builder, side.chat, side.model)
+    desk = Desk(question.builder, side.chat, side.model, question.data.test)
     try:
         found = trials(task, question.inferencer, desk, question.sample, question.shots)
         if not is_shipped(type(question.inferencer)):
@@ -210,7 +210,7 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
     except AisPromptError as error:
         faults.note(error, question.spec.infer.where, error.where or f"for the model {side.spec.abbr}")
         return []
-    return [warning for trial in found for warning in prompt_warnings(trial)]
+    return [*(warning for trial in found for warning in prompt_warnings(trial)), *label_warnings(found)]
 
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers import Preview
+from ais_prompt.inferencers.base import GoldUse
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
@@ -17,8 +18,11 @@ from ais_prompt.tasks.infer import Inference, prepare
 from ais_prompt.tasks.origins import Origins, find_origins
 from ais_prompt.tasks.tokens import Token, find_tokens
 from ais_prompt.tasks.trial import trials
-from ais_prompt.tasks.warnings import PromptWarning, prompt_warnings
+from ais_prompt.tasks.warnings import PromptWarning, label_warnings, prompt_warnings, shows_gold
 from ais_prompt.types import Prompt, Sample, TaskSpec, prompt_to_json
+
+GoldSent: TypeAlias = GoldUse | Literal["all"]
+"""What of the gold a prompt shows: as the inferencer means it, or ``all``, because a template has its column."""
 
 
 class PromptView(Struct, frozen=True):
@@ -31,7 +35,8 @@ class PromptView(Struct, frozen=True):
         filled: the template filled with data, before the model's format: who says what.
         prompt: exactly what is sent.
         shots: row numbers of the in-context examples in the train split.
-        gold: what the answer will be compared with; it is not sent.
+        gold: what the answer will be compared with.
+        gold_sent: what of it the prompt shows.
         tokens: length of the prompt; None if no tokenizer is known or it could not be loaded.
         warnings: what a person would want to know of it.
         origins: where each piece of the prompt comes from; None if nobody asked, empty if it cannot be known.
@@ -53,6 +58,7 @@ class PromptView(Struct, frozen=True):
     left_out: int = 0
     origins: Origins | None = None
     all_tokens: tuple[Token, ...] | None = None
+    gold_sent: GoldSent = "none"
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -67,6 +73,7 @@ class PromptView(Struct, frozen=True):
             "shots": list(self.shots),
             "left_out": self.left_out,
             "gold": self.gold,
+            "gold_sent": self.gold_sent,
             "tokens": self.tokens,
             "warnings": [asdict(warning) for warning in self.warnings],
             **({"origins": [[span.to_json() for span in spans] for spans in self.origins]} if self.origins else {}),
@@ -100,10 +107,11 @@ def preview(
                 shots=work.shot_ids[sample.index][: len(shots)],
                 gold=sample.gold,
                 tokens=_tokens(model, trial.seen.prompt),
-                warnings=tuple(prompt_warnings(trial)),
+                warnings=(*prompt_warnings(trial), *label_warnings(found)),
                 origins=place,
                 all_tokens=find_tokens(model, trial.seen.prompt) if tokens else None,
                 left_out=work.shots_retrieved(sample.index) - len(shots),
+                gold_sent="all" if shows_gold(trial) else trial.seen.gold,
             )
 
 

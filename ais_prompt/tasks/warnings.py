@@ -6,7 +6,7 @@ Nothing here stops a run: each warning says what was seen, where it comes from a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, TypeAlias
 
@@ -98,6 +98,21 @@ def prompt_warnings(trial: Trial) -> list[PromptWarning]:
     return found
 
 
+def label_warnings(trials: Sequence[Trial]) -> list[PromptWarning]:
+    """Warn where the prompts of all labels of a sample are one and the same: then the first label always wins."""
+    if len(trials) < 2 or any(trial.seen.gold != "every label" for trial in trials):
+        return []
+    if any(trial.seen.prompt != trials[0].seen.prompt for trial in trials):
+        return []
+    return [
+        PromptWarning(
+            f"all {len(trials)} labels have the same prompt, so the first label always wins",
+            trials[0].template,
+            "write the template as a table by label: template={'A': '... A', 'B': '... B'}",
+        )
+    ]
+
+
 def _lost_texts(trial: Trial) -> Iterator[PromptWarning]:
     if isinstance(trial.seen.filled, str):
         return
@@ -129,8 +144,13 @@ def _unfilled(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
             )
 
 
-def _shown_gold(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    if any(GOLD in text for text in _sent_texts(plain.prompt)):
+def shows_gold(trial: Trial) -> bool:
+    """Return whether a template writes the gold that the model is asked for into the prompt."""
+    return trial.plain is not None and any(GOLD in text for text in _sent_texts(trial.plain.prompt))
+
+
+def _shown_gold(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:  # noqa: ARG001
+    if shows_gold(trial):
         column = trial.task.dataset.reader.output_column
         yield PromptWarning(
             f"the model is shown the gold answer: the prompt has the output column {column!r} in it",

@@ -28,13 +28,18 @@ def require(package: str, *, extra: str, why: str) -> ModuleType:
         raise _missing(package, extra, why) from error
 
 
+def installed(path: str) -> bool:
+    """Return whether the package of a dotted path is installed, without importing it."""
+    return importlib.util.find_spec(path.partition(".")[0]) is not None
+
+
 def require_installed(package: str, *, extra: str, why: str) -> None:
     """See whether an optional package is there, without importing it.
 
     Raises:
         MissingExtra: as `require`.
     """
-    if importlib.util.find_spec(package) is None:
+    if not installed(package):
         raise _missing(package, extra, why)
 
 

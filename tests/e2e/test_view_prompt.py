@@ -99,3 +99,69 @@ def test_tokens_have_ids_and_special_ones_a_star(project: Project) -> None:
     [view] = json.loads(project.run("view-prompt", "eval.py", "-n", "--tokens", "--json").stdout)
     assert len(view["all_tokens"]) == view["tokens"]
     assert [token["special"] for token in view["all_tokens"]] == [True] + [False] * (view["tokens"] - 1)
+
+
+TURNS = """dict(
+    abbr='turns', type='LocalDataset', path='data/turns.jsonl',
+    reader_cfg=dict(input_columns=['question'], output_column='answer'),
+    infer_cfg=dict(
+        prompt_template=dict(type='MultiTurnPromptTemplate', template=dict(round=[
+            dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')])),
+        retriever=dict(type='ZeroRetriever'),
+        inferencer=dict(type='MultiTurnGenInferencer', infer_mode='MODE'),
+    ),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+)"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "uses"),
+    [
+        ("every", ["none", "none", "none"]),
+        ("every_with_gt", ["none", "earlier turns", "earlier turns"]),
+        ("last", ["earlier turns"]),
+    ],
+)
+def test_how_much_of_the_gold_of_a_dialogue_is_sent(project: Project, mode: str, uses: list[str]) -> None:
+    row = {"question": ["1+1=?", "2+2=?", "3+3=?"], "answer": ["2", "4", "6"]}
+    (project.root / "data" / "turns.jsonl").write_text(json.dumps(row) + "\n")
+    project.write_config(models=MODEL, datasets=TURNS.replace("MODE", mode))
+    views = json.loads(project.run("view-prompt", "eval.py", "-n", "--json").stdout)
+    assert [view["gold_sent"] for view in views] == uses
+    sent = "".join(project.run("view-prompt", "eval.py", "-n").stdout.splitlines())
+    assert ("Gold, not sent" in sent) == (mode == "every")
+
+
+LABELS = """dict(
+    abbr='labels', type='LocalDataset', path='data/labels.jsonl',
+    reader_cfg=dict(input_columns=['question'], output_column='answer'),
+    infer_cfg=dict(
+        prompt_template=dict(type='PromptTemplate', template=TEMPLATE),
+        retriever=dict(type='ZeroRetriever'),
+        inferencer=dict(type='PPLInferencer'),
+    ),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+)"""
+SCORER = "dict(type='ScriptedModel', abbr='fake', prompt_style='text')"
+
+
+def test_labels_come_from_the_gold_answers_in_every_command(project: Project) -> None:
+    rows = [{"question": "1+1=2?", "answer": "yes"}, {"question": "1+1=3?", "answer": "no"}]
+    (project.root / "data" / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    project.write_config(models=SCORER, datasets=LABELS.replace("TEMPLATE", "'{question} A: {answer}'"))
+    checked = project.run("check", "eval.py")
+    assert checked.returncode == 0, checked.stderr
+    assert "all 2 labels have the same prompt" in checked.stdout + checked.stderr
+    views = json.loads(project.run("view-prompt", "eval.py", "-n", "--json").stdout)
+    assert [(view["title"], view["gold_sent"]) for view in views] == [("label yes", "all"), ("label no", "all")]
+    assert project.run("run", "eval.py").returncode == 0
+    assert [list(line["labels"]) for line in project.predictions(dataset="labels")] == [["yes", "no"]] * 2
+
+
+def test_a_label_table_sends_every_label_in_turn(project: Project) -> None:
+    (project.root / "data" / "labels.jsonl").write_text('{"question": "1+1=2?", "answer": "yes"}\n')
+    table = "{'yes': '{question} Yes.', 'no': '{question} No.'}"
+    project.write_config(models=SCORER, datasets=LABELS.replace("TEMPLATE", table))
+    shown = project.run("view-prompt", "eval.py", "-n").stdout
+    assert "Gold; every label is sent in turn" in shown
+    assert "Warning" not in shown

@@ -38,7 +38,7 @@ def warned(row: dict[str, str], shot: dict[str, str], style: Any, meta: Any) -> 
         ModelSpec("m", PART, meta),
         DatasetSpec("d", PART, ReaderSpec(("question",), "answer"), InferSpec(None, PART, PART, PART), EvalSpec()),
     )
-    desk = Desk(builder, make_chat_format(style, meta, lambda: None), ScriptedModel(prompt_style=style))
+    desk = Desk(builder, make_chat_format(style, meta, lambda: None), ScriptedModel(prompt_style=style), ())
     samples = [Sample(name, 0, fields, fields["answer"]) for name, fields in (("q", row), ("s", shot))]
     [trial] = trials(task, GenInferencer(), desk, samples[0], samples[1:])
     return [warning.what for warning in prompt_warnings(trial)]

@@ -1,13 +1,34 @@
-"""What ``from ais_prompt import …`` gives."""
+"""What ``from ais_prompt import …`` and ``from ais_prompt.inferencers import …`` give."""
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
 import pytest
 
 import ais_prompt
+from ais_prompt import registry
+from ais_prompt.catalog import PARTS, public_names
+from ais_prompt.chat.role_lookup import READY_MADE
+from ais_prompt.utils.peer_imports import OUR_NAMES
+
+PACKAGES = {
+    "encoders": "retrievers",
+    "evaluators": "evaluators",
+    "inferencers": "inferencers",
+    "models": "models",
+    "postprocessors": "postprocess",
+    "readers": "readers",
+    "retrievers": "retrievers",
+    "templates": "prompts",
+}
+"""Kind of part → the package that offers its parts. Transports have the names of libraries."""
+
+NAMED = [(kind, name) for kind in PACKAGES for name in public_names(kind)]
+
+HEAVY = {"torch", "transformers", "datasets", "openai", "aiohttp", "pyarrow"}
 
 
 @pytest.mark.parametrize("name", ais_prompt.__all__)
@@ -15,12 +36,48 @@ def test_a_public_name_is_there(name: str) -> None:
     assert getattr(ais_prompt, name)
 
 
-def test_other_names_are_not() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'PromptLst'"):
-        _ = ais_prompt.PromptLst
+@pytest.mark.parametrize(("kind", "name"), NAMED)
+def test_every_part_can_be_imported_from_its_package_and_from_the_top(kind: str, name: str) -> None:
+    part = getattr(registry, kind.upper()).get(name)
+    package = importlib.import_module(f"ais_prompt.{PACKAGES[kind]}")
+    assert getattr(package, name) is part
+    assert getattr(ais_prompt, name) is part
+    assert name in package.__all__
+    assert name in ais_prompt.__all__
+
+
+def test_every_part_with_a_python_name_is_public() -> None:
+    assert {*PACKAGES, "transports"} == set(PARTS)
+    hidden = {name for kind in PACKAGES for name in PARTS[kind]} - {name for _, name in NAMED}
+    assert {name for name in hidden if "-" not in name} == {"general"}  # the name of a module
+
+
+@pytest.mark.parametrize("name", [*READY_MADE, "RoleTemplate", "RoleTemplateInterface"])
+def test_role_templates_can_be_imported_from_their_package_and_from_the_top(name: str) -> None:
+    assert getattr(importlib.import_module("ais_prompt.chat"), name) is getattr(ais_prompt, name)
+
+
+@pytest.mark.parametrize("package", ["ais_prompt", *(f"ais_prompt.{name}" for name in sorted(set(PACKAGES.values())))])
+def test_other_names_are_not(package: str) -> None:
+    with pytest.raises(AttributeError, match=f"'{package}' has no attribute 'PromptLst'"):
+        _ = importlib.import_module(package).PromptLst
+
+
+def loaded(statement: str) -> set[str]:
+    """The packages that a fresh Python has loaded after a statement."""
+    program = f"import sys; {statement}; print(*{{m.split('.')[0] for m in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
-    program = "import sys, ais_prompt; print(sorted({m.split('.')[0] for m in sys.modules} & {'mmengine', 'click'}))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert not loaded("import ais_prompt") & {*HEAVY, "mmengine", "click"}
+
+
+def test_importing_every_part_imports_nothing_heavy() -> None:
+    names = ", ".join(name for _, name in NAMED)
+    assert not loaded(f"from ais_prompt import {names}") & HEAVY
+
+
+def test_the_parts_named_for_those_of_peers_are_there() -> None:
+    assert set(OUR_NAMES.values()) <= set(ais_prompt.__all__)

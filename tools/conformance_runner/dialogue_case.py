@@ -104,7 +104,7 @@ def _hold(
     if "fails_at_request" in fake:
         answers[fake["fails_at_request"] - 1] = {"failure": "http_500"}
     scripted = ScriptedModel(answers, max_concurrency=1, max_out_len=MAX_OUT_LEN)
-    dialogue = Dialogue(inferencer.converse(row, [], Desk(builder, recorder, scripted)), lambda _: None)
+    dialogue = Dialogue(inferencer.converse(row, [], Desk(builder, recorder, scripted, [row])), lambda _: None)
     asked: list[Request] = []
     drive(
         scripted,

@@ -27,7 +27,7 @@ def sample(fields: dict[str, Any], number: int = 0) -> Sample:
 
 def desk(model: ScriptedModel, output_column: str | None = "answer") -> Desk:
     builder = PromptBuilder(None, MultiTurnPromptTemplate({"round": ROUND}), output_column=output_column)
-    return Desk(builder, make_chat_format(model.prompt_style, None, lambda: None), model)
+    return Desk(builder, make_chat_format(model.prompt_style, None, lambda: None), model, ())
 
 
 def hold(
@@ -170,7 +170,7 @@ def test_a_chat_inferencer_asks_the_last_turn_of_a_ready_made_chat() -> None:
     inferencer = ChatInferencer()
     template = inferencer.dialogue_template(None, ReaderSpec(("chat",), "ref"))
     model = ScriptedModel({"more": "fine"})
-    made = Desk(PromptBuilder(None, template, output_column="ref"), make_chat_format("messages", None, dict), model)
+    made = Desk(PromptBuilder(None, template, output_column="ref"), make_chat_format("messages", None, dict), model, ())
     chat = [("user", "hi"), ("assistant", "gold 1"), ("user", "more"), ("assistant", "gold 2")]
     row = Sample("s", 0, {"chat": [{"role": role, "content": text} for role, text in chat], "ref": "r"}, "r")
     dialogue = Dialogue(inferencer.converse(row, [], made), lambda _: None)

@@ -115,3 +115,36 @@ def test_warnings_are_printed_once_below_the_prompts() -> None:
     assert text.count("Warning: mind this\n  where: datasets[0]\n  fix:   do that\n") == 1
     assert text.index("Gold, not sent") < text.index("Warning")
     assert "Warning" not in plain(TEXT)
+
+
+def test_a_chat_model_is_shown_with_the_roles_of_the_template_and_their_fallback() -> None:
+    filled = PromptList(
+        [{"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "Be kind."}, {"role": "HUMAN", "prompt": "Hi"}]
+    )
+    lines = plain(replace(messages(("user", "Be kind.\nHi")), filled=filled)).splitlines()
+    assert lines[2:7] == [
+        "Who says what",
+        "[SYSTEM, else HUMAN] Be kind.⟨end⟩",
+        "[HUMAN] Hi⟨end⟩",
+        "As sent: messages, 3 tokens",
+        "[user] Be kind.",
+    ]
+
+
+def test_messages_in_openai_form_are_shown_once() -> None:
+    filled = PromptList([{"role": "user", "content": "Hi"}])
+    assert "Who says what" not in plain(replace(messages(("user", "Hi")), filled=filled))
+
+
+@pytest.mark.parametrize(
+    ("sent", "title"),
+    [
+        (("none", "none"), "Gold, not sent"),
+        (("none", "earlier turns"), "Gold; that of earlier turns is sent, the last one is not"),
+        (("every label", "every label"), "Gold; every label is sent in turn"),
+        (("every label", "all"), "Gold, sent too"),
+    ],
+)
+def test_the_title_of_the_gold_says_how_much_of_it_is_sent(sent: tuple[Any, Any], title: str) -> None:
+    views = [replace(TEXT, title=f"turn {number}", gold_sent=use) for number, use in enumerate(sent)]
+    assert title in plain(*views, terminal=False).splitlines()

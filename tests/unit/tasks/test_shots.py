@@ -25,7 +25,7 @@ def sample(number: int, words: int, gold: str = "x") -> Sample:
 def desk(limit: int | None, template: object = "</E>{q} = {a}") -> Desk:
     builder = PromptBuilder(ICE, PromptTemplate(template, ice_token="</E>"), output_column="a")
     model = ScriptedModel(prompt_style="text", max_seq_len=limit)
-    return Desk(builder, make_chat_format("text", None, lambda: None), model)
+    return Desk(builder, make_chat_format("text", None, lambda: None), model, ())
 
 
 def dropped_one_by_one(question: Sample, shots: list[Sample], at: Desk, limit: int) -> int:
