@@ -142,7 +142,7 @@ LABELS = """dict(
     ),
     eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
 )"""
-SCORER = "dict(type='ScriptedModel', abbr='fake', prompt_style='text')"
+SCORER = "dict(type='ScriptedModel', abbr='fake', prompt_style='text', likelihoods={'A:': 1.0})"
 
 
 def test_labels_come_from_the_gold_answers_in_every_command(project: Project) -> None:
