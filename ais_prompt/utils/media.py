@@ -38,6 +38,8 @@ _SCHEME: Final = re.compile(r"data:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _BASE64: Final = re.compile(r"data:([^,]*?);base64,", re.IGNORECASE)
 _HEAD: Final = 8192
 """Bytes at the start of a file that tell its kind."""
+_DIGEST_SHOWN: Final = 12
+"""Digits of a file's digest that people see; `MediaFile.note` has all of them."""
 
 
 class MediaFile(Struct, frozen=True):
@@ -125,13 +127,13 @@ def check_part(part: Mapping[str, Any]) -> None:
 
 
 def describe_part(part: Mapping[str, Any]) -> str:
-    """One line for people: kind, media type and size as far as the part tells them, and source; "" for a text part."""
+    """Describe a media part in one line: kind, media type, size, digest of a local file, source; "" for a text part."""
     source = source_of(part)
     if not source:
         return ""
     words = [KINDS[part["type"]]]
     if note := part.get(FILE_NOTE):
-        words += [note["mime"], _size(note["bytes"])]
+        words += [note["mime"], f"{note['bytes']} bytes", f"sha256 {note['sha256'][:_DIGEST_SHOWN]}"]
     elif found := _BASE64.match(source):
         words += [found[1], _size((len(source) - found.end()) * 3 // 4)]
     return ", ".join(words) + f": {_shortened(source)}"

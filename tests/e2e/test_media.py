@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -83,3 +85,13 @@ def test_a_missing_file_is_found_before_anything_is_asked(
     assert "row 1" in done.stderr
     assert "Traceback" not in done.stderr
     assert server.stats()["requests"] == 0
+
+
+def test_view_prompt_shows_type_size_and_digest_of_a_local_file(images: Project) -> None:
+    done = images.run("view-prompt", "eval.py", "-n")
+    digest = hashlib.sha256(PNG).hexdigest()
+    assert done.returncode == 0, done.stderr
+    assert f"⟨image, image/png, {len(PNG)} bytes, sha256 {digest[:12]}: file://data/a.png⟩" in done.stdout
+    [view] = json.loads(images.run("view-prompt", "eval.py", "--json").stdout)
+    part = view["prompt"][0]["content"][1]
+    assert part["file"] == {"mime": "image/png", "bytes": len(PNG), "sha256": digest}

@@ -73,11 +73,12 @@ def test_who_says_what_and_which_turns_are_examples() -> None:
 
 
 def test_media_are_told_in_a_few_words() -> None:
-    note = {"mime": "image/png", "bytes": 2048, "sha256": "…"}
+    note = {"mime": "image/png", "bytes": 2048, "sha256": "0123456789abcdef" * 4}
     url = {"type": "image_url", "image_url": {"url": "file://cat.png"}, "file": note}
     data = {"type": "audio_url", "audio_url": {"url": "data:audio/wav;base64," + "A" * 4000}}
     text = plain(messages(("user", ({"type": "text", "text": "What?"}, url, data))), terminal=False)
-    assert "  What?⟨end⟩\n  ⟨image, image/png, 2.0 KiB: file://cat.png⟩\n  ⟨audio, audio/wav, 2.9 KiB: data:" in text
+    shown = "  What?⟨end⟩\n  ⟨image, image/png, 2048 bytes, sha256 0123456789ab: file://cat.png⟩\n"
+    assert shown + "  ⟨audio, audio/wav, 2.9 KiB: data:" in text
     assert len(text) < 500
 
 

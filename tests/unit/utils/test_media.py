@@ -141,7 +141,9 @@ def test_a_note_follows_the_content(folder: Path) -> None:
 def test_descriptions(folder: Path) -> None:
     file = local_file(image("cat.png"))
     assert file is not None
-    assert describe_part({**image("cat.png"), FILE_NOTE: file.note()}) == "image, image/png, 70 bytes: cat.png"
+    digest = hashlib.sha256(PNG).hexdigest()[:12]
+    described = describe_part({**image("cat.png"), FILE_NOTE: file.note()})
+    assert described == f"image, image/png, {len(PNG)} bytes, sha256 {digest}: cat.png"
     assert describe_part(image("https://example.org/a.png")) == "image: https://example.org/a.png"
     inline = describe_part(image("data:image/png;base64," + "A" * 4096))
     assert inline.startswith("image, image/png, 3.0 KiB: data:image/png;base64,AAA")
