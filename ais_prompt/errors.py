@@ -16,7 +16,7 @@ AisPromptError                 what happened, where, how to fix it, exit code
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class AisPromptError(Exception):
@@ -79,6 +79,20 @@ class ConfigFaults(ConfigError):
     def lines(self) -> list[str]:
         """The lines of every fault, then their number."""
         return [line for fault in self.faults for line in fault.lines()] + [self.what]
+
+
+def raise_all(faults: Iterable[AisPromptError]) -> None:
+    """Raise the one fault as it is, or several as `ConfigFaults`; nothing happens if there is none."""
+    found = list(faults)
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        raise ConfigFaults(found)
+
+
+def faults_of(error: AisPromptError) -> tuple[AisPromptError, ...]:
+    """The single faults that an error stands for: itself, or those of `ConfigFaults`."""
+    return error.faults if isinstance(error, ConfigFaults) else (error,)
 
 
 class DataError(AisPromptError):

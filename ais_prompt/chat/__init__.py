@@ -51,15 +51,19 @@ def make_chat_format(
     if role_template is not None:
         return _role_template_format(style, role_template, tokenizer)
     if style == "text":
-        return LanguageModelFormat(parse_meta_template(meta_template))
-    messages = _messages_format(meta_template)
+        return LanguageModelFormat(parse_meta_template(meta_template, tokenizer), tokenizer)
+    messages = _messages_format(meta_template, tokenizer)
     return messages if style == "messages" else TokenizerChatFormat(messages, tokenizer)
 
 
-def _messages_format(meta_template: MetaTemplateConfig) -> ApiFormat | RawMessagesFormat:
+def _messages_format(meta_template: MetaTemplateConfig, tokenizer: Callable[[], Any]) -> ApiFormat | RawMessagesFormat:
     if isinstance(meta_template, list | tuple) and meta_template:
         return RawMessagesFormat(meta_template)
-    return ApiFormat(parse_meta_template(meta_template) or parse_meta_template(DEFAULT_META_TEMPLATE))
+    # Without roles of its own, a chat model has the usual ones.
+    own: Mapping[str, Any] = meta_template if isinstance(meta_template, Mapping) else {}
+    if not meta_template or (own and "round" not in own):
+        meta_template = {**DEFAULT_META_TEMPLATE, **own}
+    return ApiFormat(parse_meta_template(meta_template, tokenizer))
 
 
 def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer: Callable[[], Any]) -> ChatFormat:

@@ -44,7 +44,7 @@ class ApiFormat:
     def __init__(self, meta: MetaTemplate | None) -> None:
         self.meta = meta
         self.opening = _opening(meta) if meta else []
-        self._sections = Sections(self._rounds, self._outside, said_blank)
+        self._sections = Sections(meta, self._rounds, self._outside, said_blank)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
         """The messages in OpenAI form; a string becomes one user message, and messages stay as they are.
@@ -84,41 +84,38 @@ class ApiFormat:
             raise PromptError("the prompt says nothing", fix="look at it with `aisprompt view-prompt`")
         return said
 
-    def _outside(self, body: PromptList) -> Said:
+    def _outside(self, body: PromptList, meta: MetaTemplate) -> Said:
         """A begin or end section: single roles, and examples as rounds."""
         said = Said([], [])
         for piece in body.pieces:
             if isinstance(piece, Section):
                 said.add(self._sections.inner(piece))
             elif not isinstance(piece, str):  # a text has no role: it is lost, as in the peers, and `check` says so
-                _say(said, piece, self._meta.resolve(piece))
+                _say(said, piece, meta.resolve(piece))
         return said
 
-    def _rounds(self, body: PromptList, cut: bool) -> tuple[Said, bool]:
+    def _rounds(self, body: PromptList, cut: bool, meta: MetaTemplate) -> tuple[Said, bool]:
         """The rounds of a section, texts left out; True if the prompt ends here."""
         said = Said([], [])
-        pieces = split_rounds(body, self._meta)
+        pieces = split_rounds(body, meta)
         for piece in pieces:
-            if not isinstance(piece, str) and self._round(piece, said, cut=cut and piece is pieces[-1]):
+            if not isinstance(piece, str) and _say_round(piece, meta, said, cut=cut and piece is pieces[-1]):
                 return said, True
         return said, False
 
-    def _round(self, spoken: Round, said: Said, *, cut: bool) -> bool:
-        for index, slot in enumerate(self._meta.round):
-            if isinstance(slot, str):
-                raise ConfigError(f"the meta template of an API model has a text in its round: {slot!r}")
-            turn = spoken.get(index, SILENT)
-            if cut and slot.generates(turn):
-                return True
-            # A slot without data and without a default says nothing: it makes no message.
-            if index in spoken or slot.prompt is not None:
-                _say(said, turn, slot)
-        return False
 
-    @property
-    def _meta(self) -> MetaTemplate:
-        assert self.meta is not None
-        return self.meta
+def _say_round(spoken: Round, meta: MetaTemplate, said: Said, *, cut: bool) -> bool:
+    """Add the messages of one round; True if the prompt ends here."""
+    for index, slot in enumerate(meta.round):
+        if isinstance(slot, str):
+            raise ConfigError(f"the meta template of an API model has a text in its round: {slot!r}")
+        turn = spoken.get(index, SILENT)
+        if cut and slot.generates(turn):
+            return True
+        # A slot without data and without a default says nothing: it makes no message.
+        if index in spoken or slot.prompt is not None:
+            _say(said, turn, slot)
+    return False
 
 
 def _chat_turn(turn: Turn, meta: MetaTemplate | None) -> ApiTurn:

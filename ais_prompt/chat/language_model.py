@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Any
 
 from ais_prompt.chat.chat_section import chat_turns, framed_chat
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import refuse_media
-from ais_prompt.chat.meta_template import SILENT, MetaTemplate
+from ais_prompt.chat.meta_template import SILENT, WHERE, MetaTemplate, Slot
 from ais_prompt.chat.rounds import Round, split_rounds
-from ais_prompt.chat.sections import Fill, Sections
-from ais_prompt.errors import ConfigError
+from ais_prompt.chat.sections import Fill, Sections, last_round
+from ais_prompt.chat.token_text import text_of_tokens
 from ais_prompt.prompts.fill import unsealed
-from ais_prompt.prompts.prompt_list import PromptList, Section, text_of
+from ais_prompt.prompts.prompt_list import Item, PromptList, Section, text_of
 
 
 def join_texts(prompt: PromptList) -> str:
@@ -33,17 +34,17 @@ class LanguageModelFormat:
 
     Args:
         meta: the meta template; None joins the texts by newline. Strings are never framed.
+        tokenizer: gives the model's tokenizer, or None; called if begin or end of the meta template has token ids.
 
     Raises:
-        ConfigError: begin or end of the meta template is no text.
+        ConfigError: begin or end of the meta template is neither text nor token ids.
     """
 
-    def __init__(self, meta: MetaTemplate | None) -> None:
-        for name in ("begin", "end"):
-            if meta is not None and not isinstance(getattr(meta, name), str):
-                raise ConfigError(f"{name!r} of a language model's meta_template must be a text")
+    def __init__(self, meta: MetaTemplate | None, tokenizer: Callable[[], Any] = lambda: None) -> None:
         self.meta = meta
-        self._sections = Sections(self._rounds, self._outside, _blank)
+        self._begin = text_of_tokens(meta.begin, tokenizer, f"{WHERE}.begin") if meta else ""
+        self._end = text_of_tokens(meta.end, tokenizer, f"{WHERE}.end") if meta else ""
+        self._sections = Sections(meta, self._rounds, self._outside, _blank)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
         """The text of the prompt; in ``gen`` mode it ends at the first generating slot of the last round.
@@ -58,10 +59,29 @@ class LanguageModelFormat:
         if self.meta is None:
             refuse_media(prompt)
             return join_texts(prompt)
+        if not self.meta.round:
+            return self._without_rounds(prompt, mode)
         written, ends = self._sections.write(prompt, mode)
-        return "".join([self.meta.begin, *written, "" if ends else self.meta.end])
+        return "".join([self._begin, *written, "" if ends else self._end])
 
-    def _outside(self, body: PromptList) -> str:
+    def _without_rounds(self, prompt: PromptList, mode: Mode) -> str:
+        """The turns as the data set has them, where the meta template has no ``round``; a newline between them.
+
+        With no other word of the meta template, the model starts to write where the last turn of the rounds is BOT's.
+        """
+        refuse_media(prompt)
+        parts = prompt.parts()
+        cut = last_round(parts) if mode == "gen" else None
+        texts: list[str] = []
+        for part in parts:
+            items = list(part.body)
+            if part is cut and (opening := _opening_of_answer(items[-1])) is not None:
+                texts += [*map(_whole_text, items[:-1]), opening]
+                return self._begin + "\n".join(filter(None, texts))
+            texts += map(_whole_text, items)
+        return self._begin + "\n".join(filter(None, texts)) + self._end
+
+    def _outside(self, body: PromptList, meta: MetaTemplate) -> str:
         """A begin or end section: texts and single roles where they stand, examples as rounds."""
         written: list[str] = []
         for piece in body.pieces:
@@ -71,38 +91,46 @@ class LanguageModelFormat:
                 written.append(self._sections.inner(piece))
             else:
                 refuse_media([piece])
-                written.append(self._meta.resolve(piece).text(piece))
+                written.append(meta.resolve(piece).text(piece))
         return "".join(written)
 
-    def _rounds(self, body: PromptList, cut: bool) -> tuple[str, bool]:
+    def _rounds(self, body: PromptList, cut: bool, meta: MetaTemplate) -> tuple[str, bool]:
         """The rounds of a section; True if the prompt ends here."""
         refuse_media(body)
         written: list[str] = []
-        pieces = split_rounds(body, self._meta)
+        pieces = split_rounds(body, meta)
         for piece in pieces:
             if isinstance(piece, str):
                 written.append(piece)
-            elif self._round(piece, written, cut=cut and piece is pieces[-1]):
+            elif _write_round(piece, meta, written, cut=cut and piece is pieces[-1]):
                 return "".join(written), True
         return "".join(written), False
 
-    def _round(self, said: Round, written: list[str], *, cut: bool) -> bool:
-        """Write one round in the order of the meta template, slots without data included."""
-        for index, slot in enumerate(self._meta.round):
-            turn = said.get(index, SILENT)
-            if isinstance(slot, str):
-                written.append(slot)
-            elif cut and slot.generates(turn):
-                written.append(slot.opening(turn))
-                return True
-            else:
-                written.append(slot.text(turn))
-        return False
 
-    @property
-    def _meta(self) -> MetaTemplate:
-        assert self.meta is not None
-        return self.meta
+def _write_round(said: Round, meta: MetaTemplate, written: list[str], *, cut: bool) -> bool:
+    """Write one round in the order of the meta template, slots without data included; True if the prompt ends here."""
+    for index, slot in enumerate(meta.round):
+        turn = said.get(index, SILENT)
+        if isinstance(slot, str):
+            written.append(slot)
+        elif cut and slot.generates(turn):
+            written.append(slot.opening(turn))
+            return True
+        else:
+            written.append(slot.text(turn))
+    return False
+
+
+def _whole_text(item: Item) -> str:
+    """A text, or the begin, prompt and end of a turn."""
+    return item if isinstance(item, str) else Slot("").text(item)
+
+
+def _opening_of_answer(item: Item) -> str | None:
+    """The text before what the model writes, if it writes this item."""
+    if isinstance(item, str) or not item.get("generate", item.get("role") == "BOT"):
+        return None
+    return Slot("").opening(item)
 
 
 def _blank(written: str, keys: Collection[str]) -> Fill[str]:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ais_prompt.chat.media import MEDIA
-from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.chat.token_text import is_token_id, text_of_tokens, text_of_turn
+from ais_prompt.config.schema import META_ROLE, META_TEMPLATE
+from ais_prompt.errors import ConfigError, PromptError, raise_all
+from ais_prompt.prompts.fill import column_marks, compile_text
 from ais_prompt.prompts.prompt_list import Turn
 from ais_prompt.types import Content
 
 MetaTemplateConfig: TypeAlias = "Mapping[str, Any] | Sequence[Any] | None"
 """``meta_template`` as a config has it: a mapping with ``round``, or for chat models messages in OpenAI form."""
 
+
+WHERE: Final = "meta_template"
+ROLES_FIX: Final = "[dict(role='HUMAN', ...), dict(role='BOT', ..., generate=True)]"
 
 SILENT: Final[Turn] = {}
 """The turn of a role that the data gives nothing to say."""
@@ -41,12 +48,12 @@ class Slot(NamedTuple):
 
     def text(self, turn: Turn = SILENT) -> str:
         """Begin, prompt and end in one."""
-        end = _joined(turn["end"]) if "end" in turn else self.end
+        end = text_of_turn(turn, "end") if "end" in turn else self.end
         return f"{self.opening(turn)}{turn.get('prompt', self.prompt) or ''}{end}"
 
     def opening(self, turn: Turn = SILENT) -> str:
         """The text before what is said."""
-        return _joined(turn["begin"]) if "begin" in turn else self.begin
+        return text_of_turn(turn, "begin") if "begin" in turn else self.begin
 
     def content(self, turn: Turn = SILENT) -> Content:
         """What a message says: the turn's parts, which have no place for begin and end; else the text.
@@ -66,17 +73,45 @@ class MetaTemplate(Struct, frozen=True, dict=True):
     """How a model wants its dialogues.
 
     Attributes:
-        round: the slots of a round in the order in which they are written; texts between them as they are.
+        round: the slots of a round in the order in which they are written; texts between them as they are. Empty if
+            the turns of the data set take its place.
         reserved: roles outside of rounds, by name.
-        begin, end: around the whole prompt: text for language models; for API models messages (turns).
-        eos_token_id: the token that ends an answer; None leaves it to the tokenizer.
+        begin, end: around the whole prompt, as the config has them: text or token ids for language models, turns for
+            API models.
+        end_tokens: ids of tokens that end an answer, besides those of the tokenizer.
     """
 
     round: tuple[Slot | str, ...]
     reserved: Mapping[str, Slot] = field(default_factory=dict)
     begin: Any = ""
     end: Any = ""
-    eos_token_id: int | None = None
+    end_tokens: tuple[int, ...] = ()
+
+    @cached_property
+    def has_columns(self) -> bool:
+        """Whether a default prompt has a ``{column}`` in it."""
+        return any("{" in (slot.prompt or "") for slot in self._all_slots)
+
+    def filled(self, values: Mapping[str, object]) -> MetaTemplate:
+        """The same with the columns of a row in its default prompts, as in the templates of data sets."""
+        marks = column_marks(values)
+
+        def fill(slot: Slot | str) -> Any:
+            if isinstance(slot, str) or slot.prompt is None:
+                return slot
+            return slot._replace(prompt=compile_text(slot.prompt, tuple(marks)).fill(marks))
+
+        reserved = {role: fill(slot) for role, slot in self.reserved.items()}
+        return replace(self, round=tuple(map(fill, self.round)), reserved=reserved)
+
+    @cached_property
+    def generates(self) -> bool:
+        """Whether a role says where the model starts to write."""
+        return any(slot.generate for slot in self._all_slots)
+
+    @cached_property
+    def _all_slots(self) -> list[Slot]:
+        return [*(slot for slot in self.round if isinstance(slot, Slot)), *self.reserved.values()]
 
     @cached_property
     def slots(self) -> dict[str, int]:
@@ -108,58 +143,101 @@ def unknown_role(turn: Turn, known: Sequence[str]) -> PromptError:
     )
 
 
-def parse_meta_template(config: MetaTemplateConfig) -> MetaTemplate | None:
+def parse_meta_template(config: MetaTemplateConfig, tokenizer: Callable[[], Any] = lambda: None) -> MetaTemplate | None:
     """Parse ``meta_template`` of a model; an empty one counts as none.
 
+    Args:
+        config: what the config says.
+        tokenizer: gives the model's tokenizer, which writes token ids as text; None if the model has none at hand.
+
     Raises:
-        ConfigError: it has no list ``round``, a role stands twice, or an item has the wrong shape.
+        ConfigError: a key or an item has the wrong shape, or a role occurs twice; ``where`` is its place.
+        ConfigFaults: several things are wrong.
+        ModelError: a token id needs the tokenizer, and it cannot be loaded.
     """
     if not config:
         return None
     if not isinstance(config, Mapping):
-        raise ConfigError("meta_template must be a mapping with 'round'; only a chat model may have a list of messages")
-    rounds, reserved = config.get("round"), config.get("reserved_roles", [])
-    if not isinstance(rounds, list | tuple):
-        raise ConfigError("meta_template needs a list 'round'", fix="round=[dict(role='HUMAN', ...), ...]")
-    if not isinstance(reserved, list | tuple):
-        raise ConfigError("reserved_roles of meta_template must be a list of roles")
-    slots = [item if isinstance(item, str) else _slot(item) for item in rounds]
-    reserved_slots = [_slot(item) for item in reserved]
-    roles = [slot.role for slot in [*slots, *reserved_slots] if isinstance(slot, Slot)]
-    for role in roles:
-        if roles.count(role) > 1:
-            raise ConfigError(f"the role {role!r} stands twice in meta_template", fix="each role only once")
+        what = "meta_template must be a mapping with 'round'; only a chat model may have a list of messages"
+        raise ConfigError(what, where=WHERE)
+    raise_all(meta_template_faults(config))
+
+    def text(value: Any, where: str) -> str:
+        return text_of_tokens(value, tokenizer, where)
+
+    slots = [
+        item if isinstance(item, str) else _slot(item, text, f"{WHERE}.round[{number}]")
+        for number, item in enumerate(config.get("round", ()))
+    ]
+    reserved = config.get("reserved_roles", ())
+    reserved_slots = [_slot(item, text, f"{WHERE}.reserved_roles[{number}]") for number, item in enumerate(reserved)]
     return MetaTemplate(
         round=tuple(slots),
         reserved={slot.role: slot for slot in reserved_slots},
         begin=config.get("begin", ""),
         end=config.get("end", ""),
-        eos_token_id=config.get("eos_token_id"),
+        end_tokens=end_tokens(config),
     )
 
 
-def _slot(item: Any) -> Slot:
-    if not isinstance(item, Mapping) or not isinstance(item.get("role"), str):
-        raise ConfigError(f"a role of meta_template must be a mapping with a text 'role', not {item!r}")
+def meta_template_faults(config: Mapping[str, Any]) -> Iterator[ConfigError]:
+    """Everything that is wrong with the keys and items of a meta template."""
+    for key, fix in META_TEMPLATE.unknown(config):
+        yield ConfigError(f"meta_template has no key {key!r}", where=f"{WHERE}.{key}", fix=fix)
+    places: dict[str, Any] = {}
+    for key in ("round", "reserved_roles"):
+        items = config.get(key, [])
+        if not isinstance(items, list | tuple) or (key == "round" and "round" in config and not items):
+            what = f"{key!r} of meta_template must be a list of roles, not {items!r:.80}"
+            yield ConfigError(what, where=f"{WHERE}.{key}", fix=ROLES_FIX)
+            continue
+        for number, item in enumerate(items):
+            where = f"{WHERE}.{key}[{number}]"
+            if isinstance(item, str) and key == "round":
+                continue
+            yield from _role_faults(item, where)
+            if isinstance(item, Mapping) and (role := str(item.get("role"))) in places:
+                yield ConfigError(f"the role {role!r} occurs twice in meta_template", where=where, fix="keep one")
+            elif isinstance(item, Mapping):
+                places[role] = where
+    if _end_tokens(config.get("eos_token_id")) is None:
+        what = f"eos_token_id must be a token id or a list of them, not {config['eos_token_id']!r:.80}"
+        fix = "give numbers; texts that end an answer are the stop_words of the model"
+        yield ConfigError(what, where=f"{WHERE}.eos_token_id", fix=fix)
+
+
+def end_tokens(config: MetaTemplateConfig) -> tuple[int, ...]:
+    """``eos_token_id`` of a meta template: the tokens that end an answer; empty if it names none."""
+    return (_end_tokens(config.get("eos_token_id")) or ()) if isinstance(config, Mapping) else ()
+
+
+def _end_tokens(value: Any) -> tuple[int, ...] | None:
+    """The ids; None if they are none."""
+    ids = () if value is None else tuple(value) if isinstance(value, list | tuple) else (value,)
+    return ids if all(map(is_token_id, ids)) else None
+
+
+def _role_faults(item: Any, where: str) -> Iterator[ConfigError]:
+    if not isinstance(item, Mapping):
+        what = f"a role of meta_template must be a mapping with a text 'role', not {item!r:.80}"
+        yield ConfigError(what, where=where, fix=ROLES_FIX)
+        return
+    for key, fix in META_ROLE.unknown(item):
+        yield ConfigError(f"a role of meta_template has no key {key!r}", where=f"{where}.{key}", fix=fix)
+    if not isinstance(item.get("role"), str):
+        what = f"a role of meta_template must be a mapping with a text 'role', not {item!r:.80}"
+        yield ConfigError(what, where=where, fix=ROLES_FIX)
+    for key in ("prompt", "api_role"):
+        if not isinstance(item.get(key), str | None):
+            yield ConfigError(f"{key!r} of a role must be a text, not {item[key]!r:.80}", where=f"{where}.{key}")
+
+
+def _slot(item: Mapping[str, Any], text: Callable[[Any, str], str], where: str) -> Slot:
     return Slot(
         role=item["role"],
-        begin=_joined(item.get("begin", "")),
-        end=_joined(item.get("end", "")),
+        begin=text(item.get("begin", ""), f"{where}.begin"),
+        end=text(item.get("end", ""), f"{where}.end"),
         prompt=item.get("prompt"),
         generate=bool(item.get("generate", False)),
         api_role=item.get("api_role"),
     )
-
-
-def _joined(text: Any) -> str:
-    """A text, or a list of texts that belong together."""
-    if isinstance(text, str):
-        return text
-    if isinstance(text, list | tuple) and all(isinstance(piece, str) for piece in text):
-        return "".join(text)
-    if isinstance(text, list | tuple) and all(isinstance(piece, str | int) for piece in text):
-        raise ConfigError(
-            f"begin and end with token ids need a tokenizer, which cannot be used here: {text!r}",
-            fix="write the tokens as the text that stands for them",
-        )
-    raise ConfigError(f"begin and end of a role must be a text or a list of texts, not {text!r}")

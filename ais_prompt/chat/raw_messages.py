@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import join_contents
-from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.config.schema import MESSAGE
+from ais_prompt.errors import ConfigError, PromptError, raise_all
 from ais_prompt.prompts.prompt_list import PromptList, Section
 from ais_prompt.types import Content, Message
 
@@ -28,13 +29,19 @@ class RawMessagesFormat:
     """
 
     def __init__(self, meta_template: Sequence[Any]) -> None:
-        for item in meta_template:
+        for number, item in enumerate(meta_template):
+            where = f"meta_template[{number}]"
             known = isinstance(item, Mapping) and item.get("role") in ROLES and isinstance(item.get("content"), str)
             if not known:
                 raise ConfigError(
                     f"a meta_template that is a list must hold messages, not {item!r}",
+                    where=where,
                     fix="dict(role='system', content='...'), or dict(round=[...]) for dialogues",
                 )
+            raise_all(
+                ConfigError(f"a message of meta_template has no key {key!r}", where=f"{where}.{key}", fix=fix)
+                for key, fix in MESSAGE.unknown(item)
+            )
         self.meta = tuple(Message(item["role"], item["content"]) for item in meta_template)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:  # noqa: ARG002  # nothing is cut

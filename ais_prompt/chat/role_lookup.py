@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ais_prompt.chat import role_templates
 from ais_prompt.chat.role_format import ROLE_NAMES
 from ais_prompt.chat.role_templates import RoleTemplate, RoleTemplateInterface
-from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.config.schema import ROLE_TEMPLATE
+from ais_prompt.errors import AisPromptError, ConfigError, raise_all
 from ais_prompt.registry import import_dotted
 
 READY_MADE: Final[Mapping[str, type[RoleTemplateInterface]]] = {
@@ -36,10 +37,7 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
         MissingExtra: it needs a package that is not installed.
     """
     if isinstance(config, Mapping):
-        for role in ROLE_NAMES.keys() & config.keys():
-            raise ConfigError(
-                f"a role template calls the role {role!r} {ROLE_NAMES[role]!r}", fix=f"write {ROLE_NAMES[role]!r}"
-            )
+        raise_all(_table_faults(config))
         return RoleTemplate(config)
     part = _find(config)
     try:
@@ -54,6 +52,16 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
             fix="a role template is called with a list of messages and returns one",
         )
     return template  # type: ignore[no-any-return]
+
+
+def _table_faults(config: Mapping[str, Any]) -> Iterator[ConfigError]:
+    if not config:
+        fix = "dict(user=('text before', 'text after')), or leave prompt_template out"
+        yield ConfigError("the role template is empty", where="prompt_template", fix=fix)
+    for role, fix in ROLE_TEMPLATE.unknown(config):
+        name = ROLE_NAMES.get(role) or ROLE_NAMES.get(str(role).upper())
+        what = f"a role template has no role {role!r}"
+        yield ConfigError(what, where=f"prompt_template.{role}", fix=f"write {name!r}" if name else fix)
 
 
 def _find(path: str) -> Callable[..., Any]:

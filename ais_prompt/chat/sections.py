@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from ais_prompt.chat.formats import Mode
+from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.prompts.outline import FilledSection, Outline
 from ais_prompt.prompts.prompt_list import PromptList, Section
 
@@ -32,6 +33,7 @@ class Sections(Generic[Written]):
     (`ais_prompt.prompts.outline`). For each row only the values are put in.
 
     Args:
+        meta: the meta template; None for a format that writes no sections.
         rounds: writes a body as rounds of the meta template. If it is told to cut the last round, it says whether the
             prompt ends there.
         outside: writes the body of a begin or end section.
@@ -40,10 +42,12 @@ class Sections(Generic[Written]):
 
     def __init__(
         self,
-        rounds: Callable[[PromptList, bool], tuple[Written, bool]],
-        outside: Callable[[PromptList], Written],
+        meta: MetaTemplate | None,
+        rounds: Callable[[PromptList, bool, MetaTemplate], tuple[Written, bool]],
+        outside: Callable[[PromptList, MetaTemplate], Written],
         blank: Callable[[Written, Collection[str]], Fill[Written] | None],
     ) -> None:
+        self._meta = meta
         self._rounds = rounds
         self._write_outside = outside
         self._blank = blank
@@ -54,7 +58,7 @@ class Sections(Generic[Written]):
     def write(self, prompt: PromptList, mode: Mode) -> tuple[list[Written], bool]:
         """What is written for each part of a dialogue; True if it ends where the model starts to write."""
         parts = prompt.parts()
-        cut = _last_round(parts) if mode == "gen" else None
+        cut = last_round(parts) if mode == "gen" else None
         written: list[Written] = []
         for part in parts:
             if part.name in OUTSIDE:
@@ -71,20 +75,23 @@ class Sections(Generic[Written]):
 
     def _section(self, section: Section, cut: bool) -> tuple[Written, bool]:
         if isinstance(section, FilledSection):
+            if self._meta and self._meta.has_columns:  # each row has default prompts of its own
+                return self._body(section.name, section.body, cut, self._meta.filled(section.values))
             fill, ends = self._outline(section.outline, cut)
             if fill is not None:
                 return fill(section.values), ends
-        return self._body(section.name, section.body, cut)
+        return self._body(section.name, section.body, cut, self._meta)
 
     def _write_outline(self, outline: Outline, cut: bool) -> tuple[Fill[Written] | None, bool]:
-        written, ends = self._body(outline.name, outline.sealed, cut)
+        written, ends = self._body(outline.name, outline.sealed, cut, self._meta)
         return self._blank(written, outline.keys), ends
 
-    def _body(self, name: str | None, body: PromptList, cut: bool) -> tuple[Written, bool]:
-        return (self._write_outside(body), False) if name in OUTSIDE else self._rounds(body, cut)
+    def _body(self, name: str | None, body: PromptList, cut: bool, meta: MetaTemplate | None) -> tuple[Written, bool]:
+        assert meta is not None
+        return (self._write_outside(body, meta), False) if name in OUTSIDE else self._rounds(body, cut, meta)
 
 
-def _last_round(parts: Sequence[Section]) -> Section | None:
+def last_round(parts: Sequence[Section]) -> Section | None:
     """The part in whose last round a generation prompt is cut; None if no part is written in rounds."""
     for part in reversed(parts):
         if part.name not in OUTSIDE:

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from ais_prompt.config.bases import check_bases, is_old_style
 from ais_prompt.config.custom_imports import import_custom_modules, make_importable
-from ais_prompt.config.keys import TOP_KEYS, advice
+from ais_prompt.config.keys import advice
 from ais_prompt.config.literal import literals_of
 from ais_prompt.config.locate import missing_config
 from ais_prompt.config.mmengine_gaps import filled
@@ -21,6 +21,7 @@ from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.paths import expand
 from ais_prompt.config.plain import plain_config
 from ais_prompt.config.redact import register_secrets
+from ais_prompt.config.schema import CONFIG
 from ais_prompt.config.source import locate
 from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
@@ -71,7 +72,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     make_importable([path.resolve().parent, Path.cwd()])
     loaded = LoadedConfig(apply_overrides(_read(path), overrides), path.stem, path)
     # Helper variables are no part of it: a secret often is one before it becomes a header.
-    register_secrets({key: loaded.values[key] for key in TOP_KEYS if key in loaded.values})
+    register_secrets({key: loaded.values[key] for key in CONFIG.names if key in loaded.values})
     if isinstance(loaded.values.get("paths_relative_to"), str):
         make_importable([expand(loaded.values["paths_relative_to"])])
     import_custom_modules(loaded.values, loaded.place("custom_imports"))

@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ais_prompt.config.keys import TOP_KEYS, advice
+from ais_prompt.config.keys import advice
 from ais_prompt.config.literal import parse_literal
 from ais_prompt.config.redact import redacted_at, redacted_override
+from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
 
 
@@ -43,11 +44,13 @@ class _Override:
 
     def apply(self, values: dict[str, Any], path: str) -> None:
         key = path.partition(".")[0]
-        if key not in TOP_KEYS:
-            known = ", ".join(TOP_KEYS)
+        if key not in CONFIG.names:
+            known = ", ".join(CONFIG.names)
             # The config has run already: a new value for one of its helper variables would change nothing.
             raise ConfigError(
-                f"{key!r} cannot be set", where=self.where, fix=f"{advice(key, TOP_KEYS)} (what can be set: {known})"
+                f"{key!r} cannot be set",
+                where=self.where,
+                fix=f"{advice(key, CONFIG.names)} (what can be set: {known})",
             )
         self._descend(values, path, "")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ais_prompt.config.abbr import name_fault, refuse_duplicates
-from ais_prompt.config.keys import TOP_KEYS
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse_dataset import parse_dataset
 from ais_prompt.config.parse_gates import parse_gates
 from ais_prompt.config.parse_model import parse_model
 from ais_prompt.config.parse_summary import parse_summary
 from ais_prompt.config.paths import expand, resolve_data_path
+from ais_prompt.config.schema import CONFIG
 from ais_prompt.config.section import Faults, Section
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec
 
@@ -40,7 +40,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     """
     faults = Faults(loaded.place)
     top = Section(loaded.values, "", faults)
-    top.refuse_misspelt([key for key in TOP_KEYS if key not in ("models", "datasets")])
+    top.refuse_misspelt([key for key in CONFIG.names if key not in ("models", "datasets")])
     folder = _config_folder(top, loaded)
     find = partial(resolve_data_path, config_dir=folder)
     models = _parse_list(top, "models", partial(parse_model, find=find))

@@ -11,35 +11,22 @@ from msgspec.structs import replace
 from ais_prompt.config.abbr import derived_abbr, parse_abbr
 from ais_prompt.config.parse_judge import parse_judge, without_judge
 from ais_prompt.config.paths import replace_paths
+from ais_prompt.config.schema import DATASET, EVAL, INFER, READER
 from ais_prompt.config.section import REQUIRED, Section, shown
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec
 
-DATASET_KEYS = ("abbr", "reader_cfg", "infer_cfg", "eval_cfg", "n", "k")
-"""``n``, answers to each question, and ``k`` of pass@k stand here in OpenCompass; they are the inferencer's ``n`` and
-``k`` of ``eval_cfg``, which come first if both are given."""
-READER_KEYS = (
-    "input_columns",
-    "output_column",
-    "gold_columns",
-    "train_split",
-    "test_split",
-    "train_range",
-    "test_range",
-)
-INFER_KEYS = ("ice_template", "prompt_template", "retriever", "inferencer")
 EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
-EVAL_KEYS = (*EVAL_PARTS, "k", "cluster")
 
 
 def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> DatasetSpec | None:
     """The data set of a section; None if it has faults, which are noted.
 
     Args:
-        section: keys other than `DATASET_KEYS` and ``type`` (default ``LocalDataset``) are arguments of the reader.
+        section: keys other than those of `DATASET` (default ``LocalDataset``) are arguments of the reader.
         find: from a path in the config to the file or folder that is meant, if there is one.
     """
     section.refuse_misspelt(("eval_cfg",))
-    source = section.as_part(leave_out=DATASET_KEYS, default_type="LocalDataset")
+    source = section.as_part(leave_out=DATASET.names, default_type="LocalDataset")
     abbr = parse_abbr(section, derived_abbr(section.values, ("path",)))
     reader_section = section.section("reader_cfg")
     reader = parse_reader(reader_section) if reader_section else None
@@ -56,7 +43,7 @@ def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> Datas
 
 def parse_reader(section: Section) -> ReaderSpec | None:
     """``reader_cfg``; None if it cannot be used."""
-    section.refuse_unknown(READER_KEYS)
+    section.refuse_unknown(READER)
     columns, gold_columns = _parse_columns(section, "input_columns"), _parse_columns(section, "gold_columns", ())
     output_column = section.get("output_column", (str, type(None)), "the name of a column, or None")
     train_split = section.get("train_split", (str,), "the name of a split", "train")
@@ -78,7 +65,7 @@ def parse_reader(section: Section) -> ReaderSpec | None:
 
 def parse_infer(section: Section) -> InferSpec | None:
     """``infer_cfg``; None if it cannot be used. Without a retriever there are no shots (``ZeroRetriever``)."""
-    section.refuse_unknown(INFER_KEYS)
+    section.refuse_unknown(INFER)
     ice_template, prompt_template = section.part("ice_template"), section.part("prompt_template")
     retriever: PartSpec | None = PartSpec("ZeroRetriever", {}, section.at("retriever"))
     if section.values.get("retriever") is not None:
@@ -104,7 +91,7 @@ def _parse_eval(dataset: Section, find: Callable[[str], Path | None]) -> EvalSpe
     section = dataset.section("eval_cfg")
     if section is None:
         return None
-    section.refuse_unknown(EVAL_KEYS)
+    section.refuse_unknown(EVAL)
     evaluator, pred, gold = (section.part(key) for key in EVAL_PARTS)
     k = _parse_counts(section, "k") or _parse_counts(dataset, "k")
     evaluator_section = section.section("evaluator") if evaluator else None

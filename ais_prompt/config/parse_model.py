@@ -10,17 +10,15 @@ from msgspec.structs import replace
 
 from ais_prompt.config.abbr import derived_abbr, parse_abbr
 from ais_prompt.config.paths import replace_paths
+from ais_prompt.config.schema import MODEL
 from ais_prompt.config.section import Section
 from ais_prompt.types import ModelSpec
-
-MODEL_KEYS = ("abbr", "meta_template", "prompt_template", "run_cfg")
-"""Keys of a model that are not arguments of its part; ``run_cfg`` of OpenCompass is accepted and not used."""
 
 
 def parse_model(section: Section, find: Callable[[str], Path | None]) -> ModelSpec | None:
     """The model of a section; None if it has faults, which are noted."""
     section.refuse_misspelt(("meta_template", "prompt_template"))
-    part = section.as_part(leave_out=MODEL_KEYS)
+    part = section.as_part(leave_out=MODEL.names)
     if part is None:
         return None
     abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or part.type.rpartition(".")[2])

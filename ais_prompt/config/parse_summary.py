@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ais_prompt.config.keys import advice, near_miss
+from ais_prompt.config.schema import GROUP, SUMMARIZER
 from ais_prompt.config.section import Section, shown
 from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
 
-SUMMARY_KEYS = ("type", "dataset_abbrs", "summary_groups", "prompt_db")
-"""``type`` and ``prompt_db`` of OpenCompass are accepted and not used."""
-GROUP_KEYS = ("name", "subsets", "weights")
 BY_SIZE = "n"
 """In place of weights: the number of questions."""
 
@@ -30,7 +28,7 @@ def parse_summary(top: Section, abbrs: Sequence[str]) -> SummarySpec:
     section = top.section("summarizer")
     if section is None:
         return SummarySpec()
-    section.refuse_unknown(SUMMARY_KEYS)
+    section.refuse_unknown(SUMMARIZER)
     known = list(abbrs)
     groups = []
     for index, item in enumerate(_items(section, "summary_groups")):
@@ -45,7 +43,7 @@ def parse_summary(top: Section, abbrs: Sequence[str]) -> SummarySpec:
 
 def _parse_group(section: Section, known: Sequence[str]) -> SummaryGroup | None:
     """A group; None if it has nothing to do with this run, or after a fault."""
-    section.refuse_unknown(GROUP_KEYS)
+    section.refuse_unknown(GROUP)
     name = section.get("name", (str,), "the name of the group")
     names = [_name(item) for item in _items(section, "subsets")]
     foreign = [one for one in names if one not in known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ais_prompt.config.keys import TOP_KEYS
+from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
 
 
@@ -13,7 +13,7 @@ def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
     """The top level of a config as plain values.
 
     A variable that is not plain (a function, a module, a loop variable of any type) is a helper of the config and is
-    left out, and so is one whose name begins with an underscore; what a run reads (`TOP_KEYS`) must be plain.
+    left out, and so is one whose name begins with an underscore; what a run reads (`CONFIG.names`) must be plain.
 
     Raises:
         ConfigError: a value that is not plain, with its config path as ``where``.
@@ -25,7 +25,7 @@ def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
         try:
             values[name] = _plain(value, name)
         except ConfigError:
-            if name in TOP_KEYS:
+            if name in CONFIG.names:
                 raise
     return values
 

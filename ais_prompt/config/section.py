@@ -6,7 +6,8 @@ import reprlib
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
-from ais_prompt.config.keys import advice, near_miss
+from ais_prompt.config.keys import near_miss
+from ais_prompt.config.schema import Table
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.types import PartSpec
 from ais_prompt.utils.secrets import SECRETS
@@ -113,11 +114,10 @@ class Section:
         args = {key: value for key, value in self.values.items() if key != "type" and key not in leave_out}
         return PartSpec(type_, args, self.where)
 
-    def refuse_unknown(self, known: Collection[str]) -> None:
-        """Note every key that is not known."""
-        for key in self.values:
-            if key not in known:
-                self.fault(key, f"{self.where} has an unknown key {key!r}", advice(key, known))
+    def refuse_unknown(self, table: Table) -> None:
+        """Note every key that a table does not have."""
+        for key, fix in table.unknown(self.values):
+            self.fault(key, f"{self.where} has an unknown key {key!r}", fix)
 
     def refuse_misspelt(self, optional: Collection[str]) -> None:
         """Note every key that is nearly one of these, where the right one is missing."""

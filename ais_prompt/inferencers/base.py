@@ -36,14 +36,14 @@ class Desk(Struct, frozen=True, dict=True):
         chat: the model's side of the prompt.
         model: who is asked.
         samples: all questions.
-        end_token: a further token that ends an answer, from the model's meta template; None if it has none.
+        end_tokens: further tokens that end an answer, from the model's meta template.
     """
 
     builder: PromptBuilder
     chat: ChatFormat
     model: Model
     samples: Sequence[Sample]
-    end_token: int | None = None
+    end_tokens: tuple[int, ...] = ()
 
     def decoding(
         self,
@@ -67,7 +67,7 @@ class Desk(Struct, frozen=True, dict=True):
         self, max_out_len: int | None, stop: tuple[str, ...], stop_tokens: tuple[int, ...], seed: int | None
     ) -> Decoding:
         decoding = self.model.decoding(max_out_len, stop)
-        ends = (*decoding.stop_tokens, *stop_tokens, *([] if self.end_token is None else [self.end_token]))
+        ends = (*decoding.stop_tokens, *stop_tokens, *self.end_tokens)
         return replace(decoding, stop_tokens=tuple(dict.fromkeys(ends)), seed=decoding.seed if seed is None else seed)
 
     @cached_property

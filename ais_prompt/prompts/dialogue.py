@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from ais_prompt.errors import PromptError
+from ais_prompt.config.keys import near_miss
+from ais_prompt.config.schema import TEMPLATE, TURN
+from ais_prompt.errors import AisPromptError, PromptError, raise_all
 from ais_prompt.prompts.prompt_list import Item
 
-SECTIONS = ("begin", "round", "end")
+SECTIONS: Final = TEMPLATE.names
+ROUND: Final = "round=[dict(role='HUMAN', prompt='...')]"
 
 
 def check_round(template: Mapping[str, Any]) -> None:
@@ -18,7 +21,7 @@ def check_round(template: Mapping[str, Any]) -> None:
         PromptError: it has none.
     """
     if "round" not in template:
-        raise PromptError("a dialogue template needs the key 'round'", fix="round=[dict(role='HUMAN', prompt='...')]")
+        raise PromptError("a dialogue template needs the key 'round'", fix=ROUND)
 
 
 def section_items(section: Any) -> list[Item]:
@@ -29,11 +32,27 @@ def section_items(section: Any) -> list[Item]:
     """
     items = list(section) if isinstance(section, list | tuple) else [section]
     for item in items:
-        if not isinstance(item, str | Mapping):
-            raise PromptError(f"an item of begin, round or end must be a string or a mapping, not {item!r}")
-        if isinstance(item, Mapping) and not isinstance(item.get("prompt", ""), str):
-            raise PromptError(f"the prompt of a turn must be a text, not {item['prompt']!r}")
+        if fault := _item_fault(item):
+            raise PromptError(fault)
     return items
+
+
+def dialogue_faults(template: Mapping[str, Any], where: str = "template") -> Iterator[AisPromptError]:
+    """Everything that is wrong with the shape of a dialogue's sections; a missing ``round`` is found by `check_round`.
+
+    Args:
+        template: a mapping with no keys but `SECTIONS`.
+        where: its place in the part that has it.
+    """
+    for name, section in template.items():
+        place = f"{where}.{name}"
+        if name == "round" and (not isinstance(section, list | tuple) or not section):
+            found = "is empty" if isinstance(section, list | tuple) else f"is {section!r:.80}"
+            yield PromptError(f"'round' must be a list of turns, but it {found}", where=place, fix=ROUND)
+            continue
+        is_list = isinstance(section, list | tuple)
+        for number, item in enumerate(section if is_list else [section]):
+            yield from _turn_faults(item, f"{place}[{number}]" if is_list else place)
 
 
 def check_dialogue(template: Any, owner: str) -> Mapping[str, Any]:
@@ -45,10 +64,35 @@ def check_dialogue(template: Any, owner: str) -> Mapping[str, Any]:
 
     Raises:
         PromptError: it is no mapping, has other keys or no round, or an item has the wrong shape.
+        ConfigFaults: several things are wrong.
     """
-    if not isinstance(template, Mapping) or not set(template) <= set(SECTIONS):
-        raise PromptError(f"the template of {owner} must be a mapping with only begin, round and end")
+    only = f"the template of {owner} must be a mapping with only begin, round and end"
+    if not isinstance(template, Mapping):
+        raise PromptError(f"{only}, not {template!r:.80}", where="template", fix=f"dict({ROUND})")
+    unknown = list(TEMPLATE.unknown(template))
+    raise_all(PromptError(f"{only}, not {key!r}", where=f"template.{key}", fix=fix) for key, fix in unknown)
     check_round(template)
-    for section in template.values():
-        section_items(section)
+    raise_all(dialogue_faults(template))
     return template
+
+
+def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
+    if fault := _item_fault(item):
+        yield PromptError(fault, where=where)
+    elif isinstance(item, Mapping):
+        speaks = "prompt" in item or "prompt_mm" in item
+        for key, fix in TURN.unknown(item):
+            # Another key of a turn that speaks is kept, as in the peers; `check` warns of it.
+            if not speaks or near_miss(str(key), TURN.names):
+                yield PromptError(f"a turn has no key {key!r}", where=f"{where}.{key}", fix=fix)
+        if not isinstance(item.get("role"), str):
+            what = f"a turn needs the text 'role', which says who speaks, not {item.get('role')!r:.80}"
+            yield PromptError(what, where=where, fix="dict(role='HUMAN', prompt='...')")
+
+
+def _item_fault(item: Any) -> str:
+    if not isinstance(item, str | Mapping):
+        return f"an item of begin, round or end must be a string or a mapping, not {item!r}"
+    if isinstance(item, Mapping) and not isinstance(item.get("prompt", ""), str):
+        return f"the prompt of a turn must be a text, not {item['prompt']!r}"
+    return ""

@@ -6,15 +6,16 @@ examples are never scanned again, and a template that would lose its examples is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ais_prompt.errors import PromptError
+from ais_prompt.config.schema import TEMPLATE
+from ais_prompt.errors import AisPromptError, PromptError, raise_all
 from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.blank import Blank, DialogueBlank, TextBlank
 from ais_prompt.prompts.column_tokens import ColumnTokens
-from ais_prompt.prompts.dialogue import SECTIONS, check_round, section_items
+from ais_prompt.prompts.dialogue import SECTIONS, check_round, dialogue_faults, section_items
 from ais_prompt.prompts.fill import mark_of
 from ais_prompt.prompts.prompt_list import text_of
 from ais_prompt.registry import TEMPLATES
@@ -33,6 +34,7 @@ class PromptTemplate(Template):
 
     Raises:
         PromptError: the template has the wrong shape, or lacks its ``ice_token``.
+        ConfigFaults: several things are wrong with its shape.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class PromptTemplate(Template):
         selected_column_map: Mapping[Any, Any] | None = None,
     ) -> None:
         self.form: Form = _form(template)
+        raise_all(_shape_faults(template, self.form))
         self.template = template
         self.ice_token = _token("ice_token", ice_token)
         self.sep_token = _token("sep_token", sep_token)
@@ -147,13 +150,8 @@ class PromptTemplate(Template):
         """The string or dialogue that is meant."""
         if isinstance(self.template, str) or self.form != "labels":
             return self.template
-        entry: Any = self.template[key]
-        if isinstance(entry, str) or (isinstance(entry, Mapping) and set(entry) <= set(SECTIONS)):
-            return entry
-        raise PromptError(
-            f"the template of label {key!r} is neither a string nor a dialogue of only begin, round and end",
-            fix="template={'A': 'text'} or {'A': dict(round=[...])}",
-        )
+        entry: str | Mapping[str, Any] = self.template[key]
+        return entry
 
 
 def _form(template: Any) -> Form:
@@ -165,6 +163,33 @@ def _form(template: Any) -> Form:
         if not isinstance(value, str | list | tuple | Mapping):
             raise PromptError(f"template[{key!r}] must be a string, list or mapping, not {value!r}")
     return "dialogue" if set(template) <= set(SECTIONS) else "labels"
+
+
+def _shape_faults(template: Any, form: Form) -> Iterator[AisPromptError]:
+    """Everything that is wrong inside a template."""
+    if form == "dialogue":
+        yield from dialogue_faults(template)
+    elif form == "labels" and any(key in SECTIONS and not isinstance(template[key], str | Mapping) for key in template):
+        # Only a dialogue has a list there, so the other keys are no labels.
+        yield from _unknown_sections(template, "template")
+    elif form == "labels":
+        for label, entry in template.items():
+            yield from _entry_faults(entry, label)
+
+
+def _entry_faults(entry: Any, label: Any) -> Iterator[AisPromptError]:
+    where = f"template.{label}"
+    if isinstance(entry, list | tuple):
+        what = f"the template of label {label!r} is a list, not a string or a dialogue"
+        yield PromptError(what, where=where, fix="template={'A': 'text'} or {'A': dict(round=[...])}")
+    elif isinstance(entry, Mapping):
+        unknown = list(_unknown_sections(entry, where))
+        yield from unknown or dialogue_faults(entry, where)
+
+
+def _unknown_sections(template: Mapping[Any, Any], where: str) -> Iterator[AisPromptError]:
+    for key, fix in TEMPLATE.unknown(template):
+        yield PromptError(f"a dialogue has no key {key!r}", where=f"{where}.{key}", fix=fix)
 
 
 def _token(name: str, token: Any) -> str | None:

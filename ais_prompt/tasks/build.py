@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat, make_chat_format
 from ais_prompt.chat.media import LocalFilesFormat
-from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.chat.meta_template import end_tokens
+from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.evaluators.own import make_evaluator
@@ -47,8 +49,15 @@ def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
     try:
         return (make_evaluator if registry is EVALUATORS else registry.make)(spec.type, spec.args, **offered)
     except AisPromptError as error:
-        error.where = _both(spec.where, error.where)
+        for fault in faults_of(error):
+            fault.where = _place_in(spec, fault.where)
         raise
+
+
+def _place_in(spec: PartSpec, where: str) -> str:
+    """The config path of a place inside a part's arguments; a place elsewhere follows the part's own."""
+    is_argument = re.split(r"[.\[]", where, maxsplit=1)[0] in spec.args
+    return f"{spec.where}.{where}" if is_argument else _both(spec.where, where)
 
 
 def _both(config_path: str, elsewhere: str) -> str:
@@ -74,7 +83,9 @@ def build_chat_format(spec: ModelSpec, style: str, tokenizer: Callable[[], Any])
         chat = make_chat_format(style, spec.meta_template, tokenizer, spec.prompt_template)
     except AisPromptError as error:
         key = "meta_template" if spec.prompt_template is None else "prompt_template"
-        error.where = error.where or f"{spec.where}.{key}"
+        for fault in faults_of(error):
+            is_inside = fault.where.startswith(key)
+            fault.where = f"{spec.where}.{fault.where}" if is_inside else fault.where or f"{spec.where}.{key}"
         raise
     return LocalFilesFormat(chat) if style == "messages" else chat
 
@@ -125,14 +136,13 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
 def build_desk(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, data: Dataset) -> Desk:
     """What the inferencer works with."""
     chat = build_chat_format(model_spec, model.prompt_style, model.tokenizer)
-    return Desk(prompts, chat, model, data.test, _end_token(model_spec, model))
+    ends = end_tokens(model_spec.meta_template) if knows_stop_tokens(model) else ()
+    return Desk(prompts, chat, model, data.test, ends)
 
 
-def _end_token(spec: ModelSpec, model: Model) -> int | None:
-    """``eos_token_id`` of a meta template. Servers know tokens of their own only."""
-    if not isinstance(spec.meta_template, Mapping) or model.prompt_style == "messages":
-        return None
-    return spec.meta_template.get("eos_token_id")
+def knows_stop_tokens(model: Model) -> bool:
+    """Whether answers can end at the ids of tokens; a model that does not say so knows them."""
+    return bool(getattr(model, "knows_stop_tokens", True))
 
 
 def build_evaluator(spec: EvalSpec) -> Evaluator | None:

@@ -5,6 +5,7 @@ Then one prompt is made for each model and data set, which also shows what a per
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, RepeatingInferencer
-from ais_prompt.models.base import Model
+from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import (
@@ -116,7 +117,9 @@ def _check_model(spec: ModelSpec, faults: FaultList) -> _ModelSide | None:
         return None
     if not is_shipped(type(model)) and not faults.passes(lambda: call_model(model), spec.where):
         return None
-    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, _PlainTokenizer), spec.where)
+    known = not isinstance(model, AsyncModel) or getattr(model, "tokenizer_path", None)
+    tokenizer = _PlainTokenizer if known else lambda: None
+    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, tokenizer), spec.where)
     return _ModelSide(spec, model, chat) if chat else None
 
 
@@ -127,8 +130,11 @@ class _PlainTokenizer:
     bos_token = ""
     bos_token_id = None
 
-    def __call__(self, text: str) -> dict[str, list[int]]:  # noqa: ARG002
-        return {"input_ids": []}
+    def __call__(self, text: str, **options: Any) -> dict[str, list[int]]:  # noqa: ARG002
+        return {"input_ids": [int(token) for token in re.findall(r"<token (\d+)>", text)]}
+
+    def decode(self, ids: list[int], **options: Any) -> str:  # noqa: ARG002
+        return "".join(f"<token {token}>" for token in ids)
 
     def apply_chat_template(self, messages: list[dict[str, str]], **options: Any) -> str:  # noqa: ARG002
         return "".join(f"[{message['role']}] {message['content']}\n" for message in messages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.own import is_scoring_function
 from ais_prompt.registry import EVALUATORS, PartRegistry
 from ais_prompt.tasks.bind import argument_faults
@@ -26,9 +26,10 @@ class FaultList(list[AisPromptError]):
         try:
             return action()
         except AisPromptError as error:
-            inside, _, elsewhere = error.where.partition(" · ")
-            is_inside = inside.startswith(where)
-            self.note(error, inside if is_inside else where, elsewhere if is_inside else error.where)
+            for fault in faults_of(error):
+                inside, _, elsewhere = fault.where.partition(" · ")
+                is_inside = inside.startswith(where)
+                self.note(fault, inside if is_inside else where, elsewhere if is_inside else fault.where)
             return None
 
     def passes(self, action: Callable[[], None], where: str) -> bool:

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.overrides import apply_overrides
 from ais_prompt.config.parse import parse_run
-from ais_prompt.config.parse_dataset import DATASET_KEYS
 from ais_prompt.config.redact import redacted
 from ais_prompt.config.render import render_config
+from ais_prompt.config.schema import DATASET
 from ais_prompt.errors import ConfigError, ConfigFaults
 
 SCALARS = (
@@ -65,7 +65,7 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
     models = [{**part(), "abbr": abbr} for abbr in draw(st.lists(ABBRS, min_size=1, max_size=2, unique=True))]
     datasets = [
         {
-            **{key: value for key, value in part().items() if key not in DATASET_KEYS},
+            **{key: value for key, value in part().items() if key == "type" or key not in DATASET.names},
             "abbr": abbr,
             "reader_cfg": {"input_columns": draw(st.lists(st.text())), "output_column": draw(st.none() | st.text())},
             "infer_cfg": {"prompt_template": part(), "inferencer": part()},

@@ -106,7 +106,7 @@ def test_a_fallback_role_helps_everywhere() -> None:
     [
         ({"begin": [{"role": "NOBODY", "prompt": "x"}], "round": [HUMAN]}, "has no role 'NOBODY' .it has HUMAN, BOT"),
         ({"round": [{"role": "NOBODY", "prompt": "x"}]}, "has no role 'NOBODY'"),
-        ({"round": [{"prompt": "x"}]}, "has no role None"),
+        ({"round": [{"prompt": "x"}]}, "a turn needs the text 'role'"),
         ({"round": [{"role": "SYSTEM", "prompt": "x"}]}, "'SYSTEM' is reserved"),
     ],
 )
@@ -122,5 +122,5 @@ def test_examples_inside_the_round_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["begin", "end"])
 def test_begin_and_end_are_texts(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"'{name}' of a language model"):
+    with pytest.raises(ConfigError, match=f"must be a text, a token id, or a list of them, .*meta_template.{name}"):
         make_chat_format("text", {**META, name: [{"role": "SYSTEM", "prompt": "x"}]}, lambda: None)

@@ -28,7 +28,7 @@ def test_everything_is_kept() -> None:
         Slot("BOT", begin="<b>", prompt="hm", generate=True, api_role="BOT"),
     )
     assert meta.reserved == {"SYSTEM": Slot("SYSTEM", end="\n")}
-    assert (meta.begin, meta.end, meta.eos_token_id) == ("a", "z", 7)
+    assert (meta.begin, meta.end, meta.end_tokens) == ("a", "z", (7,))
     assert meta.slot("BOT") is meta.round[2]
     assert meta.slot("NOBODY") is None
 
@@ -36,16 +36,22 @@ def test_everything_is_kept() -> None:
 @pytest.mark.parametrize(
     ("config", "what"),
     [
-        ({"begin": "x"}, "needs a list 'round'"),
-        ({"round": HUMAN}, "needs a list 'round'"),
-        ({"round": [HUMAN], "reserved_roles": HUMAN}, "reserved_roles of meta_template must be a list"),
-        ({"round": [HUMAN, HUMAN]}, "'HUMAN' stands twice"),
-        ({"round": [HUMAN], "reserved_roles": [HUMAN]}, "'HUMAN' stands twice"),
+        ({"round": []}, "'round' of meta_template must be a list of roles"),
+        ({"round": HUMAN}, "'round' of meta_template must be a list of roles"),
+        ({"round": [HUMAN], "reserved_roles": HUMAN}, "'reserved_roles' of meta_template must be a list"),
+        ({"round": [HUMAN, HUMAN]}, "'HUMAN' occurs twice"),
+        ({"round": [HUMAN], "reserved_roles": [HUMAN]}, "'HUMAN' occurs twice"),
+        ({"round": [HUMAN], "reserve_roles": []}, "no key 'reserve_roles' .* did you mean 'reserved_roles'"),
+        ({"round": [{"role": "HUMAN", "beginn": "x"}]}, r"round\[0\].beginn · did you mean 'begin'"),
+        ({"round": [{"role": "HUMAN", "prompt": 3}]}, "'prompt' of a role must be a text, not 3"),
+        ({"round": [HUMAN], "eos_token_id": "</s>"}, "eos_token_id must be a token id or a list .* stop_words"),
+        ({"round": [HUMAN], "eos_token_id": [3, True]}, "eos_token_id must be a token id or a list"),
         ({"round": [3]}, "a mapping with a text 'role'"),
         ({"round": [{"begin": "x"}]}, "a mapping with a text 'role'"),
         ({"round": [HUMAN], "reserved_roles": ["SYSTEM"]}, "a mapping with a text 'role'"),
-        ({"round": [{"role": "HUMAN", "begin": ["<s>", 5]}]}, "token ids"),
-        ({"round": [{"role": "HUMAN", "end": 5}]}, "a text or a list of texts"),
+        ({"round": [{"role": "HUMAN", "begin": ["<s>", 5]}]}, r"the token ids \[5\] need the tokenizer"),
+        ({"round": [{"role": "HUMAN", "end": 5}]}, r"the token ids \[5\] need the tokenizer"),
+        ({"round": [{"role": "HUMAN", "end": 5.5}]}, "must be a text, a token id, or a list of them"),
     ],
 )
 def test_what_is_wrong_is_said(config: Any, what: str) -> None:

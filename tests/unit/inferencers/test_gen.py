@@ -14,10 +14,10 @@ from ais_prompt.types import Completion, Decoding, Failure, Sample
 SAMPLE = Sample("s", 3, {"question": "1+1=?", "answer": "2"}, "2")
 
 
-def desk(end_token: int | None = None) -> Desk:
+def desk(*end_tokens: int) -> Desk:
     builder = PromptBuilder(None, PromptTemplate("{question} {answer}"), output_column="answer", mask="_")
     model = ScriptedModel(prompt_style="text", max_out_len=7, stop_words=["END"])
-    return Desk(builder, make_chat_format("text", None, lambda: None), model, (), end_token)
+    return Desk(builder, make_chat_format("text", None, lambda: None), model, (), end_tokens)
 
 
 def test_one_request_with_the_settings_of_both_sides() -> None:
@@ -32,7 +32,7 @@ def test_one_request_with_the_settings_of_both_sides() -> None:
 
 
 def test_the_end_token_of_the_meta_template_reaches_the_model() -> None:
-    [request] = next(GenInferencer().converse(SAMPLE, [], desk(end_token=5)))
+    [request] = next(GenInferencer().converse(SAMPLE, [], desk(5)))
     assert isinstance(request.decoding, Decoding)
     assert request.decoding.stop_tokens == (5,)
 
@@ -51,7 +51,7 @@ def test_the_prediction_is_the_text_or_nothing(completion: Completion, text: str
 
 
 def test_several_answers_to_one_prompt() -> None:
-    conversation = GenInferencer(n=3, seed=7, stop_token_ids=[5, 9]).converse(SAMPLE, [], desk(end_token=5))
+    conversation = GenInferencer(n=3, seed=7, stop_token_ids=[5, 9]).converse(SAMPLE, [], desk(5))
     requests = next(conversation)
     assert [request.repeat for request in requests] == [0, 1, 2]
     assert len({request.prompt for request in requests}) == 1

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.errors import PromptError
+from ais_prompt.errors import ConfigFaults, PromptError
 from ais_prompt.prompts import PromptList, PromptTemplate
 
 ROW = {"q": "1+1=?", "a": "2"}
@@ -66,10 +66,44 @@ def test_a_dialogue_without_round_fails_at_use(template: Any) -> None:
         PromptTemplate(template).render(ROW)
 
 
-@pytest.mark.parametrize("entry", [["{q}"], {"round": ROUND, "other": "x"}])
-def test_a_label_with_a_wrong_template_fails_at_use(entry: Any) -> None:
-    with pytest.raises(PromptError, match="label 'A' is neither a string nor a dialogue"):
-        PromptTemplate({"A": entry}).render(ROW)
+@pytest.mark.parametrize(
+    ("template", "what", "where"),
+    [
+        ({"A": ["{q}"]}, "the template of label 'A' is a list, not a string or a dialogue", "template.A"),
+        ({"A": {"round": ROUND, "other": "x"}}, "a dialogue has no key 'other'", "template.A.other"),
+        ({"begins": "x", "round": ROUND}, "a dialogue has no key 'begins'", "template.begins"),
+        ({"begin": "x", "rounds": ROUND}, "the template of label 'rounds' is a list", "template.rounds"),
+        ({"round": []}, "'round' must be a list of turns, but it is empty", "template.round"),
+        ({"round": "{q}"}, "'round' must be a list of turns, but it is '{q}'", "template.round"),
+        ({"round": ROUND[0]}, "'round' must be a list of turns, but it is {", "template.round"),
+        ({"round": [{"role": "HUMAN", "promt": "{q}"}]}, "a turn has no key 'promt'", "template.round[0].promt"),
+        ({"round": [{"role": "HUMAN", "content": "{q}"}]}, "a turn has no key 'content'", "template.round[0].content"),
+        ({"round": ROUND, "end": {"prompt": "x"}}, "a turn needs the text 'role'", "template.end"),
+        ({"A": {"round": [{"rol": "x", "role": "y"}]}}, "a turn has no key 'rol'", "template.A.round[0].rol"),
+    ],
+)
+def test_what_is_wrong_inside_a_template_has_its_place(template: Any, what: str, where: str) -> None:
+    with pytest.raises(PromptError) as raised:
+        PromptTemplate(template)
+    assert raised.value.what.startswith(what)
+    assert raised.value.where == where
+    assert raised.value.fix
+
+
+def test_all_faults_of_a_template_are_found_at_once() -> None:
+    with pytest.raises(ConfigFaults) as raised:
+        PromptTemplate({"begin": [{"role": "SYSTEM", "promt": "x"}, 3], "round": [{"rol": "HUMAN", "prompt": "{q}"}]})
+    assert [fault.where for fault in raised.value.faults] == [
+        "template.begin[0].promt",
+        "template.begin[1]",
+        "template.round[0].rol",
+        "template.round[0]",
+    ]
+
+
+def test_a_key_that_means_nothing_is_carried_along() -> None:
+    turn = {"role": "HUMAN", "prompt": "{q}", "name": "u1"}
+    assert next(iter(PromptTemplate({"round": [turn]}).render(ROW)))["name"] == "u1"
 
 
 @pytest.mark.parametrize("item", [3, None, [ROUND]])

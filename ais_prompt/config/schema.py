@@ -1,0 +1,269 @@
+"""Every kind of dict that a config may hold: its keys, what each one means, and its default.
+
+The checks read their keys from these tables, and ``python -m tools.reference`` writes docs/reference.md from them.
+The arguments of parts are not listed here: they are the parameters of the class that ``type`` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.config.keys import advice
+
+NEEDED: Final = "(needed)"
+"""In place of a default: the key must be there."""
+
+
+class Key(Struct, frozen=True):
+    """One key of a dict.
+
+    Attributes:
+        name: the key.
+        kind: what its value is, in words.
+        meaning: what it does.
+        default: what holds without it, in words; `NEEDED` if it must be there.
+    """
+
+    name: str
+    kind: str
+    meaning: str
+    default: str = "none"
+
+
+class Table(Struct, frozen=True):
+    """One kind of dict.
+
+    Attributes:
+        title: what it is called.
+        where: the config path at which it is written.
+        about: one or two sentences on its purpose, and on other keys that it may have.
+        keys: its keys, in the order in which people write them.
+    """
+
+    title: str
+    where: str
+    about: str
+    keys: tuple[Key, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the keys."""
+        return tuple(key.name for key in self.keys)
+
+    def unknown(self, values: Mapping[Any, Any]) -> Iterator[tuple[Any, str]]:
+        """Each key of a dict that is not in the table, with what to write in its place."""
+        for key in values:
+            if key not in self.names:
+                yield key, advice(str(key), self.names)
+
+
+CONFIG: Final = Table(
+    "The config",
+    "",
+    "The variables at the top of a config file. Other variables are helpers of your own.",
+    (
+        Key("models", "list of models", "what is evaluated", NEEDED),
+        Key("datasets", "list of data sets", "on what", NEEDED),
+        Key("summarizer", "dict", "which scores the summary shows, and averages of groups", "all data sets"),
+        Key("gates", "list of texts", "conditions that decide the exit code: `'gsm8k*: accuracy >= 80%'`"),
+        Key("work_dir", "text", "the folder of all runs", "`'outputs'`"),
+        Key("run_name", "text", "the folder of this config below `work_dir`", "the name of the file"),
+        Key("cache", "text", "a folder of answers that runs share"),
+        Key("custom_imports", "dict", "`dict(imports=['my_parts'])`: modules with parts of your own"),
+        Key("paths_relative_to", "text", "the folder that relative paths of data start from", "the config's folder"),
+    ),
+)
+
+MODEL: Final = Table(
+    "A model",
+    "models[i]",
+    "Further keys are arguments of the class that `type` names.",
+    (
+        Key("type", "class, name or dotted path", "the class of the model", NEEDED),
+        Key("abbr", "text", "its name in files and tables", "from `path`, `model` or `type`"),
+        Key("meta_template", "dict, or list of messages", "how the model wants to see a dialogue"),
+        Key("prompt_template", "dict or dotted path", "a role template, in place of `meta_template`"),
+        Key("run_cfg", "anything", "accepted from configs of OpenCompass, and not used"),
+    ),
+)
+
+META_TEMPLATE: Final = Table(
+    "A meta template",
+    "models[i].meta_template",
+    "What a model sees around and between the turns of a dialogue.",
+    (
+        Key("begin", "text or token ids; chat models: a turn or a list of turns", "in front of the whole prompt"),
+        Key("round", "list of roles and texts", "the roles of a round, in order", "the turns as the data set has them"),
+        Key("end", "text or token ids; no meaning for chat models", "behind a prompt that is scored"),
+        Key("reserved_roles", "list of roles", "roles for `begin` and `end` of templates, outside of rounds"),
+        Key("eos_token_id", "token id or list of them", "tokens that end an answer, besides the tokenizer's own"),
+    ),
+)
+
+META_ROLE: Final = Table(
+    "A role of a meta template",
+    "models[i].meta_template.round[j]",
+    "The text around what one role says. A turn of a data set may have the same keys, which then count.",
+    (
+        Key("role", "text", "the name by which turns find it", NEEDED),
+        Key("begin", "text, token id, or a list of them", "in front of what is said", "`''`"),
+        Key("end", "text, token id, or a list of them", "behind it", "`''`"),
+        Key("prompt", "text with `{column}`", "what the role says where the data set says nothing"),
+        Key("generate", "True or False", "the model starts to write here", "`False`"),
+        Key(
+            "api_role",
+            "text",
+            "chat models: the role of the message: `HUMAN`, `BOT`, `SYSTEM`, `TOOL`",
+            "chat models need it",
+        ),
+    ),
+)
+
+MESSAGE: Final = Table(
+    "A message of a meta template",
+    "models[i].meta_template[j]",
+    "A `meta_template` that is a list holds messages in OpenAI form, for `RawPromptTemplate` only.",
+    (
+        Key("role", "text", "`system`, `user` or `assistant`", NEEDED),
+        Key("content", "text", "what is said", NEEDED),
+    ),
+)
+
+ROLE_TEMPLATE: Final = Table(
+    "A role template",
+    "models[i].prompt_template",
+    "A table of role → (text before, text after), as in torchtune; a role that is missing stays bare.",
+    (
+        Key("system", "pair of texts", "around what our `SYSTEM` says"),
+        Key("user", "pair of texts", "around what our `HUMAN` says"),
+        Key("assistant", "pair of texts", "around what our `BOT` says; the model writes behind the first"),
+        Key("ipython", "pair of texts", "around what our `TOOL` says"),
+        Key("tool", "pair of texts", "another name that torchtune has for a tool's messages"),
+    ),
+)
+
+DATASET: Final = Table(
+    "A data set",
+    "datasets[i]",
+    "Further keys are arguments of the reader that `type` names.",
+    (
+        Key("type", "class, name or dotted path", "the reader", "`LocalDataset`"),
+        Key("abbr", "text", "its name in files and tables", "from `path`"),
+        Key("reader_cfg", "dict", "columns, splits and ranges", NEEDED),
+        Key("infer_cfg", "dict", "how the model is asked", NEEDED),
+        Key("eval_cfg", "dict", "how answers are scored", "only predictions are made"),
+        Key("n", "number", "answers to each question; the `n` of the inferencer comes first", "`1`"),
+        Key("k", "number or list", "the k of pass@k; the `k` of `eval_cfg` comes first"),
+    ),
+)
+
+READER: Final = Table(
+    "reader_cfg",
+    "datasets[i].reader_cfg",
+    "Which columns and rows of the data are used.",
+    (
+        Key("input_columns", "list of names, or a text of names", "the columns of the question", NEEDED),
+        Key("output_column", "name or None", "the column of the gold answer", NEEDED),
+        Key("gold_columns", "list of names", "further columns that evaluators are given", "`[]`"),
+        Key("train_split", "name", "the split of the in-context examples", "`'train'`"),
+        Key("test_split", "name", "the split of the questions", "`'test'`"),
+        Key("train_range", "number, fraction or slice", "which rows of the train split", "all"),
+        Key("test_range", "number, fraction or slice", "which rows of the test split", "all"),
+    ),
+)
+
+INFER: Final = Table(
+    "infer_cfg",
+    "datasets[i].infer_cfg",
+    "Each key is a part, `dict(type=..., **arguments)`.",
+    (
+        Key("ice_template", "part", "what an in-context example looks like"),
+        Key("prompt_template", "part", "what the prompt looks like", "the `ice_template`"),
+        Key("retriever", "part", "which rows are shown as examples", "`ZeroRetriever`"),
+        Key("inferencer", "part", "how the model is asked", NEEDED),
+    ),
+)
+
+TEMPLATE: Final = Table(
+    "A dialogue",
+    "datasets[i].infer_cfg.prompt_template.template",
+    "A `template` with only these keys is a dialogue. With any other key it is a table of label → text or dialogue.",
+    (
+        Key("begin", "text, turn, or a list of both", "in front of the examples and the question"),
+        Key("round", "list of turns", "who says what; in-context examples use it alone", NEEDED),
+        Key("end", "text, turn, or a list of both", "behind the rounds; not sent where a model is to continue"),
+    ),
+)
+
+TURN: Final = Table(
+    "A turn",
+    "datasets[i].infer_cfg.prompt_template.template.round[j]",
+    "What one role says. `begin`, `end`, `generate` and `api_role` count before those of the meta template.",
+    (
+        Key("role", "text", "who says it: `HUMAN`, `BOT`, `SYSTEM`, or a role of your meta template", NEEDED),
+        Key("fallback_role", "text", "who says it where the model has no such role"),
+        Key("prompt", "text with `{column}`", "what is said", "the `prompt` of the meta template's role"),
+        Key("prompt_mm", "dict", "`MMPromptTemplate`: what each kind of medium becomes, in place of `prompt`"),
+        Key("begin", "text or list of texts", "in front of what is said", "that of the meta template"),
+        Key("end", "text or list of texts", "behind it", "that of the meta template"),
+        Key("generate", "True or False", "the model starts to write here", "that of the meta template"),
+        Key("api_role", "text", "chat models: the role of the message", "that of the meta template"),
+    ),
+)
+
+EVAL: Final = Table(
+    "eval_cfg",
+    "datasets[i].eval_cfg",
+    "How answers are scored.",
+    (
+        Key("evaluator", "part", "what compares answers with the gold"),
+        Key("pred_postprocessor", "part", "takes the answer out of the model's text", "the text as it is"),
+        Key("dataset_postprocessor", "part", "takes the answer out of the gold", "the gold as it is"),
+        Key("k", "number or list", "the k of pass@k"),
+        Key("cluster", "name", "the column whose values group samples that depend on each other"),
+    ),
+)
+
+SUMMARIZER: Final = Table(
+    "summarizer",
+    "summarizer",
+    "Which rows the summary has.",
+    (
+        Key("dataset_abbrs", "list of names, or of (name, metric)", "its rows, in order", "all data sets"),
+        Key("summary_groups", "list of groups", "averages over several data sets", "`[]`"),
+        Key("type", "anything", "accepted from configs of OpenCompass, and not used"),
+        Key("prompt_db", "anything", "accepted from configs of OpenCompass, and not used"),
+    ),
+)
+
+GROUP: Final = Table(
+    "A group of the summary",
+    "summarizer.summary_groups[i]",
+    "The average of several data sets. A group of which no data set is in the run is left out.",
+    (
+        Key("name", "text", "the name of its row", NEEDED),
+        Key("subsets", "list of names, or of (name, metric)", "the data sets or groups in it", NEEDED),
+        Key("weights", "dict of name → number, or `'n'`", "their weights; `'n'`: the number of answers", "equal"),
+    ),
+)
+
+TABLES: Final = (
+    CONFIG,
+    MODEL,
+    META_TEMPLATE,
+    META_ROLE,
+    MESSAGE,
+    ROLE_TEMPLATE,
+    DATASET,
+    READER,
+    INFER,
+    TEMPLATE,
+    TURN,
+    EVAL,
+    SUMMARIZER,
+    GROUP,
+)
+"""All kinds of dicts, in the order of the reference."""
