@@ -14,8 +14,11 @@ import pytest
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli.view_prompt import view_prompt
-from ais_prompt.config import parse_dataset
+from ais_prompt.config.load import load_config
+from ais_prompt.config.parse import parse_run
+from ais_prompt.errors import ConfigFaults
 from ais_prompt.registry import ENCODERS, INFERENCERS, READERS, RETRIEVERS
+from ais_prompt.types import RunSpec
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -52,17 +55,34 @@ def test_each_argument_is_listed_with_its_default(kind: str, name: str) -> None:
     assert described == {argument.name: argument.default for argument in signature}
 
 
-@pytest.mark.parametrize(
-    ("heading", "keys"),
-    [
-        ("Keys of a dataset", (*parse_dataset.DATASET_KEYS, "type")),
-        ("reader_cfg", parse_dataset.READER_KEYS),
-        ("infer_cfg", parse_dataset.INFER_KEYS),
-        ("eval_cfg", parse_dataset.EVAL_KEYS),
-    ],
-)
-def test_each_key_of_a_dataset_is_listed(heading: str, keys: tuple[str, ...]) -> None:
-    assert set(keys) == set(listed(section("datasets", heading)))
+def parse(tmp_path: Path, **changes: Any) -> RunSpec:
+    """The spec of a config with one dataset, some of whose keys are changed."""
+    dataset: dict[str, Any] = {
+        "abbr": "sums",
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {"inferencer": {"type": "GenInferencer"}},
+    }
+    dataset |= {
+        key: dataset.get(key, {}) | value if isinstance(value, dict) else value for key, value in changes.items()
+    }
+    (tmp_path / "eval.py").write_text(f"models = [{{'type': 'ScriptedModel'}}]\ndatasets = [{dataset!r}]\n")
+    return parse_run(load_config(tmp_path / "eval.py"))
+
+
+@pytest.mark.parametrize("heading", ["reader_cfg", "infer_cfg", "eval_cfg"])
+def test_each_key_of_a_section_is_listed(heading: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigFaults) as caught:
+        parse(tmp_path, **{heading: {"zzz": 1}})
+    [known] = re.findall(r"known: (.*)", "\n".join(caught.value.lines()))
+    assert set(known.split(", ")) == set(listed(section("datasets", heading)))
+
+
+def test_each_key_of_a_dataset_is_listed(tmp_path: Path) -> None:
+    keys = set(listed(section("datasets", "Keys of a dataset")))
+    assert keys >= {"abbr", "type", "reader_cfg", "infer_cfg", "eval_cfg"}
+    values = {"type": "LocalDataset", "path": "x.jsonl", "n": 2, "k": 2, "eval_cfg": {}}
+    [dataset] = parse(tmp_path, **values).datasets
+    assert set(dataset.source.args) == set(values) - keys
 
 
 def test_each_option_of_view_prompt_is_listed() -> None:

@@ -1,0 +1,36 @@
+"""The page on differences: it is what the cases say, and no difference goes without an explanation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.differences import PAGE, load_cases, load_entries, render, uncovered, unused
+
+ENTRY = {"kind": "correction", "covers": ["FIX-1"], "peers": "They leak.", "here": "It does not.", "page": "x.md#y"}
+
+
+def case(**values: Any) -> dict[str, Any]:
+    return {"id": "own-001", "title": "a sum", "source": "opencompass", **values}
+
+
+def test_the_page_is_current() -> None:
+    assert PAGE.read_text("utf-8") == render(load_cases(), load_entries()), "run python -m tools.differences"
+
+
+def test_every_difference_is_explained_and_every_explanation_is_needed() -> None:
+    assert uncovered(load_cases(), load_entries()) == []
+    assert unused(load_cases(), load_entries()) == []
+
+
+def test_a_difference_without_an_explanation_is_found() -> None:
+    assert uncovered([case(peer_bug="FIX-1 FIX-2")], [ENTRY]) == ["FIX-2"]
+    for unexplained in ({"code_agrees": False}, {"ambiguous": True}, {"differs": {"aisbench": {}}}):
+        assert uncovered([case(**unexplained)], [ENTRY]) == ["own-001"]
+    assert uncovered([case(code_agrees=False, peer_bug="FIX-1")], [ENTRY]) == []
+    assert unused([case()], [ENTRY]) == ["FIX-1"]
+
+
+def test_notes_are_listed_once_and_cells_do_not_break_the_table() -> None:
+    page = render([case(note="a|b"), case(id="own-002", note="a|b"), case(id="own-003", peer_bug="FIX-1")], [ENTRY])
+    assert "| a sum | a\\|b | own-001, own-002 |" in page
+    assert "| They leak. | It does not. | [x](x.md#y) | own-003 |" in page

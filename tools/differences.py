@@ -1,0 +1,118 @@
+"""Write docs/differences.md from the conformance cases: ``python -m tools.differences``.
+
+The cases mark what is wrong, contradictory or odd: ``peer_bug``, ``code_agrees``, ``ambiguous``, ``differs``, ``note``.
+``tests/conformance/differences.json`` says in words what the peers do and what happens here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ais_prompt.utils.jsonl import decode
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+CONFORMANCE: Final = ROOT / "tests" / "conformance"
+PAGE: Final = ROOT / "docs" / "differences.md"
+
+Case = Mapping[str, Any]
+Entry = Mapping[str, Any]
+
+INTRODUCTION: Final = """\
+# Differences from OpenCompass, AISBench and torchtune
+
+Each difference was found by running the peers, or an example of their documents. It is recorded as a case that runs in
+the tests (`tests/conformance`); the last column names the cases. Everything else gives the same prompts. Which page has
+what a section of their documents explains: [coming from](coming-from.md).
+
+This page is written by `python -m tools.differences`.
+"""
+SECTIONS: Final = {
+    "correction": ("Where a peer is wrong or silent", "The peers", "Here"),
+    "document": ("Where a document contradicts itself or its program", "Document and program", "Here"),
+    "choice": ("Where OpenCompass and AISBench disagree", "The peers", "Here"),
+}
+
+
+def load_cases(folder: Path = CONFORMANCE / "cases") -> list[Case]:
+    """Return all cases, with all their keys."""
+    return [case for file in sorted(folder.glob("*.json")) for case in decode(file.read_text("utf-8"))]
+
+
+def load_entries(file: Path = CONFORMANCE / "differences.json") -> list[Entry]:
+    """Return the differences in words: ``kind``, ``covers``, ``peers``, ``here``, ``page``."""
+    entries: list[Entry] = decode(file.read_text("utf-8"))
+    return entries
+
+
+def marks(case: Case) -> tuple[str, ...]:
+    """Return what an entry can cover of a case: its corrections, and its own name."""
+    return (*case.get("peer_bug", "").split(), case["id"])
+
+
+def differs(case: Case) -> bool:
+    """Whether a document and its program, or the two peers, do not do the same."""
+    return not case.get("code_agrees", True) or bool(case.get("ambiguous") or case.get("differs"))
+
+
+def uncovered(cases: Sequence[Case], entries: Sequence[Entry]) -> list[str]:
+    """Return the corrections that no entry explains, and the cases that differ for a reason that no entry gives."""
+    covered = {mark for entry in entries for mark in entry["covers"]}
+    corrections = {mark for case in cases for mark in marks(case)[:-1]}
+    silent = [case["id"] for case in cases if differs(case) and not covered.intersection(marks(case))]
+    return [*sorted(corrections - covered), *silent]
+
+
+def unused(cases: Sequence[Case], entries: Sequence[Entry]) -> list[str]:
+    """Return what entries cover although no case has it."""
+    known = {mark for case in cases for mark in marks(case)}
+    return [mark for entry in entries for mark in entry["covers"] if mark not in known]
+
+
+def render(cases: Sequence[Case], entries: Sequence[Entry]) -> str:
+    """Return the page."""
+    parts = [INTRODUCTION]
+    for kind, (title, peers, here) in SECTIONS.items():
+        parts += [f"\n## {title}\n\n", *_table((peers, here, "More", "Cases"), _differences(kind, cases, entries))]
+    kept = [case for case in cases if "note" in case and not _explained(case, entries)]
+    programs = [case for case in kept if case["source"] != "doc"]
+    documents = [case for case in kept if case["source"] == "doc"]
+    parts += [
+        "\n## Kept as the peers have it\n\nNotes of the cases, in short words. The results are the same here.\n\n",
+        *_notes(programs),
+    ]
+    parts += ["\n## Notes on the examples of the documents\n\nThe results are the same here.\n\n", *_notes(documents)]
+    return "".join(parts)
+
+
+def _explained(case: Case, entries: Sequence[Entry]) -> bool:
+    return any(mark in entry["covers"] for entry in entries for mark in marks(case))
+
+
+def _differences(kind: str, cases: Sequence[Case], entries: Sequence[Entry]) -> Iterator[tuple[str, ...]]:
+    for entry in entries:
+        if entry["kind"] == kind:
+            names = [case["id"] for case in cases if set(marks(case)).intersection(entry["covers"])]
+            page, _, _ = entry["page"].partition("#")
+            yield entry["peers"], entry["here"], f"[{page.removesuffix('.md')}]({entry['page']})", ", ".join(names)
+
+
+def _notes(cases: Sequence[Case]) -> Iterator[str]:
+    """A table of notes; cases with the same note share a line."""
+    same: dict[str, list[Case]] = {}
+    for case in cases:
+        same.setdefault(case["note"], []).append(case)
+    rows = [(sharing[0]["title"], note, ", ".join(case["id"] for case in sharing)) for note, sharing in same.items()]
+    return _table(("Case", "Note", "Cases"), rows)
+
+
+def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]] | Sequence[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |\n"
+    yield "|---" * len(head) + "|\n"
+    for row in rows:
+        yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(load_cases(), load_entries()), encoding="utf-8")
