@@ -43,6 +43,7 @@ from ais_prompt.tasks.check_scoring import check_eval
 from ais_prompt.tasks.clusters import check_cluster
 from ais_prompt.tasks.faults import FaultList
 from ais_prompt.tasks.judge import judge_dataset, judge_fields
+from ais_prompt.tasks.leak_search import search_leaks
 from ais_prompt.tasks.leaks import (
     check_gold_is_hidden,
     find_shown_questions,
@@ -75,7 +76,7 @@ def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = Fa
     Args:
         spec: the config.
         place: from a config path to the words that tell the user where that is.
-        thorough: look at all questions, and not only at the first: does a prompt tell its answer?
+        thorough: look at all questions, and not only at the first, for prompts that tell their answer.
     """
     faults = FaultList(place)
     models = [side for model in spec.models if (side := _check_model(model, faults))]
@@ -220,19 +221,22 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
 
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """Whether a prompt of the data set tells its answer; a fault if a template does."""
+    """Look for prompts of a data set that tell their answer: a fault if a template does, warnings of the data."""
     infer, data = question.spec.infer, question.data
     template = infer.prompt_template or infer.ice_template
+    reader = question.spec.reader
+    golds = [column for column in reader.gold_columns if column not in reader.input_columns]
     faults.attempt(
-        lambda: check_gold_is_hidden(question.inferencer, question.builder, data.test, question.shots),
+        lambda: check_gold_is_hidden(question.inferencer, question.builder, data.test, question.shots, golds),
         template.where if template else infer.where,
     )
-    if not infer.allow_overlap:  # refused before
-        return []
-    columns = question.spec.reader.input_columns
-    shown = find_shown_questions(question.retriever, columns, data.train, data.test)
-    warning = shown_questions_warning(shown, len(data.test), infer.retriever.where)
-    return [] if warning is None else [warning]
+    parts = question.retriever, question.inferencer, question.builder
+    found = search_leaks(question.spec, data, *parts, question.shots)
+    if infer.allow_overlap:  # else refused before
+        shown = find_shown_questions(question.retriever, reader.input_columns, data.train, data.test)
+        warning = shown_questions_warning(shown, len(data.test), infer.retriever.where)
+        found += [] if warning is None else [warning]
+    return found
 
 
 def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:

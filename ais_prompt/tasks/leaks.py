@@ -1,8 +1,8 @@
-"""Proof that no prompt shows the answer it asks for: neither by its template nor among its examples."""
+"""Proof that no template writes the gold into its prompt, and a search for questions among their own examples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -19,42 +19,79 @@ from ais_prompt.types import Prompt, Sample
 from ais_prompt.utils.row_index import RowIndex, row_key
 
 OTHER_GOLD: Final = "\ue000another gold\ue000"
-"""Stands in the place of a gold. Private characters: no gold holds them."""
+"""Stands in the place of a gold or of another value. Private characters: no data holds them."""
 
 
 def check_gold_is_hidden(
-    inferencer: Inferencer, builder: PromptBuilder, samples: Sequence[Sample], shots: Sequence[Sample]
+    inferencer: Inferencer,
+    builder: PromptBuilder,
+    samples: Sequence[Sample],
+    shots: Sequence[Sample],
+    gold_columns: Sequence[str] = (),
 ) -> None:
-    """Build the prompts of every sample once more with another gold: they must be the same.
+    """Build the prompts of every sample again with another gold: they must be the same.
 
-    Inferencers that write labels into their prompts hide nothing, and are not looked at.
+    Inferencers that write labels into their prompts do not hide the output column, so it is not looked at there.
 
     Args:
         inferencer, builder: make the prompts.
         samples: all questions.
         shots: examples for each of them; which ones does not matter here.
+        gold_columns: further columns that hold the gold, and are no part of the question.
 
     Raises:
-        DataError: a prompt is another; it names the first sample and the column.
+        DataError: a prompt changes; it names the first sample and the column.
         PromptError: a prompt cannot be built.
     """
-    column = builder.output_column
-    if column is None or inferencer.mask is None:
-        return
+    output = builder.output_column
+    hidden = [output] if output is not None and inferencer.mask is not None else []
+    columns = [*hidden, *(column for column in gold_columns if column != output)]
+    prompts = _prompt_maker(inferencer, builder, samples, shots)
+    leaking: dict[str, list[Sample]] = {column: [] for column in columns}
+    for sample in samples if columns else ():
+        expected = prompts(sample)
+        for column in columns:
+            if prompts(with_other_value(sample, column)) != expected:
+                leaking[column].append(sample)
+    for column, shown in leaking.items():
+        if shown:
+            other = "set output_column to the column with the gold"
+            if column != output:
+                other = "add it to input_columns if it is part of the question"
+            raise DataError(
+                f"the prompt tells the answer: it changes with the gold in column {column!r}",
+                where=f"sample {shown[0].id}, row {shown[0].index}; {len(shown)} of {len(samples)} samples",
+                fix=f"take {{{column}}} out of the template, or {other}",
+            )
+
+
+def shown_columns(
+    inferencer: Inferencer, builder: PromptBuilder, samples: Sequence[Sample], shots: Sequence[Sample]
+) -> list[str]:
+    """Return the columns that the prompt of some of these samples changes with; the output column is never one.
+
+    Args:
+        inferencer, builder, shots: as in `check_gold_is_hidden`.
+        samples: a few questions.
+    """
+    prompts = _prompt_maker(inferencer, builder, samples, shots)
+
+    def changes(sample: Sample, column: str) -> bool:
+        try:
+            return prompts(with_other_value(sample, column)) != prompts(sample)
+        except Exception:  # a template of the user's own cannot work with the other value: it reads the column
+            return True
+
+    columns = dict.fromkeys(column for sample in samples for column in sample.fields)
+    shown = [column for column in columns if column != builder.output_column]
+    return [column for column in shown if any(changes(sample, column) for sample in samples)]
+
+
+def _prompt_maker(
+    inferencer: Inferencer, builder: PromptBuilder, samples: Sequence[Sample], shots: Sequence[Sample]
+) -> Callable[[Sample], list[Filled]]:
     desk = Desk(builder, _Unformatted(), ScriptedModel(), samples)
-
-    def prompts(sample: Sample) -> list[Filled]:
-        return [view.filled for view in inferencer.preview(sample, shots, desk)]
-
-    leaking = (sample for sample in samples if prompts(sample) != prompts(_with_other_gold(sample, column)))
-    first = next(leaking, None)
-    if first is not None:
-        count = 1 + sum(1 for _ in leaking)
-        raise DataError(
-            f"the prompt tells the answer: it changes with the gold in column {column!r}",
-            where=f"sample {first.id}, row {first.index}; {count} of {len(samples)} samples",
-            fix=f"take {{{column}}} out of the template, or set output_column to the column with the gold",
-        )
+    return lambda sample: [view.filled for view in inferencer.preview(sample, shots, desk)]
 
 
 class _Unformatted:
@@ -64,11 +101,14 @@ class _Unformatted:
         return ""
 
 
-def _with_other_gold(sample: Sample, column: str) -> Sample:
-    value = sample.fields[column]
+def with_other_value(sample: Sample, column: str) -> Sample:
+    """Put a value that no data holds into a column; into the last entry of a list."""
+    value = sample.fields.get(column)
     # Of a dialogue only the last answer is asked for in every mode; the earlier ones may be part of the question.
     other = [*value[:-1], OTHER_GOLD] if isinstance(value, list) and value else OTHER_GOLD
-    return replace(sample, fields={**sample.fields, column: other}, gold=other)
+    several = isinstance(sample.gold, Mapping) and column in sample.gold
+    gold = {**sample.gold, column: other} if several else other
+    return replace(sample, fields={**sample.fields, column: other}, gold=gold)
 
 
 class ShownQuestions(Struct, frozen=True):
@@ -97,11 +137,11 @@ def find_shown_questions(
     """
     if not retriever.gives_shots:
         return ShownQuestions()
-    rows = RowIndex(_key(sample, columns) for sample in train)
+    rows = RowIndex(question_key(sample, columns) for sample in train)
     exact = near = 0
     first_exact = first_near = None
     for sample, shown in zip(test, retriever.candidates(train, test), strict=True):
-        found = [row for row in rows.rows(_key(sample, columns)) if row in shown]
+        found = [row for row in rows.rows(question_key(sample, columns)) if row in shown]
         found = [row for row in found if not (retriever.exclude_self and train[row].fields == sample.fields)]
         same = [row for row in found if _values(train[row], columns) == _values(sample, columns)]
         if same:
@@ -145,6 +185,6 @@ def _values(sample: Sample, columns: Iterable[str]) -> list[Any]:
     return [sample.fields[column] for column in columns]
 
 
-def _key(sample: Sample, columns: Iterable[str]) -> int:
-    """Stands for a question without what people do not see as a difference: space and case."""
+def question_key(sample: Sample, columns: Iterable[str]) -> int:
+    """Return a number that questions share if their columns are equal but for space and case."""
     return row_key([" ".join(str(value).casefold().split()) for value in _values(sample, columns)])

@@ -1,0 +1,139 @@
+"""The choices of a data set: which columns hold them, and at which place the gold is among them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import takewhile
+from string import ascii_lowercase
+from typing import Any, Final
+
+from msgspec import Struct
+
+_LABELLED: Final = re.compile(r"(.*?)[_\-. ]?([A-Za-z]|\d)")
+"""A column such as ``A``, ``option_b`` or ``sol1``: the stem and the label."""
+
+_ORDERS: Final = (ascii_lowercase, "0123456789", "123456789")
+
+
+class Choices(Struct, frozen=True):
+    """The choices of one question.
+
+    Attributes:
+        texts: the choices in their order; empty if only the label of the right one is known.
+        options: how many there are.
+        gold: the place of the right one, from 0.
+    """
+
+    texts: tuple[str, ...]
+    options: int
+    gold: int
+
+
+class ChoiceLayout(Struct, frozen=True):
+    """The choices of all questions, and the columns that hold them."""
+
+    columns: tuple[str, ...]
+    questions: list[Choices]
+
+
+_Options = tuple[Sequence[str], Sequence[str]]
+"""The labels and the texts of the choices of one question."""
+
+
+def find_choices(
+    columns: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[str]
+) -> ChoiceLayout | None:
+    """How a data set holds its choices; None if it seems to have none.
+
+    They are a column with lists, one with ``label`` and ``text`` lists, or columns named by label; the gold is a label,
+    a place, or the text of a choice, by the same rule in every row. Otherwise golds that are all letters are labels.
+
+    Args:
+        columns: the columns that prompts show.
+        rows: the columns of each question.
+        golds: the gold of each question.
+    """
+    for used, options_of in _layouts(columns, rows):
+        options = [options_of(row) for row in rows]
+        if any(found is None or len(found[1]) < 2 for found in options):
+            continue
+        known = [found for found in options if found is not None]
+        places = next(filter(None, (_places(rule, golds, known) for rule in _RULES)), None)
+        if places is not None:
+            questions = [
+                Choices(tuple(texts), len(texts), place) for (_, texts), place in zip(known, places, strict=True)
+            ]
+            return ChoiceLayout(used, questions)
+    letters = [ascii_lowercase.find(gold.lower()) if len(gold) == 1 else -1 for gold in golds]
+    if not letters or min(letters) < 0 or not 2 <= max(letters) + 1 <= 10:
+        return None
+    return ChoiceLayout((), [Choices((), max(letters) + 1, place) for place in letters])
+
+
+def _layouts(
+    columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[tuple[str, ...], Callable[[Mapping[str, Any]], _Options | None]]]:
+    for column in columns:
+        if rows and isinstance(rows[0].get(column), list | tuple | Mapping):
+            yield (column,), partial(_listed, column)
+    stems: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for column in columns:
+        if match := _LABELLED.fullmatch(column):
+            stems[match[1]][match[2].lower()] = column
+    for named in stems.values():
+        labels = max(("".join(takewhile(named.__contains__, order)) for order in _ORDERS), key=len)
+        if len(labels) >= 2:
+            used = tuple(named[label] for label in labels)
+            yield used, partial(_named, used, labels)
+
+
+def _listed(column: str, row: Mapping[str, Any]) -> _Options | None:
+    labels: Any = ()
+    value = row.get(column)
+    if isinstance(value, Mapping):
+        labels, value = value.get("label", ()), value.get("text")
+    if not isinstance(value, list | tuple) or not all(isinstance(text, str | int | float) for text in value):
+        return None
+    return [str(label).lower() for label in labels], [str(text) for text in value]
+
+
+def _named(columns: Sequence[str], labels: str, row: Mapping[str, Any]) -> _Options:
+    """Choices in columns; the last ones may be empty, where questions have different numbers of them."""
+    texts = [row.get(column) for column in columns]
+    there = list(takewhile(lambda text: text not in (None, ""), texts))
+    return list(labels[: len(there)]), [str(text) for text in there]
+
+
+def _by_label(gold: str, labels: Sequence[str], texts: Sequence[str]) -> int:  # noqa: ARG001
+    return labels.index(gold.lower())
+
+
+def _by_text(gold: str, labels: Sequence[str], texts: Sequence[str]) -> int:  # noqa: ARG001
+    return [text.strip() for text in texts].index(gold)
+
+
+def _by_letter(gold: str, labels: Sequence[str], texts: Sequence[str]) -> int:  # noqa: ARG001
+    return range(len(texts)).index(list(ascii_lowercase).index(gold.lower()))
+
+
+def _from_0(gold: str, labels: Sequence[str], texts: Sequence[str]) -> int:  # noqa: ARG001
+    return range(len(texts)).index(int(gold))
+
+
+def _from_1(gold: str, labels: Sequence[str], texts: Sequence[str]) -> int:  # noqa: ARG001
+    return range(1, len(texts) + 1).index(int(gold))
+
+
+_RULES: Final = (_by_label, _by_text, _by_letter, _from_0, _from_1)
+
+
+def _places(
+    rule: Callable[[str, Sequence[str], Sequence[str]], int], golds: Sequence[str], options: Sequence[_Options]
+) -> list[int] | None:
+    try:
+        return [rule(gold.strip(), labels, texts) for gold, (labels, texts) in zip(golds, options, strict=True)]
+    except (ValueError, IndexError):
+        return None

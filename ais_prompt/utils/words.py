@@ -1,0 +1,32 @@
+"""The words of a text, by which texts are compared."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_CJK: Final = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD: Final = rf"\d+(?:[.,]\d+)*|[{_CJK}]|[^\W\d_{_CJK}]+"
+_PUNCTUATION: Final = r".,;:!?…'\"`“”‘’「」『』《》。、·_"
+_WORDS: Final = re.compile(_WORD)
+_WORDS_AND_SIGNS: Final = re.compile(rf"{_WORD}|[^\w\s{_PUNCTUATION}]")
+
+
+def words_of(text: str) -> list[str]:
+    """The words and numbers of a text, without case, punctuation, signs and the commas inside numbers.
+
+    Characters of Chinese, Japanese and Korean are words of their own. A single letter keeps its case, because the
+    label ``A`` is not the article ``a``.
+    """
+    return [word if len(word) == 1 else word.casefold() for word in _found(_WORDS, text)]
+
+
+def words_and_signs_of(text: str) -> list[str]:
+    """`words_of`, every letter without case, and between them all signs that are not punctuation: ``+`` and ``(``."""
+    return [word.casefold() for word in _found(_WORDS_AND_SIGNS, text)]
+
+
+def _found(pattern: re.Pattern[str], text: str) -> list[str]:
+    found = pattern.findall(unicodedata.normalize("NFKC", text))
+    return [word.replace(",", "") if len(word) > 1 and word[0].isdigit() else word for word in found]
