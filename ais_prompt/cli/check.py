@@ -16,7 +16,8 @@ def check(**options: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
     Types, arguments, templates, data files and columns are looked at, and one prompt is made for each model and data
-    set. All prompts are made a second time with other gold answers: where one is not the same, it tells the answer.
+    set. All prompts are made again with other gold answers: where one changes, it tells the answer. The data is
+    searched for golds in other columns, choices that look right, and questions that are copied (docs/leaks.md).
     Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
     Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
     """

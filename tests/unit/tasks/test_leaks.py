@@ -14,7 +14,13 @@ from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate, RawPromptTemplate
 from ais_prompt.retrievers import BM25Retriever, FixKRetriever, SlidingWindowRetriever, ZeroRetriever
-from ais_prompt.tasks.leaks import ShownQuestions, check_gold_is_hidden, find_shown_questions, shown_questions_warning
+from ais_prompt.tasks.leaks import (
+    ShownQuestions,
+    check_gold_is_hidden,
+    find_shown_questions,
+    shown_columns,
+    shown_questions_warning,
+)
 from ais_prompt.types import Sample
 
 
@@ -95,3 +101,34 @@ def test_exact_copies_that_the_retriever_leaves_out_are_no_matter() -> None:
 def test_a_template_without_the_gold_never_leaks_whatever_the_data(texts: list[str]) -> None:
     rows = samples(*({"q": text, "a": f"{{q}}{text}{{a}}"} for text in texts))
     check(PromptTemplate("{q} {a}"), rows=rows)
+
+
+@pytest.mark.parametrize("inferencer", [GenInferencer(), PPLInferencer()])
+def test_a_gold_column_that_the_prompt_shows_is_proved(inferencer: Any) -> None:
+    rows = [
+        Sample(f"id{row}", row, {"q": f"f{row}", "a": "x", "tests": ["t", str(row)]}, {"tests": ["t", str(row)]})
+        for row in range(3)
+    ]
+    labels = {"x": "{q} x {tests}", "y": "{q} y {tests}"}
+    template = PromptTemplate("{q} {tests} {a}" if inferencer.mask is not None else labels)
+    builder = PromptBuilder(None, template, output_column="a", mask=inferencer.mask or "")
+    check_gold_is_hidden(inferencer, builder, rows, [])
+    with pytest.raises(DataError) as caught:
+        check_gold_is_hidden(inferencer, builder, rows, [], ["tests"])
+    assert "changes with the gold in column 'tests'" in str(caught.value)
+    assert "row 0; 3 of 3 samples" in caught.value.where
+    assert "input_columns" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("template", "columns"),
+    [
+        (PromptTemplate("{q} {a}"), ["q"]),
+        (PromptTemplate({"2": "{q} {hint}", "4": "{q} 4"}), ["q", "hint"]),
+        (RawPromptTemplate([{"role": "user", "content": "{hint}"}]), ["hint"]),
+    ],
+)
+def test_the_columns_that_a_prompt_shows_are_seen_by_changing_them(template: Any, columns: list[str]) -> None:
+    rows = samples({"q": "1+1?", "hint": 3, "other": None, "a": "2"})
+    inferencer: Any = PPLInferencer() if template.labels else GenInferencer()
+    assert shown_columns(inferencer, PromptBuilder(None, template, output_column="a"), rows, []) == columns
