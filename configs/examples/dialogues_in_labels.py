@@ -1,8 +1,6 @@
 """A dialogue for each label, scored by perplexity, as configs for MMLU have it; a scripted model that likes B best."""
 
-from ais_prompt.inferencers.ppl import PPLInferencer
-from ais_prompt.prompts import PromptTemplate
-from ais_prompt.retrievers import FixKRetriever
+from ais_prompt import FixKRetriever, PPLInferencer, PromptTemplate
 
 LABELS = ['A', 'B', 'C', 'D']
 QUESTION = '{question}\nA. {A}\nB. {B}\nC. {C}\nD. {D}\nAnswer: '

@@ -1,7 +1,6 @@
 """Images as base64 in a column, a question about each; a scripted model that sees red everywhere."""
 
-from ais_prompt.inferencers import GenInferencer
-from ais_prompt.prompts import MMPromptTemplate
+from ais_prompt import GenInferencer, MMPromptTemplate
 
 models = [dict(type='ScriptedModel', abbr='sees-red', default='red')]
 datasets = [

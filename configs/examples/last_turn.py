@@ -1,7 +1,6 @@
 """Only the last turn of each dialogue is asked, after the gold answers of those before; the shipped model in chat."""
 
-from ais_prompt.inferencers import MultiTurnGenInferencer
-from ais_prompt.prompts import MultiTurnPromptTemplate
+from ais_prompt import MultiTurnGenInferencer, MultiTurnPromptTemplate
 from mmengine.config import read_base
 
 with read_base():

@@ -14,6 +14,7 @@ import pytest
 
 from ais_prompt.catalog import PARTS
 from ais_prompt.cli.view_prompt import view_prompt
+from ais_prompt.config import schema
 from ais_prompt.config.load import load_config
 from ais_prompt.config.parse import parse_run
 from ais_prompt.errors import ConfigFaults
@@ -77,12 +78,21 @@ def test_each_key_of_a_section_is_listed(heading: str, tmp_path: Path) -> None:
     assert set(known.split(", ")) == set(listed(section("datasets", heading)))
 
 
-def test_each_key_of_a_dataset_is_listed(tmp_path: Path) -> None:
-    keys = set(listed(section("datasets", "Keys of a dataset")))
-    assert keys >= {"abbr", "type", "reader_cfg", "infer_cfg", "eval_cfg"}
-    values = {"type": "LocalDataset", "path": "x.jsonl", "n": 2, "k": 2, "eval_cfg": {}}
-    [dataset] = parse(tmp_path, **values).datasets
-    assert set(dataset.source.args) == set(values) - keys
+def test_each_key_of_a_dataset_is_listed() -> None:
+    assert set(listed(section("datasets", "Keys of a dataset"))) == set(schema.DATASET.names)
+
+
+def test_each_key_of_a_meta_template_is_listed() -> None:
+    text = section("meta-templates", "All keys")
+    assert set(listed(text)) == set(schema.META_TEMPLATE.names)
+    assert set(listed(text[text.index("| key of a role") :])) == set(schema.META_ROLE.names)
+
+
+def test_import_lines_work() -> None:
+    lines = re.findall(r"`(from ais_prompt[^`]*)`", (DOCS / "coming-from.md").read_text("utf-8"))
+    assert len(lines) > 10
+    for line in lines:
+        exec(line, {})
 
 
 def test_each_option_of_view_prompt_is_listed() -> None:
