@@ -97,6 +97,8 @@ def _listed(column: str, row: Mapping[str, Any]) -> _Options | None:
         labels, value = value.get("label", ()), value.get("text")
     if not isinstance(value, list | tuple) or not all(isinstance(text, str | int | float) for text in value):
         return None
+    if not isinstance(labels, list | tuple) or len(labels) not in (0, len(value)):
+        return None
     return [str(label).lower() for label in labels], [str(text) for text in value]
 
 

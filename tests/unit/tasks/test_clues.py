@@ -151,7 +151,18 @@ def test_choices_are_found_in_the_ways_data_sets_hold_them(row: Row, columns: li
     assert [(question.texts, question.gold) for question in layout.questions] == [(("x", "y"), 0), (("x", "y"), 1)]
 
 
-@pytest.mark.parametrize(("row", "golds"), [({"a": "x", "q": "y"}, ["x"]), ({"list": ["x", "y"]}, ["z"]), ({}, ["12"])])
+@pytest.mark.parametrize(
+    ("row", "golds"),
+    [
+        ({"a": "x", "q": "y"}, ["x"]),
+        ({"list": ["x", "y"]}, ["z"]),
+        ({"list": ["x", None]}, ["x"]),
+        ({"list": {"text": ["x", "y"], "label": None}}, ["x"]),
+        ({"list": {"text": ["x", "y"], "label": ["1", "2", "3"]}}, ["3"]),
+        ({"list": {"role": "user"}}, ["user"]),
+        ({}, ["12"]),
+    ],
+)
 def test_other_columns_are_no_choices(row: Row, golds: list[str]) -> None:
     assert find_choices(list(row), [row], golds) is None
 
