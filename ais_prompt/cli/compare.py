@@ -20,7 +20,8 @@ def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None,
     """Compare two runs: what changed, on which samples, how sure that is, and where it comes from.
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Samples are
-    paired by their ids. Nobody is asked, and the runs stay as they are.
+    paired by their input columns. No model is asked, and the runs stay as they are. Exit code 1 if nothing can be
+    compared.
     """
     from rich.console import Console
 
@@ -39,3 +40,5 @@ def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None,
         click.echo(encode(values, indent=2), nl=False)
     else:
         print_comparison(found.comparisons, found.notes, flips, Console())
+    if not found.comparisons:
+        raise click.exceptions.Exit(1)

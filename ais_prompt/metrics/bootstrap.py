@@ -16,7 +16,10 @@ SEED: Final = 0
 
 
 def bootstrap(
-    rows: NDArray[np.float64], statistic: Callable[[NDArray[np.float64]], float], resamples: int = RESAMPLES
+    rows: NDArray[np.float64],
+    statistic: Callable[[NDArray[np.float64]], float],
+    resamples: int = RESAMPLES,
+    clusters: Sequence[str] | None = None,
 ) -> tuple[float, tuple[float, float]] | None:
     """Standard error and 95 % interval of a number that is computed from the sums over all samples.
 
@@ -29,10 +32,13 @@ def bootstrap(
         rows: what each sample adds to the sums; shape (samples, quantities).
         statistic: the number, from the sums; shape (quantities,).
         resamples: how often is drawn.
+        clusters: the cluster of each sample, which is drawn as a whole; None if all are independent.
 
     Returns:
-        The standard error, and the interval's ends; None of fewer than two samples.
+        The standard error, and the interval's ends; None of fewer than two units.
     """
+    if clusters is not None:
+        rows = _by_cluster(rows, clusters)
     size = len(rows)
     if size < 2:
         return None

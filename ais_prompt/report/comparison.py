@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import asdict
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -79,8 +80,11 @@ def _explanation(one: Comparison, flips: int) -> Iterator[Text]:
     ):
         if count:
             yield Text(f"  left out: {count} {what}", style="yellow")
+    if one.reported != one.difference and one.shares:
+        yield Text(f"  {_signed(one.reported, one)} between the scores that the runs report, of which")
     for share in one.shares:
-        yield Text(f"  {_signed(share.difference, one)} from {share.cause} ({share.samples} samples)")
+        ends = "" if share.interval is None else f" ({' to '.join(_signed(end, one) for end in share.interval)})"
+        yield Text(f"  {_signed(share.difference, one)}{ends} from {share.cause}, {share.samples} samples")
     worse = [flip for flip in one.flips if flip.after < flip.before]
     better = [flip for flip in one.flips if flip.after > flip.before]
     for name, found in (("worse", worse), ("better", better)):
@@ -150,7 +154,8 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "units": one.units,
         "p": one.p,
         "p_adjusted": one.p_adjusted,
-        "shares": [{"cause": s.cause, "difference": s.difference, "samples": s.samples} for s in one.shares],
+        "reported_difference": one.reported,
+        "shares": [asdict(share) for share in one.shares],
         "changes": [{"part": c.part, "before": c.before, "after": c.after} for c in one.changes],
         "flips": [_flip_json(flip) for flip in one.flips],
     }

@@ -17,6 +17,10 @@ DECODING: Final = ("generation_kwargs", "max_out_len", "stop_words", "seed")
 """Arguments of models that say how they generate."""
 
 
+LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens")
+"""Arguments that limit how long an answer may be."""
+
+
 class StoredTask(Struct, frozen=True):
     """A task of a run that is there already.
 
@@ -51,9 +55,31 @@ def changed_parts(before: StoredTask, after: StoredTask) -> list[Change]:
     return [Change(name, *_shortest(old, new)) for (name, old), (_, new) in parts if old != new]
 
 
-def same_extraction(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Whether answers are read and scored in the same way."""
-    return _extraction(before) == _extraction(after)
+def same_reading(before: DatasetSpec, after: DatasetSpec) -> bool:
+    """Whether answers and golds are read in the same way."""
+    return _reading(before) == _reading(after)
+
+
+def same_metric(before: DatasetSpec, after: DatasetSpec) -> bool:
+    """Whether what was read is compared in the same way."""
+    return _part(before.eval.evaluator) == _part(after.eval.evaluator)
+
+
+def same_judge(before: DatasetSpec, after: DatasetSpec) -> bool:
+    """Whether the same judge is asked in the same way."""
+    return before.eval.judge == after.eval.judge and same_metric(before, after)
+
+
+def makers_that_differ(before: StoredTask, after: StoredTask) -> list[str]:
+    """Return which of ``model`` and ``decoding`` differ.
+
+    A limit on the length is no part of decoding here: it changes only answers that it cuts, which are known.
+    """
+    parts = {
+        "model": [task.facts.get("model") or _model(task.spec.model) for task in (before, after)],
+        "decoding": [_decoding(task.spec) for task in (before, after)],
+    }
+    return [name for name, (old, new) in parts.items() if old != new]
 
 
 def _parts(task: StoredTask) -> Iterator[tuple[str, Any]]:
@@ -71,6 +97,17 @@ def _parts(task: StoredTask) -> Iterator[tuple[str, Any]]:
     yield "versions", dict(task.versions)
 
 
+def _decoding(task: TaskSpec) -> dict[str, Any]:
+    inferencer = _part(task.dataset.infer.inferencer) or {}
+    arguments = {name: value for name, value in task.model.part.args.items() if name in DECODING}
+    arguments["generation_kwargs"] = _without_lengths(arguments.get("generation_kwargs") or {})
+    return {**_without_lengths(arguments), "inferencer": _without_lengths(inferencer)}
+
+
+def _without_lengths(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name not in LENGTHS}
+
+
 def _model(model: ModelSpec) -> dict[str, Any]:
     return {"type": model.part.type, **{n: value for n, value in model.part.args.items() if n not in DECODING}}
 
@@ -84,12 +121,14 @@ def _plain_reader(dataset: DatasetSpec) -> dict[str, Any]:
 
 
 def _extraction(dataset: DatasetSpec) -> dict[str, Any]:
+    return {"evaluator": _part(dataset.eval.evaluator), **_reading(dataset), "k": dataset.eval.k}
+
+
+def _reading(dataset: DatasetSpec) -> dict[str, Any]:
     spec = dataset.eval
     return {
-        "evaluator": _part(spec.evaluator),
         "pred_postprocessor": _part(spec.pred_postprocessor),
         "dataset_postprocessor": _part(spec.dataset_postprocessor),
-        "k": spec.k,
     }
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.metrics.difference import mean_difference
-from ais_prompt.tasks.changed_parts import Change, changed_parts, same_extraction
-from ais_prompt.tasks.corpus_comparison import Numbers, Share, clusters_of, compare_corpus, same_prompt
-from ais_prompt.tasks.scored_task import ScoredTask
+from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
+from ais_prompt.metrics.difference import MeanDifference, mean_difference
+from ais_prompt.tasks.causes import Share, divided
+from ais_prompt.tasks.changed_parts import Change, changed_parts
+from ais_prompt.tasks.left_out import reported_difference, shares_left_out
+from ais_prompt.tasks.pairing import with_common_names
+from ais_prompt.tasks.scored_task import ScoredTask, clusters_of
 from ais_prompt.types import Prediction
 
 
@@ -54,8 +59,9 @@ class Comparison(Struct, frozen=True):
         units: independent units among the samples: these, or clusters of them.
         p_adjusted: the same after Holm's correction over all data sets.
         flips: samples whose value changed, those that became worse first.
-        shares: what the difference comes from; they add up to it.
+        shares: what the difference that the runs report comes from; they add up to it.
         changes: the parts that differ.
+        reported: by how much the scores of the runs differ, each of all samples that it has answered.
     """
 
     model: str
@@ -76,6 +82,7 @@ class Comparison(Struct, frozen=True):
     flips: tuple[Flip, ...]
     shares: tuple[Share, ...]
     changes: tuple[Change, ...]
+    reported: float
     p_adjusted: float = 1.0
 
     @property
@@ -108,24 +115,20 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
             where=after.task.spec.name,
             fix="score one of them again with the other's config: aisprompt score RUN --config CONFIG",
         )
-    if before.knows_only_rows != after.knows_only_rows:
-        before, after = replace(before, by_row=True), replace(after, by_row=True)
+    before, after = with_common_names(before, after)
     old, new = before.values, after.values
     ids = [name for name in before.predictions if name in old and name in new]
     if not ids:
         raise DataError(
             "the runs have no answered sample in common",
             where=after.task.spec.name,
-            fix="were they made with the same data? Samples are known by a digest of their input columns"
-            + (", in one of these runs, which version 1 made, of the whole row" if before.by_row else ""),
+            fix="were they made with the same data? Samples are paired by their input columns"
+            + (", or as in one of these runs, which version 1 made, by the whole row" if before.by_row else ""),
         )
     before.check_comparable()
     after.check_comparable()
     differences = tuple(new[name] - old[name] for name in ids)
-    if before.corpus is not None and after.corpus is not None:
-        numbers = compare_corpus(before, after, ids)
-    else:
-        numbers = _mean_numbers(before, after, ids, differences)
+    score_before, score_after, found = _difference(before, after, ids)
     both = before.predictions.keys() & after.predictions.keys()
     changes = changed_parts(before.task, after.task)
     return Comparison(
@@ -138,15 +141,16 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
         only_after=len(after.predictions) - len(both),
         failed_before=len(both - old.keys()),
         failed_after=len(both - new.keys()),
-        before=numbers.before,
-        after=numbers.after,
+        before=score_before,
+        after=score_after,
         differences=differences,
-        interval=numbers.difference.interval,
-        p=numbers.difference.p,
-        units=numbers.difference.units,
+        interval=found.interval,
+        p=found.p,
+        units=found.units,
         flips=tuple(_flips(before, after, ids, differences)),
-        shares=numbers.shares,
+        shares=(*divided(before, after, ids), *shares_left_out(before, after)),
         changes=tuple(changes),
+        reported=reported_difference(before, after),
     )
 
 
@@ -155,22 +159,22 @@ def adjusted(comparison: Comparison, p_adjusted: float) -> Comparison:
     return replace(comparison, p_adjusted=p_adjusted)
 
 
-def _mean_numbers(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> Numbers:
-    return Numbers(
-        before=_mean(before.values[name] for name in ids),
-        after=_mean(after.values[name] for name in ids),
-        difference=mean_difference(differences, clusters_of(after, ids), before.best and after.best),
-        shares=tuple(_shares(before, after, ids, differences)),
-    )
+def _difference(
+    before: ScoredTask, after: ScoredTask, ids: Sequence[str]
+) -> tuple[float, float, MeanDifference | SumsDifference]:
+    """Return both scores of these samples, and what is known of their difference."""
+    clusters = clusters_of(after, ids)
+    if before.corpus is None or after.corpus is None:
+        old, new = ([task.values[name] for name in ids] for task in (before, after))
+        differences = [second - first for first, second in zip(old, new, strict=True)]
+        return exact_mean(old), exact_mean(new), mean_difference(differences, clusters, before.best and after.best)
+    first, second = (np.array([task.rows[name] for name in ids]) for task in (before, after))
+    scores = before.corpus.statistic(first.sum(axis=0)), after.corpus.statistic(second.sum(axis=0))
+    return *scores, sums_difference(first, second, after.corpus.statistic, clusters)
 
 
 def _joined(before: str, after: str) -> str:
     return before if before == after else f"{before} → {after}"
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)
 
 
 def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> list[Flip]:
@@ -183,41 +187,9 @@ def _flips(before: ScoredTask, after: ScoredTask, ids: Sequence[str], difference
             index=before.predictions[name].index,
             before=old[name],
             after=new[name],
-            same_prompt=same_prompt(before, after, name),
+            same_prompt=before.predictions[name].origin_prompt == after.predictions[name].origin_prompt,
             predictions=(before.predictions[name], after.predictions[name]),
             extracted=(read_before.get(name), read_after.get(name)),
         )
         for _, number in changed
     ]
-
-
-def _shares(before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Sequence[float]) -> Iterable[Share]:
-    """The difference, divided between extraction and answers, and these between changed and equal prompts.
-
-    The answers of each run are scored in the way of the other as well. What the extraction does is the mean over both
-    sets of answers, and what the answers do is the mean over both extractions (the Shapley value of two causes).
-    """
-    by_answers = dict(zip(ids, differences, strict=True))
-    if not same_extraction(before.task.spec.dataset, after.task.spec.dataset):
-        by_answers = _by_answers(before, after, ids, by_answers)
-        extraction = [by_name - by_answers[name] for name, by_name in zip(ids, differences, strict=True)]
-        yield Share("extraction", sum(extraction) / len(ids), sum(map(bool, extraction)))
-    for cause, same in (("answers to changed prompts", False), ("answers to the same prompts", True)):
-        found = [by_answers[name] for name in ids if same_prompt(before, after, name) is same]
-        if found:
-            yield Share(cause, sum(found) / len(ids), len(found))
-
-
-def _by_answers(
-    before: ScoredTask, after: ScoredTask, ids: Sequence[str], differences: Mapping[str, float]
-) -> dict[str, float]:
-    """Of each sample the part of the difference that its answers make."""
-    old, new = before.values, after.values
-    old_by_after, new_by_before = before.values_by(after, ids), after.values_by(before, ids)
-    return {
-        # A sample whose gold only one of the extractions can use is the extraction's affair as a whole.
-        name: ((new_by_before[name] - old[name]) + (new[name] - old_by_after[name])) / 2
-        if name in new_by_before and name in old_by_after
-        else 0.0
-        for name in differences
-    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_json
 from ais_prompt.tasks.build import build_evaluator
 from ais_prompt.tasks.changed_parts import StoredTask
-from ais_prompt.tasks.score import sample_scores
 from ais_prompt.types import Prediction, SampleScore, Score
 
 
@@ -33,11 +32,13 @@ class ScoredTask(Struct, frozen=True, dict=True):
         task: what was asked of whom.
         folder: the run that it belongs to.
         by_row: know samples by the ids of their whole rows, as version 1 does; its ids take the place of the others.
+        names: sample id → the id that takes its place, for samples that another run knows by another id.
     """
 
     task: StoredTask
     folder: RunFolder
     by_row: bool = False
+    names: Mapping[str, str] = {}
 
     @cached_property
     def predictions(self) -> dict[str, Prediction]:
@@ -49,6 +50,8 @@ class ScoredTask(Struct, frozen=True, dict=True):
         found: Iterable[Prediction] = read_predictions(self._predictions_file)
         if self.by_row:
             found = (replace(prediction, sample_id=prediction.row_digest) for prediction in found)
+        if self.names:
+            found = (replace(one, sample_id=self.names.get(one.sample_id, one.sample_id)) for one in found)
         return {prediction.sample_id: prediction for prediction in found}
 
     @property
@@ -75,6 +78,8 @@ class ScoredTask(Struct, frozen=True, dict=True):
             StoreError, DataError: results or predictions are missing or broken.
         """
         found: list[dict[str, Any]] = self.results["details"]
+        if self.names:
+            return [{**one, "sample_id": self.names.get(one["sample_id"], one["sample_id"])} for one in found]
         if not self.by_row:
             return found
         predictions = read_predictions(self._predictions_file, with_prompts=False)
@@ -120,12 +125,6 @@ class ScoredTask(Struct, frozen=True, dict=True):
         """Sample id → what was read out of the answer."""
         return {detail["sample_id"]: detail["extracted"] for detail in self.details}
 
-    def values_by(self, other: ScoredTask, ids: Iterable[str]) -> dict[str, float]:
-        """The values of these samples if the answers were read and scored as in another run."""
-        metric = other.metric.metric
-        scores = self._scored_by(other, ids)
-        return {score.sample_id: float(score.values.get(metric, 0.0)) for score in scores}
-
     @property
     def size(self) -> int:
         """How many samples were asked, with an answer or without."""
@@ -143,12 +142,9 @@ class ScoredTask(Struct, frozen=True, dict=True):
     @cached_property
     def rows(self) -> dict[str, NDArray[np.float64]]:
         """Sample id → what an answered sample adds to the sums of a `corpus` metric; shape (quantities,)."""
+        assert self.corpus is not None  # the caller has looked
         scores = (msgspec.convert(detail, SampleScore) for detail in self.details)
-        return self._rows(self, scores)
-
-    def rows_by(self, other: ScoredTask, ids: Iterable[str]) -> dict[str, NDArray[np.float64]]:
-        """The `rows` of these samples if the answers were read and scored as in another run."""
-        return self._rows(other, self._scored_by(other, ids))
+        return {score.sample_id: self.corpus.sums(score) for score in scores if score.status != "failed"}
 
     def check_comparable(self) -> None:
         """Whether the metric can be compared sample by sample: as a mean over them, or from their sums.
@@ -166,12 +162,8 @@ class ScoredTask(Struct, frozen=True, dict=True):
                     fix="give the evaluator the methods sums() and statistic(), as BleuEvaluator has them",
                 )
 
-    def _scored_by(self, other: ScoredTask, ids: Iterable[str]) -> Iterable[SampleScore]:
-        scores = sample_scores(other.task.spec, [self.predictions[name] for name in ids])
-        return (score for score in scores if score.status != "failed")
 
-    @staticmethod
-    def _rows(scored: ScoredTask, scores: Iterable[SampleScore]) -> dict[str, NDArray[np.float64]]:
-        evaluator = scored.corpus
-        assert evaluator is not None  # the caller has looked
-        return {score.sample_id: evaluator.sums(score) for score in scores if score.status != "failed"}
+def clusters_of(task: ScoredTask, ids: Sequence[str]) -> list[str] | None:
+    """Return the cluster of each sample, which is the sample itself if it has none; None if no sample has one."""
+    found = task.clusters
+    return [f"cluster {found[name]}" if name in found else name for name in ids] if found else None

@@ -23,9 +23,9 @@ def run(project: Project, name: str, *args: str) -> str:
     return str(folder.relative_to(project.root))
 
 
-def compared(project: Project, before: str, after: str) -> dict[str, Any]:
+def compared(project: Project, before: str, after: str, code: int = 0) -> dict[str, Any]:
     done = project.run("compare", before, after, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     return result
 
@@ -60,10 +60,10 @@ def test_the_share_of_extraction_is_told_apart(project: Project) -> None:
     after = run(project, "b")
     [one] = compared(project, before, after)["comparisons"]
     shares = {share["cause"]: share["difference"] for share in one["shares"]}
-    assert set(shares) == {"extraction", "answers to the same prompts"}
+    assert set(shares) == {"extraction", "model"}
     assert sum(shares.values()) == one["difference"] == -6 / 8
     # Read with the first run's postprocessor one answer is lost, read with the second's none is left to lose.
-    assert shares["answers to the same prompts"] == -0.5 / 8
+    assert shares["model"] == -0.5 / 8
 
 
 def test_other_samples_other_metrics_and_unfinished_runs_are_told(project: Project) -> None:
@@ -83,7 +83,7 @@ def test_other_samples_other_metrics_and_unfinished_runs_are_told(project: Proje
 
     project.write_config(models=model(RIGHT), datasets=DATASET.replace("Gsm8kEvaluator", "EMEvaluator"))
     other = run(project, "c")
-    found = compared(project, before, other)
+    found = compared(project, before, other, code=1)
     assert not found["comparisons"]
     assert "different metrics" in found["notes"][0]
 
@@ -158,10 +158,10 @@ def test_shares_of_bleu_add_up_to_the_difference(project: Project) -> None:
         datasets = BLEU.replace("template='{question}", f"template='{template}").replace(
             "eval_cfg=dict(", f"eval_cfg=dict({more}"
         )
-        answers = "{r'^q1\\n': 'A cat sat'}"
+        answers = "{r'^q1\\nA': 'A cat sat'}"
         models = f"dict(type='ScriptedModel', abbr='fake', answers={answers}, default='the Cat sat on the mat')"
         project.write_config(models=models, datasets=datasets)
         folders.append(run(project, name))
     [one] = compared(project, *folders)["comparisons"]
-    assert {share["cause"] for share in one["shares"]} == {"extraction", "answers to changed prompts"}
+    assert {share["cause"] for share in one["shares"]} == {"extraction", "prompt"}
     assert abs(sum(share["difference"] for share in one["shares"]) - one["difference"]) < 1e-9

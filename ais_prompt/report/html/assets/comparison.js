@@ -41,7 +41,7 @@ function signed(number, one) {
 }
 
 function taskSection(one, number) {
-  const shares = one.shares.map((share) => el("li", {}, el("b", {}, signed(share.difference, one)), ` from ${plain(share.cause)} (${counted(share.samples, "sample")})`));
+  const shares = one.shares.map((share) => el("li", {}, el("b", {}, signed(share.difference, one)), ` ${share.interval ? `(${share.interval.map((end) => signed(end, one)).join(" to ")}) ` : ""}from ${plain(share.cause)}, ${counted(share.samples, "sample")}`));
   return el("section", { id: `task-${number}` },
     el("h2", {}, plain(`${one.model} / ${one.dataset}`)),
     el("ul", { class: "shares" }, shares, leftOut(one)),
