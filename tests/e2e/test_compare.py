@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.project import DATASET, ROWS, Project
 
 RIGHT = "{r'^0': 'It is 0.', r'^1': 'It is 2.', r'^2': 'It is 4.', r'^3': 'It is 6.', r'^4': 'It is 8.'}"
@@ -91,6 +93,49 @@ def test_other_samples_other_metrics_and_unfinished_runs_are_told(project: Proje
     nothing = project.run("compare", before, run(project, "d"))
     assert nothing.returncode == 2
     assert "the runs have no data set in common" in nothing.stderr
+
+
+def test_a_cut_and_changed_golds_are_named(project: Project) -> None:
+    project.write_data()
+    project.write_config(models=model(RIGHT))
+    before = run(project, "a")
+    project.write_config(models=model(RIGHT).replace("answers", "max_out_len=1, answers"))
+    after = run(project, "b")
+    [one] = compared(project, before, after)["comparisons"]
+    assert [(share["cause"], share["difference"]) for share in one["shares"]] == [("truncation", -6 / 8)]
+
+    project.write_data([{**row, "answer": "-1"} if number < 2 else row for number, row in enumerate(ROWS)])
+    project.write_config(models=model(RIGHT))
+    [one] = compared(project, before, run(project, "c"))["comparisons"]
+    assert [(share["cause"], share["difference"]) for share in one["shares"]] == [("data", -2 / 8)]
+    assert one["interval"][0] < -2 / 8 < one["interval"][1]
+
+
+def test_samples_are_paired_by_the_columns_that_both_runs_name(project: Project) -> None:
+    project.write_data()
+    project.write_config(models=model(RIGHT))
+    before = run(project, "a")
+    project.write_data([{**row, "hint": "think"} for row in ROWS])
+    project.write_config(models=model(WRONG), datasets=DATASET.replace("['question']", "['question', 'hint']"))
+    [one] = compared(project, before, run(project, "b"))["comparisons"]
+    assert (one["n"], one["worse"], one["failed_after"]) == (7, 1, 1)
+    project.write_config(models=model(WRONG))
+    project.write_data([{"question": f"another {n}", "answer": "1"} for n in range(8)])
+    found = compared(project, before, run(project, "c"), code=1)
+    assert "no answered sample in common" in found["notes"][0]
+
+
+def test_failures_have_a_share_of_their_own(project: Project) -> None:
+    project.write_data()
+    project.write_config(models=model(RIGHT))
+    before = run(project, "a")
+    project.write_config(models=model(RIGHT.replace("'It is 2.'", "dict(failure='http_500')")))
+    [one] = compared(project, before, run(project, "b"))["comparisons"]
+    assert one["difference"] == 0
+    assert one["reported_difference"] == pytest.approx(5 / 7 - 6 / 8)
+    [share] = one["shares"]
+    assert (share["cause"], share["samples"]) == ("failures", 1)
+    assert abs(share["difference"] - one["reported_difference"]) < 1e-12
 
 
 def test_a_run_against_itself(project: Project) -> None:
