@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import Final
 
 from rich.console import Console
-from rich.rule import Rule
 from rich.text import Text
 
 from ais_prompt.prompt_locks.drift import Drift, TaskDrift
 from ais_prompt.prompt_locks.groups import ChangedPrompt, Group
 from ais_prompt.prompt_locks.hunks import changed_words
 from ais_prompt.prompt_locks.wording import group_title, part_title, parts_title, readable
+from ais_prompt.utils.tables import print_heading
 from ais_prompt.utils.text import printable
 
 _MOST_GROUPS: Final = 8
@@ -53,7 +53,7 @@ def print_drift(drift: Drift, console: Console) -> None:
 
 def _print_task(task: TaskDrift, console: Console) -> None:
     names = dict.fromkeys((task.before.name, task.after.name))
-    console.print(Rule(Text(printable(" → ".join(names)), style="bold"), align="left"))
+    print_heading(" → ".join(names), console)
     for line in _facts(task):
         _print(line, console)
     for group in task.groups[:_MOST_GROUPS]:

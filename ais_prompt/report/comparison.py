@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec.structs import asdict
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ais_prompt.tasks.comparison import Comparison, Flip
 from ais_prompt.types.prompt import prompts_to_json
+from ais_prompt.utils.tables import Column, print_table
 from ais_prompt.utils.text import printable
 
 SIGNIFICANT = 0.05
@@ -29,33 +29,42 @@ def print_comparison(comparisons: Sequence[Comparison], notes: Iterable[str], fl
     """
     for note in notes:
         console.print(Text(printable(f"Note: {note}"), style="yellow"), soft_wrap=True)
-    console.print(_table(comparisons))
+    print_table(_COLUMNS, [_cells(one) for one in comparisons], console)
     for comparison in comparisons:
         for line in _explanation(comparison, flips):
             console.print(line, soft_wrap=True, highlight=False)
 
 
-def _table(comparisons: Iterable[Comparison]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("dataset", "model", "metric"):
-        table.add_column(name, overflow="fold")
-    for name in ("before", "after", "difference", "95 % interval", "n", "worse", "better", "p (Holm)"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for one in comparisons:
-        table.add_row(
-            printable(one.dataset),
-            printable(one.model),
-            one.metric,
-            _value(one.before, one),
-            _value(one.after, one),
-            Text(_signed(one.difference, one), style=_style(one)),
-            "" if one.interval is None else " to ".join(_signed(end, one) for end in one.interval),
-            str(one.common),
-            str(one.worse),
-            str(one.better),
-            Text(f"{one.p_adjusted:.3g}", style=_style(one)),
-        )
-    return table
+_COLUMNS = (
+    Column("dataset", is_name=True, right=False),
+    Column("model", is_name=True, right=False),
+    Column("metric", is_name=True, right=False),
+    Column("before"),
+    Column("after"),
+    Column("difference", folded="differ-\nence"),
+    Column("p (Holm)", folded="p\n(Holm)"),
+    Column("95 % interval", folded="95 %\ninterval"),
+    Column("n"),
+    Column("worse"),
+    Column("better"),
+)
+
+
+def _cells(one: Comparison) -> list[str | Text]:
+    """The row of one comparison, one cell for each of `_COLUMNS`."""
+    return [
+        printable(one.dataset),
+        printable(one.model),
+        one.metric,
+        _value(one.before, one),
+        _value(one.after, one),
+        Text(_signed(one.difference, one), style=_style(one)),
+        Text(f"{one.p_adjusted:.3g}", style=_style(one)),
+        "" if one.interval is None else " to ".join(_signed(end, one) for end in one.interval),
+        str(one.common),
+        str(one.worse),
+        str(one.better),
+    ]
 
 
 def _style(one: Comparison) -> str:

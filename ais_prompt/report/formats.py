@@ -61,7 +61,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
         lines = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
         tables.append(_table(["dataset", "metric", "n", *models], lines, texts=2))
     tables.append(_table(LONG_HEADER, [long_cells(row) for row in rows], texts=3))
-    tables.append("".join(f"- {escaped(note)}\n" for note in notes(rows)))
+    tables.append("".join(f"- {escaped(note)}\n" for note in notes(rows, starred=len(models) > 1)))
     return "\n".join(table for table in tables if table)
 
 

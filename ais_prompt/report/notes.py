@@ -8,11 +8,16 @@ from ais_prompt.report.numbers import span
 from ais_prompt.report.outcome import Row
 
 STOPPED = "Asking stopped when the gates were decided, so there is no interval; in brackets what the rest can change:"
-LEGEND = "Not every answer was scored (*); in brackets the score if all the others were wrong – were right:"
+LEGEND = "Not every answer was scored{star}; in brackets the score if all the others were wrong – were right:"
 
 
-def notes(rows: Sequence[Row]) -> list[str]:
-    """A line for each task, or group of data sets, that needs one, and for each data set of several answers."""
+def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
+    """Return a line for each task or group that needs one, and for each data set with several answers.
+
+    Args:
+        rows: what the table shows.
+        starred: whether the table marks such scores with a star, as models side by side do.
+    """
     tasks: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         tasks.setdefault((row.model, row.dataset), []).append(row)
@@ -22,7 +27,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
     several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
     return [
         *dict.fromkeys(without),
-        *([LEGEND, *partly] if partly else []),
+        *([LEGEND.format(star=" (*)" if starred else ""), *partly] if partly else []),
         *([STOPPED, *stopped] if stopped else []),
         *(f"{model}/{dataset}: {_refused(of[0])}" for (model, dataset), of in tasks.items() if of[0].refused),
         *(f"{name}: {n} answers to each question; ± is that of the questions" for name, n in several.items()),

@@ -9,7 +9,6 @@ from typing import Any, Final
 from rich import box
 from rich.cells import chop_cells
 from rich.console import Console, ConsoleOptions, Group, RenderResult
-from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +19,7 @@ from ais_prompt.tasks.origins import Origins
 from ais_prompt.tasks.preview import GoldSent, PromptView
 from ais_prompt.types import Prompt
 from ais_prompt.utils.media import describe_part
+from ais_prompt.utils.tables import print_heading
 from ais_prompt.utils.text import printable
 
 END: Final = "⟨end⟩"
@@ -55,14 +55,14 @@ def print_sample(views: Sequence[PromptView], console: Console) -> None:
     Otherwise long lines are left to the terminal, so that nothing is added to the text.
     """
     first = views[0]
-    console.print(Rule(Text(printable(f"{first.model}/{first.dataset}"), style="bold"), align="left"))
+    print_heading(f"{first.model}/{first.dataset}", console)
     console.print(Text(f"row {first.index}, sample {first.sample_id} · {_shots(first)}", style="dim"), soft_wrap=True)
     if len(views) > 1 and console.is_terminal and console.width >= NARROWEST * len(views):
         console.print(_side_by_side(views, colours=console.color_system is not None))
     else:
         for view in views:
             if view.title:
-                console.print(Rule(Text(printable(view.title)), align="left", style="dim"))
+                print_heading(view.title, console, style="dim")
             _print_lines(_prompt(view, colours=console.color_system is not None), console)
     if first.gold is not None:
         _print_lines((_title(_gold_title(views)), _whole(str(first.gold))), console)

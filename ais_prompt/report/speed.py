@@ -4,62 +4,45 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
 
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.types import Speed, Times
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.tables import Column, print_table
 
-_HEADERS = {
-    "requests": "requests",
-    "p50": "latency\np50 s",
-    "p90": "p90",
-    "p99": "p99",
-    "first p50": "1st token\np50 s",
-    "first p90": "p90",
-    "first p99": "p99",
-    "token": "a token\nms",
-    "at once": "in\nflight",
-    "requests/s": "requests\n/s",
-    "tokens/s": "tokens\nout/s",
+_COLUMNS = {
+    "requests": Column("requests"),
+    "requests/s": Column("requests/s", folded="requests\n/s"),
+    "tokens/s": Column("tokens out/s", folded="tokens\nout/s"),
+    "p50": Column("latency p50 s", folded="latency\np50 s"),
+    "p90": Column("p90"),
+    "p99": Column("p99"),
+    "first p50": Column("1st token p50 s", folded="1st token\np50 s"),
+    "first p90": Column("p90"),
+    "first p99": Column("p99"),
+    "token": Column("a token ms", folded="a token\nms"),
+    "at once": Column("in flight", folded="in\nflight"),
 }
 _ONLY_STREAMED = ("first p50", "first p90", "first p99", "token")
-_ONLY_WIDE = ("first p90", "first p99", "token", "at once")
 
 
 def print_speed(speeds: Mapping[str, Speed], console: Console) -> None:
-    """Print one line for each task that was served; a terminal that is narrow is shown less.
+    """Print one line for each task that was served.
 
     Args:
         speeds: task → its speed.
         console: where to.
     """
     streamed = any(speed.first_token for speed in speeds.values())
-    columns = [name for name in _HEADERS if streamed or name not in _ONLY_STREAMED]
-    table = _table(speeds, columns)
-    natural = Measurement.get(console, console.options.update(width=10_000), table).maximum
-    if console.is_terminal and natural > console.width:
-        table = _table(speeds, [name for name in columns if name not in _ONLY_WIDE])
-    console.print(table, crop=False)
-
-
-def _table(speeds: Mapping[str, Speed], columns: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("speed", overflow="fold", min_width=8)
-    for name in columns:
-        table.add_column(_HEADERS[name], justify="right", no_wrap=True)
-    for task, speed in speeds.items():
-        cells = _cells(speed)
-        table.add_row(Text(printable(task)), *(cells[name] for name in columns))
-    return table
+    names = [name for name in _COLUMNS if streamed or name not in _ONLY_STREAMED]
+    columns = [Column("speed", is_name=True, right=False), *(_COLUMNS[name] for name in names)]
+    found = [(task, _cells(speed)) for task, speed in speeds.items()]
+    print_table(columns, [[task, *(cells[name] for name in names)] for task, cells in found], console)
 
 
 def write_speed(folder: Path, speeds: Mapping[str, Speed]) -> None:

@@ -210,3 +210,18 @@ def test_shares_of_bleu_add_up_to_the_difference(project: Project) -> None:
     [one] = compared(project, *folders)["comparisons"]
     assert {share["cause"] for share in one["shares"]} == {"extraction", "prompt"}
     assert abs(sum(share["difference"] for share in one["shares"]) - one["difference"]) < 1e-9
+
+
+@pytest.mark.parametrize("columns", [None, "60", "80", "200"])
+def test_the_table_in_a_pipe_has_every_column(project: Project, columns: str | None) -> None:
+    project.write_data()
+    project.write_config(models=model(RIGHT, "a-model-with-quite-a-long-name-小学数学"))
+    name = run(project, "a")
+    project.environment["COLUMNS"] = columns
+    done = project.run("compare", name, name)
+    header, line = done.stdout.splitlines()[:2]
+    assert header.split() == (
+        "dataset model metric before after difference p (Holm) 95 % interval n worse better".split()
+    )
+    assert "a-model-with-quite-a-long-name-小学数学  accuracy" in line
+    assert line.split()[-3:] == ["7", "0", "0"]
