@@ -19,7 +19,7 @@ function furnished(node, attributes, children) {
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value != null) node.setAttribute(name, value);
   }
-  node.append(...children.flat().filter((child) => child != null));
+  node.append(...children.flat(Infinity).filter((child) => child != null));
   return node;
 }
 
