@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from ais_prompt.config.keys import advice
 from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.places import place
 
 Kind: TypeAlias = Literal["models", "datasets"]
@@ -111,6 +112,12 @@ def missing_config(path: Path) -> ConfigError:
         inside = ", ".join(str(path / file.name) for file in sorted(path.glob("*.py"))[:5])
         fix = f"name a file in it: {inside}" if inside else "give the path of a .py file"
         return ConfigError(f"the config {str(path)!r} is a folder, not a file", where=place(path), fix=fix)
+    if path.exists() or path.is_symlink():
+        try:
+            check_regular(path)
+        except OSError as error:
+            fix = "give the path of a .py file"
+            return ConfigError(f"the config {str(path)!r} cannot be read: {error.strerror}", where=place(path), fix=fix)
     names = [str(path.parent / file.name) for file in sorted(path.parent.glob("*.py"))]
     names += [f"configs/{file.name}" for file in _config_files(shipped_root(), deep=False)]
     return ConfigError(f"there is no config {str(path)!r}", where=place(path), fix=advice(str(path), names))

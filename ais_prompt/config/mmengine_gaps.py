@@ -5,6 +5,7 @@
   ``from copy import deepcopy`` in a config would give a placeholder that cannot be called.
 - It makes a placeholder of everything else that a config imports, and a placeholder becomes the *name* of what it is:
   right for a class, wrong for a constant (``template=PROMPT`` would send the text ``my_consts.PROMPT``).
+- It takes a byte order mark for a part of the Python code.
 - It refuses variables called ``text`` or ``filename``, because its `Config` has attributes of these names.
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import mmengine.config.config as mmengine_config
 import mmengine.config.utils as mmengine_utils
@@ -106,12 +107,18 @@ class OwnModulesImported(mmengine_utils.ImportTransformer):  # type: ignore[misc
         return ast.copy_location(ast.parse(f"{name} = {module}").body[0], node)
 
 
+def open_text(file: str, mode: str = "r", encoding: str | None = None) -> IO[Any]:
+    """Open a file as `open` does, but skip a byte order mark, which editors on Windows write."""
+    return open(file, mode, encoding="utf-8-sig" if mode == "r" and encoding == "utf-8" else encoding)  # noqa: PTH123
+
+
 OURS: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (mmengine_config, "get_installed_path", installed_path),
     (mmengine_config, "_is_builtin_module", is_standard_library),
     (mmengine_utils, "_is_builtin_module", is_standard_library),
     (mmengine_config, "RESERVED_KEYS", ()),
     (mmengine_config, "ImportTransformer", OwnModulesImported),
+    (mmengine_config, "open", open_text),
 )
 """Module of mmengine, name in it, and what stands there while a config is read."""
 
@@ -119,11 +126,14 @@ OURS: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
 @contextmanager
 def filled() -> Iterator[None]:
     """Let mmengine use what stands in this file while a config is read."""
-    theirs = [getattr(module, name) for module, name, _ in OURS]
+    theirs = [getattr(module, name, None) for module, name, _ in OURS]
     for module, name, ours in OURS:
         setattr(module, name, ours)
     try:
         yield
     finally:
         for (module, name, _), before in zip(OURS, theirs, strict=True):
-            setattr(module, name, before)
+            if before is None:  # a builtin that we have hidden
+                delattr(module, name)
+            else:
+                setattr(module, name, before)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.places import place
 
 
@@ -17,11 +18,12 @@ def read_syntax(file: Path) -> ast.Module:
         ConfigError: it cannot be read, is not UTF-8 text or is not Python; with file and line where they are known.
     """
     try:
-        text = file.read_text("utf-8")
+        text = read_regular(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError("the config is not UTF-8 text", where=place(file), fix="save it as UTF-8") from error
     except OSError as error:
-        raise ConfigError(f"the config cannot be read: {error.strerror}", where=place(file)) from error
+        fix = "give the path of a .py file that you may read"
+        raise ConfigError(f"the config cannot be read: {error.strerror}", where=place(file), fix=fix) from error
     try:
         return ast.parse(text, filename=str(file))
     except SyntaxError as error:

@@ -12,6 +12,7 @@ from ais_prompt.prompt_locks.text import messages_of_text, text_of_prompt
 from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts, compact_digest
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.types import Message
+from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.jsonl import decode, encode
 
 FORMAT: Final = 1
@@ -45,12 +46,12 @@ def read_prompt_lock(path: Path) -> PromptLock:
         ConfigError: there is none, it has another format, or somebody edited it.
         StoreError: it cannot be read.
     """
-    if not path.is_file():
+    if not path.exists():
         raise ConfigError("there is no lock", where=str(path), fix="write one: aisprompt lock")
     with reading(path, fix="check its permissions"):
-        content = path.read_bytes()
+        content = read_regular(path)
     try:
-        values = decode(content.decode("utf-8"))
+        values = decode(content.decode("utf-8-sig"))
     except ValueError as error:
         fix = f"take it from version control, or {_WRITE_AGAIN}"
         raise ConfigError(f"the lock is not JSON: {error}", where=str(path), fix=fix) from None

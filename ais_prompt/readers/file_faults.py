@@ -30,6 +30,8 @@ def reading(path: Path) -> Iterator[None]:
 
 def missing_file(path: Path) -> DataError:
     """The error for a path where nothing is; it offers the nearest name beside it."""
+    if path.is_symlink():
+        return DataError("the link leads to no file", where=str(path), fix=f"point it to a file: ln -sf FILE {path}")
     fix = "check the path: a relative one starts at the working directory, or beside the config"
     if path.parent.is_dir():
         near = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1)

@@ -17,6 +17,7 @@ from ais_prompt.readers.arrow_rows import store_rows
 from ais_prompt.readers.batches import BATCH_BYTES, StoredBatches
 from ais_prompt.readers.file_faults import reading
 from ais_prompt.readers.table import Table
+from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.jsonl import decode, read_objects
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def read_file(path: Path, format: Format | None = None) -> Table:
             "the file's ending names no format", where=str(path), fix=f"set format to one of {', '.join(FORMATS)}"
         )
     with reading(path):
+        check_regular(path)
         status = path.stat()
         return _read(path, kind, status.st_mtime_ns, status.st_size)
 

@@ -83,7 +83,7 @@ def _named_files(
 
 
 def _single_file(path: Path) -> dict[str, list[Path]]:
-    if not path.exists():
+    if not path.exists():  # a link that leads to itself as well
         raise missing_file(path)
     return {split_name(path)[0]: [path]}
 

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading, replacing
+from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.jsonl import decode, encode
 
 FORMAT: Final = 2
@@ -111,9 +112,9 @@ def read_baseline(path: Path) -> Baseline:
         ConfigError: it is none, or one of another format.
     """
     with reading(path, fix=_AGAIN):
-        content = path.read_bytes()
+        content = read_regular(path)
     try:
-        values = decode(content.decode())
+        values = decode(content.decode("utf-8-sig"))
         if values["format"] not in (1, FORMAT):
             raise ConfigError(
                 f"the baseline has format {values['format']!r}, this version reads {FORMAT}",

@@ -16,6 +16,7 @@ import numpy as np
 from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading, replacing, unwritable, writing
 from ais_prompt.types import Prediction
+from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import encode, encode_plain, read_objects
 from ais_prompt.utils.secrets import SECRETS
 
@@ -103,7 +104,7 @@ def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Predi
         StoreError: there is no such file, or it cannot be read.
         DataError: a line is not a prediction; it names the line.
     """
-    with reading(path, fix="ask the model first: -m infer, or -m all"), path.open("rb") as lines:
+    with reading(path, fix="ask the model first: -m infer, or -m all"), open_regular(path) as lines:
         for number, values in read_objects(lines, str(path), own=True):
             try:
                 prediction = Prediction.from_json(values, with_prompt=with_prompts)

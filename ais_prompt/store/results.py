@@ -12,6 +12,7 @@ from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.types import Score
 from ais_prompt.types.sensitivity import Sensitivity
+from ais_prompt.utils.files import open_regular, read_regular
 from ais_prompt.utils.jsonl import decode_own, encode
 
 _DETAILS: Final = b'  "details": ['
@@ -77,7 +78,7 @@ def read_details(path: Path) -> Iterator[dict[str, Any]]:
     Raises:
         StoreError: as `read_scores`.
     """
-    with _reading(path), path.open("rb") as lines:
+    with _reading(path), open_regular(path) as lines:
         for line in dropwhile(_is_head, lines):
             if line.startswith(b"    "):
                 detail = _object(line.strip().removesuffix(b","), path)
@@ -105,13 +106,13 @@ def read_json(path: Path) -> dict[str, Any]:
         StoreError: there is no such file, it cannot be read or it is not such a file.
     """
     with _reading(path):
-        content = path.read_bytes()
+        content = read_regular(path)
     return _object(content, path)
 
 
 def _head(path: Path) -> dict[str, Any]:
     """What a results file holds before the details."""
-    with _reading(path), path.open("rb") as lines:
+    with _reading(path), open_regular(path) as lines:
         head: list[bytes] = list(takewhile(_is_head, lines))
     return _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)
 

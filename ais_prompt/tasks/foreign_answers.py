@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading
 from ais_prompt.types import Completion, Failure, Message, Prediction, Prompts, Sample
+from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import decode, read_objects
 
 _FORM: Final = 'one object a line: {"id": "2d9e80bf2b1f", "prediction": "29"}, or with "index": 0 in place of the id'
@@ -64,13 +65,13 @@ def read_answers(path: Path) -> Iterator[Answer]:
     Raises:
         DataError: it cannot be read; the error names the line.
     """
-    with reading(path, fix="check the path"), path.open("rb") as lines:
+    with reading(path, fix="check the path"), open_regular(path) as lines:
         if path.suffix != ".json":
             yield from (Answer(f"{path}:{number}", values) for number, values in read_objects(lines, str(path)))
             return
         content = lines.read()
     try:
-        table = decode(content.decode())
+        table = decode(content.decode("utf-8-sig"))
     except ValueError as error:
         raise DataError(f"the file is not JSON: {error}", where=str(path), fix="if it is JSONL, call it so") from None
     items = table.items() if isinstance(table, dict) else enumerate(table) if isinstance(table, list) else ()

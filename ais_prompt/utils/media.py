@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import DataError
 from ais_prompt.utils.digest import file_digest
+from ais_prompt.utils.files import open_regular, read_regular
 
 KINDS: Final[Mapping[str, str]] = {
     "image_url": "image",
@@ -74,7 +75,7 @@ class MediaFile(Struct, frozen=True):
             DataError: it cannot be read.
         """
         try:
-            return base64.b64encode(self.path.read_bytes()).decode()
+            return base64.b64encode(read_regular(self.path)).decode()
         except OSError as error:
             raise _unreadable(self.path, error) from None
 
@@ -149,9 +150,7 @@ def _path(reference: str) -> Path:
 def _probe(path: Path) -> MediaFile:
     try:
         status = path.stat()
-        if not path.is_file():
-            raise DataError(f"the media file is no file: {_shortened(str(path))!r}")
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             kind = filetype.guess(stream.read(_HEAD))
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,8 @@ _PACKAGE: Final = str(Path(__file__).resolve().parents[1])
 
 def place(file: Path, line: int | None = None) -> str:
     """``file:line`` for an error; a file below the working directory is shown relative to it."""
-    file = file.resolve()
+    with suppress(OSError, RuntimeError):  # a link that leads to itself
+        file = file.resolve()
     shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
     return f"{shown}:{line}" if line else str(shown)
 
