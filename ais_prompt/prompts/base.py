@@ -37,6 +37,14 @@ class Template(Protocol):
         """The labels of a label table in order; empty for the other forms."""
         return ()
 
+    def check_ice_token(self) -> None:
+        """Check that ``ice_token`` has a place in the template; only where examples are expected it must.
+
+        Raises:
+            PromptError: it has none: the examples would be lost.
+        """
+        return
+
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:
         """The fields as a generation prompt may show them: with the mask in place of the gold.
 

@@ -40,6 +40,10 @@ class PromptBuilder:
         shots_expected: bool = True,
     ) -> None:
         _check_pair(ice_template, prompt_template, shots_expected)
+        if shots_expected:
+            for template in (ice_template, prompt_template):
+                if template is not None:
+                    template.check_ice_token()
         self.ice_template = ice_template
         self.prompt_template: Template = prompt_template or ice_template  # type: ignore[assignment]
         self.output_column = output_column

@@ -33,13 +33,13 @@ class PromptTemplate(Template):
         column_token_map, selected_column_name, selected_column_map: OpenICL's old form; see `ColumnTokens`.
 
     Raises:
-        PromptError: the template has the wrong shape, or lacks its ``ice_token``.
+        PromptError: the template has the wrong shape, or only some entries of a label table have the ``ice_token``.
         ConfigFaults: several things are wrong with its shape.
     """
 
     def __init__(
         self,
-        template: str | Mapping[str, Any],
+        template: str | Mapping[Any, Any],
         ice_token: str | None = None,
         sep_token: str | None = None,
         column_token_map: Mapping[str, str] | None = None,
@@ -56,8 +56,8 @@ class PromptTemplate(Template):
         )
         if self.column_tokens and ice_token in self.column_tokens.token_of.values():
             raise PromptError(f"{ice_token!r} is both ice_token and the token of a column", fix="rename one of them")
-        if self.ice_token is not None:
-            _check_has_token(template, self.form, self.ice_token)
+        if self.form == "labels" and 0 < len(self._without_ice_token()) < len(template):
+            self.check_ice_token()  # some entries have a place for examples: all must
         # Rows of one data set have the same columns, so there are no more of these than there are labels.
         self._prompt_blank = lru_cache(maxsize=1024)(self._make_prompt_blank)
         self._example_blank = lru_cache(maxsize=1024)(self._make_example_blank)
@@ -66,6 +66,27 @@ class PromptTemplate(Template):
     def labels(self) -> tuple[Any, ...]:
         """The labels of a label table in order; empty for the other forms."""
         return tuple(self.template) if self.form == "labels" else ()
+
+    def check_ice_token(self) -> None:
+        """Check that ``ice_token`` is in the template, or in every entry of a label table.
+
+        Raises:
+            PromptError: it is not: the examples would be lost.
+        """
+        for name in self._without_ice_token():
+            raise PromptError(
+                f"ice_token {self.ice_token!r} is not in {name!r}: the examples would be lost",
+                fix=f"put {self.ice_token!r} where the examples go, or use ZeroRetriever",
+            )
+
+    def _without_ice_token(self) -> list[Any]:
+        """The entries of a label table, or the one template, that have no place for the examples."""
+        if self.ice_token is None:
+            return []
+        entries = self.template.items() if isinstance(self.template, Mapping) and self.form == "labels" else None
+        return [
+            name for name, entry in entries or [("template", self.template)] if not _contains(entry, self.ice_token)
+        ]
 
     def render(
         self, fields: Mapping[str, Any], *, examples: Filled = "", label: Any = None, keep_sep: bool = False
@@ -196,16 +217,6 @@ def _token(name: str, token: Any) -> str | None:
     if token is not None and (not isinstance(token, str) or not token):
         raise PromptError(f"{name} must be a text that is not empty, not {token!r}", fix=f"e.g. {name}='</E>'")
     return token
-
-
-def _check_has_token(template: Any, form: Form, token: str) -> None:
-    entries = template.items() if form == "labels" else [("template", template)]
-    for name, entry in entries:
-        if not _contains(entry, token):
-            raise PromptError(
-                f"ice_token {token!r} does not stand in {name!r}: the examples would be lost",
-                fix=f"put {token!r} where the examples go, or remove ice_token",
-            )
 
 
 def _contains(entry: Any, token: str) -> bool:

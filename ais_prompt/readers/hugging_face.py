@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.batches import ArrowBatches
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
@@ -30,6 +30,9 @@ class HuggingFaceDataset:
         name: name of a configuration (subset).
         revision: branch, tag or commit on the hub.
         data_files: a file, several, or split → file or files, as `datasets.load_dataset` has it.
+
+    Raises:
+        ConfigError: ``path`` is empty.
     """
 
     def __init__(
@@ -39,6 +42,8 @@ class HuggingFaceDataset:
         revision: str | None = None,
         data_files: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
     ) -> None:
+        if not path:
+            raise ConfigError("HuggingFaceDataset has an empty path", fix="set path to a name on the hub, or a folder")
         self._path = path
         self._name = name
         self._revision = revision
@@ -62,7 +67,7 @@ class HuggingFaceDataset:
         import datasets
 
         try:
-            data = datasets.load_from_disk(self._path) if self._is_saved() else self._load()
+            data = datasets.load_from_disk(self._path) if is_saved(Path(self._path)) else self._load()
         except Exception as error:  # whatever loading can raise, from the network to a broken file
             raise DataError(
                 f"datasets cannot load it: {_cause(error)}",
@@ -71,13 +76,15 @@ class HuggingFaceDataset:
             ) from error
         return data if isinstance(data, Mapping) else {_ONLY_SPLIT: data}
 
-    def _is_saved(self) -> bool:
-        return any((Path(self._path) / file).is_file() for file in _SAVED)
-
     def _load(self) -> Any:
         import datasets
 
         return datasets.load_dataset(self._path, name=self._name, revision=self._revision, data_files=self._data_files)
+
+
+def is_saved(folder: Path) -> bool:
+    """Return whether `datasets` wrote this folder with ``save_to_disk``."""
+    return any((folder / file).is_file() for file in _SAVED)
 
 
 def to_table(data: datasets.Dataset, path: str) -> Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.file_faults import missing_file, reading
 from ais_prompt.readers.formats import Format, read_file, split_name
+from ais_prompt.readers.hugging_face import HuggingFaceDataset, is_saved
 from ais_prompt.readers.join import join_tables
 from ais_prompt.readers.lines import join_lines
 from ais_prompt.readers.table import Table
@@ -19,11 +20,11 @@ SPLIT_NAMES = ("train", "validation", "dev", "test")
 
 @READERS.register_module()
 class LocalDataset:
-    """JSONL, JSON, CSV, TSV and Parquet; ``.gz`` is unpacked.
+    """JSONL, JSON, CSV, TSV and Parquet; ``.gz`` is unpacked. A folder of ``save_to_disk`` is read as well.
 
     Args:
         path: a file, which is one split and serves as train and test at once; or a folder with ``train.*``,
-            ``validation.*``, ``dev.*`` and ``test.*``.
+            ``validation.*``, ``dev.*`` and ``test.*``, or one that `datasets` wrote with ``save_to_disk``.
         data_files: a file, several for one split, or split → file or files; relative to the folder ``path`` if given.
         format: how the files are read; None: each as its ending says.
         join_lines: columns of lists of texts that become one text, a line for each entry.
@@ -39,12 +40,14 @@ class LocalDataset:
         format: Format | None = None,
         join_lines: Sequence[str] = (),
     ) -> None:
-        if path is None and not data_files:
+        if not path and not data_files:
             raise ConfigError("LocalDataset needs path or data_files", fix="set path to a file or folder")
-        self._path = None if path is None else Path(path)
+        self._path = Path(path) if path else None
         self._data_files = data_files
         self._format = format
         self._join_lines = join_lines
+        saved = self._path is not None and not data_files and is_saved(self._path)
+        self._saved = HuggingFaceDataset(str(self._path)) if saved else None
 
     def splits(self) -> tuple[str, ...]:
         """Names of the splits.
@@ -52,7 +55,7 @@ class LocalDataset:
         Raises:
             DataError: there is no such file or folder, or the folder's files leave open what is meant.
         """
-        return tuple(self._files())
+        return self._saved.splits() if self._saved else tuple(self._files())
 
     def read(self, split: str) -> Table:
         """All rows of a split; several files follow each other.
@@ -60,7 +63,10 @@ class LocalDataset:
         Raises:
             DataError: a file cannot be read, or its content is not of its format.
         """
-        table = join_tables([read_file(path, self._format) for path in self._files()[split]])
+        if self._saved:
+            table = self._saved.read(split)
+        else:
+            table = join_tables([read_file(path, self._format) for path in self._files()[split]])
         return join_lines(table, self._join_lines) if self._join_lines else table
 
     def _files(self) -> dict[str, list[Path]]:

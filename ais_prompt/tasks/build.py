@@ -119,6 +119,8 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
     try:
         if isinstance(inferencer, DialogueInferencer):
             prompt = inferencer.dialogue_template(prompt, spec.reader)
+            if ice is not None and prompt is not None and prompt.ice_token is None:
+                ice = None  # dialogues show no examples, which the check warns of
         return PromptBuilder(
             ice,
             prompt,

@@ -82,6 +82,7 @@ def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = Fa
     models = [side for model in spec.models if (side := _check_model(model, faults))]
     questions = [question for dataset in spec.datasets if (question := _check_dataset(dataset, faults))]
     found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
+    found += [warning for question in questions for warning in _ignored_examples(question)]
     if not faults:
         found += [warning for question in questions for warning in _check_judge(question, faults)]
     if not faults:
@@ -218,6 +219,17 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
         faults.note(error, question.spec.infer.where, error.where or f"for the model {side.spec.abbr}")
         return []
     return [*(warning for trial in found for warning in prompt_warnings(trial)), *label_warnings(found)]
+
+
+def _ignored_examples(question: _Question) -> list[PromptWarning]:
+    """A warning where examples are configured, but the inferencer asks dialogues, which show none."""
+    infer = question.spec.infer
+    if infer.ice_template is None or not isinstance(question.inferencer, DialogueInferencer):
+        return []
+    what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
+    return [
+        PromptWarning(what, infer.ice_template.where, "remove ice_template, and the retriever that chooses examples")
+    ]
 
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:

@@ -220,3 +220,19 @@ def test_a_server_is_sent_the_dialogue_as_it_goes_on(talk: Project, server: Mock
         {"role": "assistant", "content": "B0"},
         {"role": "user", "content": "c0?"},
     ]
+
+
+def test_examples_of_a_chat_are_ignored_with_a_warning(project: Project) -> None:
+    project.write_data([{"question": "1+1=?", "answer": "2"}])
+    infer = "dict(ice_template=dict(type='PromptTemplate', template='{question} {answer}'), prompt_template=dict("
+    infer += "type='PromptTemplate', template=dict(round=[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', "
+    infer += "prompt='{answer}')])), retriever=dict(type='ZeroRetriever'), inferencer=dict(type='ChatInferencer'))"
+    data = "dict(abbr='sums', path='data/sums.jsonl', reader_cfg=dict(input_columns=['question'], "
+    data += f"output_column='answer'), infer_cfg={infer}, eval_cfg=dict(evaluator=dict(type='AccEvaluator')))"
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', answers={'': '2'})", datasets=data)
+    checked = project.run("check", "eval.py")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "ice_template is ignored" in checked.stdout + checked.stderr
+    assert "datasets[0].infer_cfg.ice_template (eval.py:" in checked.stdout + checked.stderr
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr

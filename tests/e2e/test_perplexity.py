@@ -81,3 +81,17 @@ def test_the_demo_model_chooses_the_right_sums(project: Project) -> None:
     for line in lines:
         assert list(line["labels"]) == ["A", "B", "C", "D"]
         assert line["prediction"] == min(line["labels"], key=lambda label: line["labels"][label]["ppl"])
+
+
+def test_labels_may_be_numbers(project: Project) -> None:
+    project.write_data([{"question": f"{number}+{number}=?", "answer": 2 * number} for number in range(3)])
+    table = "{4: '{question} is 4', 6: '{question} is 6'}"
+    project.write_config(models=scripted(), datasets=CHOICE % (table, ""))
+    checked = project.run("check", "eval.py")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert [line["prediction"] for line in project.predictions()] == [4, 4, 4]
+    [row] = project.summary()
+    assert (row["score"], row["scored"]) == (pytest.approx(1 / 3), 3)
+    assert "is 4" in project.run("view-prompt", "eval.py", "-n").stdout

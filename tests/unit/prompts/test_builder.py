@@ -133,3 +133,12 @@ def test_what_depends_on_the_shots_alone_is_one_object_for_all_rows() -> None:
     assert first.pieces[0] is again.pieces[0]
     assert first.pieces[1] is not again.pieces[1]
     assert other[1] == {"role": "HUMAN", "prompt": "sea?"}
+
+
+@pytest.mark.parametrize("template", ["{q}", {"round": ROUND}, {0: "{q}", 1: "{q}"}])
+def test_an_ice_token_without_a_place_matters_only_where_examples_are_expected(template: Any) -> None:
+    prompt = {"template": template, "ice_token": "</E>"}
+    assert "sky?" in str(builder(None, prompt, shots_expected=False).generation(SKY, []))
+    assert "sky?" in str(builder({"template": "{a}"}, prompt, shots_expected=False).generation(SKY, []))
+    with pytest.raises(PromptError, match="the examples would be lost"):
+        builder({"template": "{a}"}, prompt)

@@ -45,7 +45,7 @@ def test_tokens_are_texts(name: str, token: Any) -> None:
 )
 def test_a_forgotten_ice_token_is_refused(template: Any) -> None:
     with pytest.raises(PromptError, match="the examples would be lost"):
-        PromptTemplate(template, ice_token="</E>")
+        PromptTemplate(template, ice_token="</E>").check_ice_token()
 
 
 @pytest.mark.parametrize(

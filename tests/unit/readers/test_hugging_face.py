@@ -8,7 +8,7 @@ from pathlib import Path
 import datasets
 import pytest
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.base import load_dataset
 from ais_prompt.readers.hugging_face import HuggingFaceDataset, to_table
 from ais_prompt.readers.local import LocalDataset
@@ -92,3 +92,23 @@ def test_a_saved_folder_that_is_damaged(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(DataError, match="datasets cannot load it"):
         HuggingFaceDataset(str(tmp_path / "saved")).splits()
+
+
+def test_a_saved_folder_is_read_without_naming_the_reader(tmp_path: Path) -> None:
+    whole = datasets.Dataset.from_list(ROWS)
+    datasets.DatasetDict(train=whole.select([3, 1]), test=whole).save_to_disk(str(tmp_path / "splits"))
+    whole.save_to_disk(str(tmp_path / "single"))
+    for name in ("splits", "single"):
+        path = str(tmp_path / name)
+        default, named = (load_dataset(reader(path), SPEC) for reader in (LocalDataset, HuggingFaceDataset))
+        assert (list(default.train), list(default.test)) == (list(named.train), list(named.test))
+    joined = [{"q": ["a", "b"], "a": 1}]
+    datasets.Dataset.from_list(joined).save_to_disk(str(tmp_path / "lists"))
+    [sample] = load_dataset(LocalDataset(str(tmp_path / "lists"), join_lines=["q"]), SPEC).test
+    assert sample.fields["q"] == "a\nb"
+
+
+@pytest.mark.parametrize("reader", [LocalDataset, HuggingFaceDataset])
+def test_an_empty_path_is_refused_and_means_no_folder(reader: type) -> None:
+    with pytest.raises(ConfigError, match="path"):
+        reader(path="")

@@ -9,6 +9,7 @@ import pytest
 from pydantic import AfterValidator
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.prompts import PromptTemplate
 from ais_prompt.tasks.bind import argument_faults
 
 
@@ -74,3 +75,9 @@ def test_the_text_of_a_postprocessor_is_not_an_argument() -> None:
     assert faults(postprocess, given=1, text="x") == [
         ("postprocess has no argument 'text'", "models[0].text", "known: digits")
     ]
+
+
+def test_the_labels_of_a_template_may_be_numbers() -> None:
+    assert faults(PromptTemplate, template={0: "{q} no", 1: "{q} yes"}) == []
+    assert faults(PromptTemplate, template={0: {"round": []}, True: "{q} yes"}) == []
+    assert len(faults(PromptTemplate, template=5)) == 1
