@@ -29,7 +29,7 @@ class FailureLimit:
         return f"{float(self.number):g}{' %' if self.percent else ''}"
 
 
-class _LimitType(click.ParamType[FailureLimit]):
+class _LimitType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
     name = "limit"
 
     def convert(

@@ -5,17 +5,16 @@ The keys are those of the journal of a run, so an answer is used only for the sa
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from ais_prompt.store.disk import writing
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import safe_name
+from ais_prompt.store.lock import holding
 from ais_prompt.utils.digest import digest
 
 logger = logging.getLogger(__name__)
@@ -40,24 +39,13 @@ def open_cache(folder: Path | None, identity: Mapping[str, Any], dataset_abbr: s
         yield None
         return
     path = folder / f"{safe_name(dataset_abbr)}-{digest(identity, 12)}.jsonl"
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        if not _is_free(descriptor):
+    with ExitStack() as stack:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            is_ours = stack.enter_context(holding(path.with_suffix(".lock")))
+        if not is_ours:
             logger.warning("another run uses the cache %s: this one goes without it", path)
             yield None
             return
         with Journal.open(path) as journal:
             yield journal
-    finally:
-        os.close(descriptor)
-
-
-def _is_free(descriptor: int) -> bool:
-    """Take the lock, which the kernel releases when this process ends; False if another process has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

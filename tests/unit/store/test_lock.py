@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import ais_prompt
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.lock import lock_run
@@ -43,7 +45,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
         assert caught.value.where == str(tmp_path)
     assert other.returncode == 0
     with lock_run(folder):
-        assert folder.lock_file.read_text() == f"{os.getpid()}\n"
+        assert folder.lock_file.with_name(".lock.holder").read_text() == f"{os.getpid()}\n"
 
 
 def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
@@ -64,3 +66,24 @@ def test_a_fault_frees_the_folder(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written: No such file"), lock_run(RunFolder(tmp_path / "none")):
         pass
+
+
+def test_neither_the_holder_nor_its_name_is_lost_to_one_that_tries(tmp_path: Path) -> None:
+    with held_by_another(tmp_path) as other:
+        for _ in range(2):
+            with pytest.raises(StoreError, match=f"PID {other.pid} "), lock_run(RunFolder(tmp_path)):
+                pass
+
+
+def test_one_process_cannot_take_a_folder_twice(tmp_path: Path) -> None:
+    with lock_run(RunFolder(tmp_path)), pytest.raises(StoreError, match=f"PID {os.getpid()} "):  # noqa: SIM117
+        with lock_run(RunFolder(tmp_path)):
+            pass
+
+
+def test_the_program_imports_nothing_that_windows_lacks() -> None:
+    package = Path(ais_prompt.__file__).parent
+    users = [
+        file.name for file in package.rglob("*.py") if re.search(r"^\s*import fcntl", file.read_text("utf-8"), re.M)
+    ]
+    assert users == []
