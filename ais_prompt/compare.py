@@ -17,6 +17,7 @@ from ais_prompt.store.run_file import read_run_file
 from ais_prompt.tasks.changed_parts import StoredTask
 from ais_prompt.tasks.comparison import Comparison, adjusted, compare
 from ais_prompt.tasks.scored_task import ScoredTask
+from ais_prompt.utils.text import listed
 
 
 class StoredRun(Struct, frozen=True):
@@ -102,7 +103,7 @@ def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, Sc
     old = {_key(task, by_name): task for task in before.tasks}
     pairs = [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
     if not pairs:
-        names = " and ".join(", ".join(task.task.spec.name for task in run.tasks) for run in (before, after))
+        names = " and ".join(listed(task.task.spec.name for task in run.tasks) for run in (before, after))
         raise ConfigError("the runs have no data set in common", where=names, fix="compare runs of the same data sets")
     return pairs
 

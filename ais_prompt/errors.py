@@ -16,6 +16,7 @@ AisPromptError                 what happened, where, how to fix it, exit code
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -62,6 +63,21 @@ class ConfigError(AisPromptError):
     """The config or the command line is wrong."""
 
 
+_ITEM = re.compile(r"(models|datasets)\[\d+\]")
+
+
+def without_index(text: str) -> str:
+    """Return a text with ``datasets[]`` in place of ``datasets[3]``: what is the same for every item of a list."""
+    return _ITEM.sub(r"\1[]", text)
+
+
+def _kind_of(fault: AisPromptError) -> tuple[str, ...]:
+    """What faults have in common that one mistake makes in every item of a list, as a loop does."""
+    # Behind the dot is a place in the data, which is another file for each data set.
+    place = fault.where.partition(" · ")[0]
+    return type(fault).__name__, *map(without_index, (fault.what, place, fault.fix))
+
+
 class ConfigFaults(ConfigError):
     """All faults of a config, found in one go.
 
@@ -77,8 +93,17 @@ class ConfigFaults(ConfigError):
         return ConfigFaults, (self.faults,)
 
     def lines(self) -> list[str]:
-        """The lines of every fault, then their number."""
-        return [line for fault in self.faults for line in fault.lines()] + [self.what]
+        """The lines of every fault, then their number. The same fault in other items of a list is only counted."""
+        groups: dict[tuple[str, ...], list[AisPromptError]] = {}
+        for fault in self.faults:
+            groups.setdefault(_kind_of(fault), []).append(fault)
+        lines = []
+        for first, *others in groups.values():
+            lines += first.lines()
+            if others:
+                item = _ITEM.match(first.where)
+                lines.append(f"  and in {len(others):,} more {item[1] if item else 'places'}")
+        return [*lines, self.what]
 
 
 def raise_all(faults: Iterable[AisPromptError]) -> None:

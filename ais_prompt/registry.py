@@ -28,6 +28,7 @@ from ais_prompt.utils.guard import exception_line, guarded, guarded_call
 from ais_prompt.utils.imports import installed
 from ais_prompt.utils.peer_imports import foreign_part, line_for, peer_of
 from ais_prompt.utils.places import defined_at, users_line
+from ais_prompt.utils.text import listed
 
 PLAIN_KINDS: Final = ("evaluators", "postprocessors")
 """Kinds whose parts are called in a way that those of OpenCompass can serve too, where it is installed."""
@@ -140,7 +141,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         near = difflib.get_close_matches(key, self.names(), n=1, cutoff=0.5)
         if near:
             return f"did you mean {near[0]!r}?"
-        return f"known {self.kind}: {', '.join(self.names())}; or give a dotted path"
+        return f"known {self.kind}: {listed(self.names())}; or give a dotted path"
 
 
 def is_shipped(part: Any) -> bool:

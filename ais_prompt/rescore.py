@@ -24,6 +24,7 @@ from ais_prompt.tasks.build import read_dataset
 from ais_prompt.tasks.foreign_answers import match, predictions, read_answers
 from ais_prompt.types import Prediction, RunSpec, SummarySpec, TaskFacts
 from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.text import listed
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     abbrs = [dataset.abbr for dataset in spec.datasets]
     if abbr not in abbrs and (abbr is not None or len(abbrs) > 1):
         what = f"the config has no data set {abbr!r}" if abbr else f"the config has {len(abbrs)} data sets"
-        raise ConfigError(what, where="--dataset", fix=f"give --dataset with one of: {', '.join(abbrs)}")
+        raise ConfigError(what, where="--dataset", fix=f"give --dataset with one of: {listed(abbrs)}")
     index = 0 if abbr is None else abbrs.index(abbr)
     resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
     chosen = spec.datasets[index].abbr

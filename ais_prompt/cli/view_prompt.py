@@ -67,10 +67,11 @@ def view_prompt(
 def _matching(tasks: Sequence[TaskSpec], pattern: str | None) -> list[TaskSpec]:
     """The tasks of data sets that match."""
     from ais_prompt.errors import ConfigError
+    from ais_prompt.utils.text import listed
 
     found = [task for task in tasks if pattern is None or fnmatchcase(task.dataset.abbr, f"*{pattern}*")]
     if not found:
-        known = ", ".join(dict.fromkeys(task.dataset.abbr for task in tasks))
+        known = listed(dict.fromkeys(task.dataset.abbr for task in tasks))
         raise ConfigError(f"no data set matches {pattern!r}", where="-p", fix=f"the config has: {known}")
     return found
 

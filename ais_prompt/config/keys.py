@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from ais_prompt.utils.text import listed
+
 
 def near_miss(name: str, candidates: Iterable[object]) -> str | None:
     """The candidate that looks like a misspelling of ``name``; None if there is none."""
@@ -18,4 +20,4 @@ def advice(name: str, known: Iterable[object]) -> str:
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"known: {', '.join(names)}" if names else ""
+    return f"known: {listed(names)}" if names else ""

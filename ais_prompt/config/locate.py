@@ -17,6 +17,7 @@ from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.places import place
+from ais_prompt.utils.text import listed
 
 Kind: TypeAlias = Literal["models", "datasets"]
 
@@ -72,8 +73,8 @@ def find_shipped(kind: Kind, name: str) -> Path:
     if not found:
         names = [config.name for config in list_shipped(kind)]
         raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=advice(name, names))
-    listed = ", ".join(_below_kind(file, kind) for file in found)
-    raise ConfigError(f"{len(found)} {kind_word} configs match {name!r}", fix=f"name one of: {listed}")
+    matching = listed(_below_kind(file, kind) for file in found)
+    raise ConfigError(f"{len(found)} {kind_word} configs match {name!r}", fix=f"name one of: {matching}")
 
 
 def list_shipped(kind: Kind) -> list[NamedConfig]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ais_prompt.config.abbr import name_fault, refuse_duplicates
+from ais_prompt.config.bases import check_bases
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse_dataset import parse_dataset
 from ais_prompt.config.parse_gates import parse_gates
@@ -16,6 +18,7 @@ from ais_prompt.config.parse_summary import parse_summary
 from ais_prompt.config.paths import expand, resolve_data_path
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.config.section import Faults, Section
+from ais_prompt.config.syntax import read_syntax
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec
 
 DEFAULT_WORK_DIR = "outputs"
@@ -40,7 +43,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     """
     faults = Faults(loaded.place)
     top = Section(loaded.values, "", faults)
-    top.refuse_misspelt([key for key in CONFIG.names if key not in ("models", "datasets")])
+    top.refuse_misspelt([key for key in CONFIG.names if key not in ("models", "datasets")], partial(_is_used, loaded))
     folder = _config_folder(top, loaded)
     find = partial(resolve_data_path, config_dir=folder)
     models = _parse_list(top, "models", partial(parse_model, find=find))
@@ -57,6 +60,13 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     kept = {key: loaded.values[key] for key in KEPT_KEYS if key in loaded.values}
     cache_folder = expand(cache) if cache else None
     return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder, gates)
+
+
+def _is_used(loaded: LoadedConfig, name: str) -> bool:
+    """Whether the code of the config uses a variable of its top level: then it is a helper with a name of its own."""
+    files = check_bases(loaded.path) if loaded.path else ()
+    nodes = (node for file in files for node in ast.walk(read_syntax(file)))
+    return any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
 
 
 def _parse_list(top: Section, key: str, parse: Callable[[Section], Spec | None]) -> tuple[Spec, ...]:

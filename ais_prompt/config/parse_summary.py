@@ -9,6 +9,7 @@ from ais_prompt.config.keys import advice, near_miss
 from ais_prompt.config.schema import GROUP, SUMMARIZER
 from ais_prompt.config.section import Section, shown
 from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
+from ais_prompt.utils.text import listed
 
 BY_SIZE = "n"
 """In place of weights: the number of questions."""
@@ -88,7 +89,7 @@ def _parse_weights(section: Section, names: Sequence[str]) -> Mapping[str, float
         isinstance(weight, int | float) and not isinstance(weight, bool) and weight > 0 for weight in weights.values()
     )
     if not numbers or set(weights) != set(names):
-        fix = f"give one number above 0 for each of {', '.join(names)}"
+        fix = f"give one number above 0 for each of {listed(names)}"
         section.fault("weights", f"{section.at('weights')} is {shown(weights)}", fix)
         return None
     return {name: float(weight) for name, weight in weights.items()}

@@ -119,11 +119,16 @@ class Section:
         for key, fix in table.unknown(self.values):
             self.fault(key, f"{self.where} has an unknown key {key!r}", fix)
 
-    def refuse_misspelt(self, optional: Collection[str]) -> None:
-        """Note every key that is nearly one of these, where the right one is missing."""
+    def refuse_misspelt(self, optional: Collection[str], is_used: Callable[[str], bool] = lambda _: False) -> None:
+        """Note every key that is nearly one of these, where the right one is missing.
+
+        Args:
+            optional: the right keys.
+            is_used: whether something else uses a key, which is no misspelling then.
+        """
         missing = [key for key in optional if key not in self.values]
         for key in self.values:
-            if key not in optional and (right := near_miss(key, missing)):
+            if key not in optional and (right := near_miss(key, missing)) and not is_used(key):
                 self.fault(key, f"{key!r} looks like a misspelling of {right!r}", f"rename {key!r} to {right!r}")
 
     def _missing(self, key: str, expected: str) -> None:

@@ -11,6 +11,7 @@ from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.inferencers.base import Desk, Preview
 from ais_prompt.prompts import Filled
 from ais_prompt.types import Completion, Likelihood, Prediction, Prompt, Request, Sample, Scoring, prompt_to_json
+from ais_prompt.utils.text import listed
 
 Label = TypeVar("Label")
 Normalization: TypeAlias = Literal["scored_tokens", "all_tokens", "bytes", "none"]
@@ -138,7 +139,7 @@ def labels_of(named: Sequence[Any] | None, desk: Desk) -> Sequence[Any]:
     for label in labels:
         if label is None or not str(label).strip():
             raise PromptError(
-                f"there is an empty label among {', '.join(map(repr, labels))}",
+                f"there is an empty label among {listed(map(repr, labels))}",
                 fix="name the labels: labels=['A', 'B'], or complete the gold answers",
             )
     return labels

@@ -17,6 +17,7 @@ from ais_prompt.prompt_locks.values import TaskPrompts
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import Message, Prediction, Prompt, RunSpec, prompt_from_json
+from ais_prompt.utils.text import listed
 
 
 def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompts]:
@@ -46,7 +47,7 @@ def with_model(spec: RunSpec, abbr: str | None) -> RunSpec:
     """
     models = tuple(model for model in spec.models if abbr in (None, model.abbr))
     if not models:
-        known = ", ".join(model.abbr for model in spec.models)
+        known = listed(model.abbr for model in spec.models)
         raise ConfigError(f"there is no model {abbr!r} in {spec.name}", where="--models", fix=f"it has: {known}")
     return replace(spec, models=models)
 

@@ -10,6 +10,7 @@ from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.filled_dialogue import FilledDialogue
 from ais_prompt.prompts.prompt_list import Item, PromptList, Turn
 from ais_prompt.prompts.turn_entries import turn_entries
+from ais_prompt.utils.text import listed
 
 ROLES: Final = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
 """Role of a message in OpenAI form → role of a turn. Other roles keep their name."""
@@ -42,7 +43,7 @@ class ChatTemplate(Template):
     def __init__(self, template: Template | None, input_columns: Sequence[str], output_column: str | None) -> None:
         if template is None and len(input_columns) > 1 and DIALOGUE not in input_columns:
             raise PromptError(
-                f"nothing says how {', '.join(input_columns)} make a chat",
+                f"nothing says how {listed(input_columns)} make a chat",
                 fix="add a prompt_template, or name one input column",
             )
         self.template = template

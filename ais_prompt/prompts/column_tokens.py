@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ais_prompt.errors import PromptError
+from ais_prompt.utils.text import listed
 
 
 class ColumnTokens:
@@ -55,13 +56,13 @@ class ColumnTokens:
         if column not in fields:
             raise PromptError(
                 f"column_token_map names the column {column!r}, which the data does not have",
-                fix=f"the data has {', '.join(map(repr, fields))}",
+                fix=f"the data has {listed(map(repr, fields))}",
             )
         if column != self.selected or label is None:
             return str(fields[column])
         if str(label) not in self.shown:
             raise PromptError(
-                f"selected_column_map has no text for the label {label!r} (it has {', '.join(map(repr, self.shown))})",
+                f"selected_column_map has no text for the label {label!r} (it has {listed(map(repr, self.shown))})",
                 fix="add it to the map",
             )
         return self.shown[str(label)]

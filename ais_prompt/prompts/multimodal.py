@@ -19,6 +19,7 @@ from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, chain, text_o
 from ais_prompt.prompts.warn_once import WarnOnce
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.media import has_scheme
+from ais_prompt.utils.text import listed
 
 CONTENT: Final = "content"
 """The column that AISBench takes the pieces from."""
@@ -110,10 +111,10 @@ def _content_column(fields: Mapping[str, Any]) -> str:
         return CONTENT
     if len(tagged) == 1:
         return tagged[0]
-    found = f"the columns {', '.join(tagged)} have markers" if tagged else "no column has markers"
+    found = f"the columns {listed(tagged)} have markers" if tagged else "no column has markers"
     raise PromptError(
         f"{found} such as {STARTS['image']}, but exactly one must say what the parts are (the row has "
-        f"{', '.join(fields)})",
+        f"{listed(fields)})",
         fix=f"name the column {CONTENT!r}, and write e.g. <AIS_IMAGE_START>cat.png<AIS_CONTENT_TAG> in it",
     )
 

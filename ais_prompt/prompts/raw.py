@@ -13,6 +13,7 @@ from ais_prompt.prompts.prompt_list import Item, PromptList, chain
 from ais_prompt.prompts.warn_once import WarnOnce
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.media import source_of
+from ais_prompt.utils.text import listed
 
 ROLES: Final = ("system", "user", "assistant")
 EXPAND: Final = "expand_column"
@@ -98,7 +99,7 @@ class RawPromptTemplate(Template):
     def _column_messages(self, fields: Mapping[str, Any], column: str) -> list[Item]:
         if column not in fields:
             raise PromptError(
-                f"expand_column names {column!r}, which the row does not have (it has {', '.join(fields)})",
+                f"expand_column names {column!r}, which the row does not have (it has {listed(fields)})",
                 fix="name a column with a list of messages",
             )
         if not isinstance(fields[column], list | tuple):

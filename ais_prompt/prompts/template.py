@@ -19,6 +19,7 @@ from ais_prompt.prompts.dialogue import SECTIONS, check_round, dialogue_faults, 
 from ais_prompt.prompts.fill import mark_of
 from ais_prompt.prompts.prompt_list import text_of
 from ais_prompt.registry import TEMPLATES
+from ais_prompt.utils.text import listed
 
 
 @TEMPLATES.register_module()
@@ -162,7 +163,7 @@ class PromptTemplate(Template):
             known = False
         if not known:
             raise PromptError(
-                f"the label table has no entry for {label!r} (it has {', '.join(map(repr, self.labels))})",
+                f"the label table has no entry for {label!r} (it has {listed(map(repr, self.labels))})",
                 fix="add the label to the template; an integer 1 does not find the key '1'",
             )
         return label

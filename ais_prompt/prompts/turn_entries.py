@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ais_prompt.errors import PromptError
+from ais_prompt.utils.text import listed
 
 
 def column_entries(fields: Mapping[str, Any], column: str) -> list[Any]:
@@ -16,7 +17,7 @@ def column_entries(fields: Mapping[str, Any], column: str) -> list[Any]:
     """
     if column not in fields:
         raise PromptError(
-            f"the row has no {column!r} for its turns (it has {', '.join(fields)})",
+            f"the row has no {column!r} for its turns (it has {listed(fields)})",
             fix="name the columns that hold one entry for each turn: turn_columns=['...']",
         )
     value = fields[column]

@@ -14,6 +14,7 @@ from ais_prompt.readers.samples import Samples
 from ais_prompt.readers.table import Table
 from ais_prompt.types import ReaderSpec, Sample
 from ais_prompt.utils.digest import digest
+from ais_prompt.utils.text import listed
 
 _DEFAULT_TRAIN = "train"
 _ONLY_SPLIT_SERVES_AS = (_DEFAULT_TRAIN, "test")
@@ -92,7 +93,7 @@ def _find(wanted: str, splits: tuple[str, ...], where: str) -> str:
         return splits[0]
     near = difflib.get_close_matches(wanted, splits, n=1)
     raise DataError(
-        f"no split {wanted!r} (there {'is' if len(splits) == 1 else 'are'} {', '.join(map(repr, splits))})",
+        f"no split {wanted!r} (there {'is' if len(splits) == 1 else 'are'} {listed(map(repr, splits))})",
         where=where,
         fix=f"did you mean {near[0]!r}?" if near else f"set {where.rpartition('.')[2]} of reader_cfg to one of them",
     )

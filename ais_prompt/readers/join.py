@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.errors import DataError
 from ais_prompt.readers.batches import StoredBatches, widened
 from ais_prompt.readers.table import Table
+from ais_prompt.utils.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +42,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
     except pa.ArrowException as error:
         raise DataError(
             f"the files of one split do not go together: {str(error).partition(chr(10))[0]}",
-            where=", ".join(origins),
+            where=listed(origins),
             fix="write the same kind of value in every row of a column, in all files",
         ) from None
     return Table(stored, origins)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ais_prompt.errors import DataError
 from ais_prompt.readers.batches import StoredBatches
 from ais_prompt.readers.table import Table
+from ais_prompt.utils.text import listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +37,7 @@ def _check(table: Table, column: str) -> None:
     if kind is None or not (pa.types.is_list(kind) and pa.types.is_string(kind.value_type)):
         raise DataError(
             f"join_lines names {column!r}, " + ("which is no column" if kind is None else f"which holds {kind}"),
-            where=", ".join(table.origins),
+            where=listed(table.origins),
             fix="name columns of lists of texts",
         )
 

@@ -13,6 +13,7 @@ from ais_prompt.readers.join import join_tables
 from ais_prompt.readers.lines import join_lines
 from ais_prompt.readers.table import Table
 from ais_prompt.registry import READERS
+from ais_prompt.utils.text import listed
 
 SPLIT_NAMES = ("train", "validation", "dev", "test")
 """The files that are looked for in a folder, without their endings."""
@@ -105,11 +106,11 @@ def _files_of_folder(folder: Path, wanted: Format | None) -> dict[str, list[Path
     splits = {name: found[name] for name in SPLIT_NAMES if name in found}
     for name, paths in splits.items():
         if len(paths) > 1:
-            files = ", ".join(path.name for path in paths)
+            files = listed(path.name for path in paths)
             fix = "remove one, set format, or name the files with data_files"
             raise DataError(f"several files for the split {name!r}: {files}", where=str(folder), fix=fix)
     if not splits:
-        others = ", ".join(path.name for paths in found.values() for path in paths)
+        others = listed(path.name for paths in found.values() for path in paths)
         raise DataError(
             f"no file for {', '.join(SPLIT_NAMES)} in the folder" + (f" (it has {others})" if others else ""),
             where=str(folder),

@@ -11,6 +11,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.readers.row_ids import RowIds
 from ais_prompt.readers.table import Row, Table
 from ais_prompt.types import ReaderSpec, Sample
+from ais_prompt.utils.text import listed
 
 
 class Samples(Sequence[Sample]):
@@ -87,11 +88,11 @@ class Samples(Sequence[Sample]):
         return None if self._spec.output_column is None else fields[self._spec.output_column]
 
     def _no_column(self, column: str, key: str) -> DataError:
-        has = ", ".join(map(repr, self._table.columns))
+        has = listed(map(repr, self._table.columns))
         near = difflib.get_close_matches(column, self._table.columns, n=1)
         return DataError(
             f"no column {column!r} (it has {has})",
-            where=", ".join(self._table.origins),
+            where=listed(self._table.origins),
             fix=(f"did you mean {near[0]!r}? " if near else "") + f"Rename the column, or set {key} of reader_cfg",
         )
 

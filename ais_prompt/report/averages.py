@@ -14,6 +14,7 @@ from ais_prompt.metrics.interval import Z, mean_interval
 from ais_prompt.report.outcome import Row
 from ais_prompt.report.pivot import models_of
 from ais_prompt.types import AVERAGES, STATUSES, Spread, SummaryEntry, SummaryGroup
+from ais_prompt.utils.text import listed
 
 PLAIN, WEIGHTED = AVERAGES
 
@@ -87,7 +88,7 @@ class _Averages:
 def _why_none(rows: Sequence[Row]) -> str:
     without = [f"{row.dataset} ({row.note.partition(':')[0]})" for row in rows if row.score is None]
     if without:
-        return f"no average: there is no score of {', '.join(without)}"
+        return f"no average: there is no score of {listed(without)}"
     if len({row.fraction for row in rows}) > 1:
         return "no average: some of its scores are percentages and others are not"
     return ""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import Sample
+from ais_prompt.utils.text import listed
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 
@@ -47,5 +48,5 @@ class RetrievalText:
         except KeyError as error:
             raise ConfigError(
                 f"the retriever compares the column {error.args[0]!r}, which the data does not have",
-                fix=f"input_columns can name {', '.join(map(repr, fields))}",
+                fix=f"input_columns can name {listed(map(repr, fields))}",
             ) from None

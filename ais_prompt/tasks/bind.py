@@ -11,6 +11,7 @@ from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.text import listed
 
 
 def argument_faults(
@@ -46,7 +47,7 @@ def argument_faults(
 
 def _nearest(key: str, names: list[str]) -> str:
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+    return f"did you mean {near[0]!r}?" if near else f"known: {listed(names) or 'none'}"
 
 
 def _hints(part: Callable[..., Any]) -> dict[str, Any]:

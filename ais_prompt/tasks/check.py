@@ -6,7 +6,7 @@ Then one prompt is made for each model and data set, which also shows what a per
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
-from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, without_index
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, RepeatingInferencer
 from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.prompts import PromptBuilder
@@ -90,7 +90,16 @@ def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = Fa
             faults.note(fault, fault.where)
     if thorough:
         found += [warning for question in questions for warning in _look_for_leaks(question, faults)]
-    return Findings(faults, [replace(warning, where=place(warning.where)) for warning in dict.fromkeys(found)])
+    return Findings(faults, [replace(warning, where=place(warning.where)) for warning in _once(found)])
+
+
+def _once(warnings: Iterable[PromptWarning]) -> Iterator[PromptWarning]:
+    """Yield each warning once; that of a loop over data sets with the number of those that share it."""
+    groups: dict[tuple[str, ...], list[PromptWarning]] = {}
+    for one in dict.fromkeys(warnings):
+        groups.setdefault(tuple(map(without_index, (one.what, one.where, one.fix))), []).append(one)
+    for first, *others in groups.values():
+        yield replace(first, what=f"{first.what} (and in {len(others):,} more places)") if others else first
 
 
 class _ModelSide(Struct, frozen=True):

@@ -19,6 +19,7 @@ from ais_prompt.inferencers import Preview
 from ais_prompt.prompts import Filled
 from ais_prompt.prompts.prompt_list import Section
 from ais_prompt.types import Prompt, TaskSpec
+from ais_prompt.utils.text import listed
 
 GOLD: Final = "\ue000gold\ue000"
 """Stands for the gold in a plain prompt. Private characters: no template holds them."""
@@ -140,7 +141,7 @@ def _unfilled(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
             yield PromptWarning(
                 f"{mark} is sent as it is: nothing is filled in there",
                 trial.template,
-                f"{hint}the columns are {', '.join(trial.columns)}",
+                f"{hint}the columns are {listed(trial.columns)}",
             )
 
 

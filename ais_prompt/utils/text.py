@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from ais_prompt.utils.secrets import SECRETS
@@ -15,6 +16,17 @@ _INVISIBLE: Final = (
 )
 _UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b-\x1f{_INVISIBLE}\ud800-\udfff]")
 _UNREVIEWABLE: Final = re.compile(f"[{_INVISIBLE}]")
+
+
+MOST_NAMES: Final = 12
+"""Names of a list that an error shows."""
+
+
+def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
+    """Join names with commas; of a long list show the first ones and say how many more there are."""
+    shown = [str(name) for name in names]
+    more = len(shown) - most
+    return ", ".join(shown[:most]) + (f", … and {more:,} more" if more > 0 else "")
 
 
 def printable(text: str) -> str:

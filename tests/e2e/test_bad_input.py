@@ -230,3 +230,13 @@ def test_a_row_without_a_value_that_the_prompt_shows_is_not_asked(project: Proje
     assert [bool(one["completions"][0].get("failure")) for one in found] == [False, True, True]
     assert all(one["row"] for one in found)
     assert len(project.journal()) == 1
+
+
+def test_no_error_lists_1500_names(project: Project) -> None:
+    columns = {f"column{number}": number for number in range(1500)}
+    project.write_data([{"question": "1+1=?", "answer": "2", **columns}])
+    project.write_config(datasets=DATASET.replace("'question'", "'xyz'"))
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert "and 1,490 more" in done.stderr
+    assert max(map(len, done.stderr.splitlines())) < 500

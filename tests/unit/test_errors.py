@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from ais_prompt import errors
-from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults
+from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults, DataError
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, AisPromptError)]
 SINGLE = [kind for kind in KINDS if kind is not ConfigFaults]
@@ -46,3 +46,20 @@ def test_exit_codes() -> None:
         "InternalError": 70,
         "Interrupted": 130,
     }
+
+
+def test_the_fault_of_a_loop_is_shown_once() -> None:
+    faults: list[AisPromptError] = []
+    for number in range(57):
+        where = f"datasets[{number}].infer_cfg (eval.py:3)"
+        faults.append(ConfigError("no such part", where=where, fix="did you mean it?"))
+        faults.append(DataError("no such file", where=f"datasets[{number}].path (eval.py:3) · data/{number}.csv"))
+    faults.append(ConfigError("no such part", where="datasets[9].eval_cfg (eval.py:3)", fix="did you mean it?"))
+    assert ConfigFaults(faults).lines() == [
+        *faults[0].lines(),
+        "  and in 56 more datasets",
+        *faults[1].lines(),
+        "  and in 56 more datasets",
+        *faults[-1].lines(),
+        "115 faults in the config",
+    ]

@@ -395,3 +395,15 @@ def test_a_value_is_shown_in_one_short_line() -> None:
     [(what, _, _)] = faults(config(models__0="x" * 1000 + "\n"))
     assert len(what) < 100
     assert "\n" not in what
+
+
+def test_a_helper_that_looks_like_a_key_is_no_misspelling_if_the_config_uses_it(tmp_path: Path) -> None:
+    path = tmp_path / "eval.py"
+    items = "models = [dict(type='A', abbr='m')]\ndatasets = [dict(path=%s, reader_cfg=dict(input_columns=['q'], output_column=None), "
+    items += "infer_cfg=dict(inferencer=dict(type='GenInferencer')))]\n"
+    path.write_text("workdir = 'data'\n" + items % "workdir + '/x.jsonl'")
+    assert parse_run(load_config(path)).work_dir == Path("outputs")
+    path.write_text("workdir = 'data'\n" + items % "'x.jsonl'")
+    with pytest.raises(ConfigFaults, match="1 fault") as caught:
+        parse_run(load_config(path))
+    assert "looks like a misspelling of 'work_dir'" in caught.value.lines()[0]

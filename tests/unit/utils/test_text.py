@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import listed, printable
 
 INVISIBLE = [
     *map(chr, range(0x80, 0xA0)),
@@ -43,3 +43,10 @@ def test_json_for_review_is_read_back_as_it_was(text: str) -> None:
     assert not set(written) & set(INVISIBLE)
     assert json.loads(written) == {"text": text}
     assert not set(printable(text)) & set(INVISIBLE)
+
+
+def test_a_long_list_of_names_is_cut_and_counted() -> None:
+    names = [f"column{number}" for number in range(1500)]
+    assert listed(names) == ", ".join(names[:12]) + ", … and 1,488 more"
+    assert listed(names[:12]) == ", ".join(names[:12])
+    assert listed([]) == ""
