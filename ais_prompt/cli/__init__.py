@@ -11,6 +11,7 @@ from ais_prompt import __version__
 from ais_prompt.cli.baseline import baseline
 from ais_prompt.cli.check import check
 from ais_prompt.cli.compare import compare
+from ais_prompt.cli.completion import completion
 from ais_prompt.cli.diff import diff
 from ais_prompt.cli.list import list_parts
 from ais_prompt.cli.lock import lock
@@ -37,7 +38,7 @@ class Program(click.Group):
 @click.group(
     cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    commands=[run, score, compare, baseline, view, view_prompt, check, lock, diff, list_parts],
+    commands=[run, score, compare, baseline, view, view_prompt, check, lock, diff, list_parts, completion],
     epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="aisprompt")

@@ -8,15 +8,29 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
+from ais_prompt.cli.completion import complete_config, complete_name
+
 if TYPE_CHECKING:
     from ais_prompt.pipeline import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _CONFIG_OPTIONS = (
-    click.argument("config", required=False, metavar="[CONFIG]"),
-    click.option("--models", multiple=True, metavar="NAME…", help="Model configs by name; see `aisprompt list`."),
-    click.option("--datasets", multiple=True, metavar="NAME…", help="Data set configs by name or pattern."),
+    click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config),
+    click.option(
+        "--models",
+        multiple=True,
+        metavar="NAME…",
+        shell_complete=complete_name,
+        help="Model configs by name; see `aisprompt list`.",
+    ),
+    click.option(
+        "--datasets",
+        multiple=True,
+        metavar="NAME…",
+        shell_complete=complete_name,
+        help="Data set configs by name or pattern.",
+    ),
     click.option(
         "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."
     ),

@@ -31,6 +31,12 @@ _RUN_NAME = re.compile(r"latest|\d{8}_\d{6}Z?(_\d+)?")
 class Verb(click.Command):
     """A command that ends with three lines instead of a traceback, unless it has ``--debug``."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for parameter in self.params:
+            if parameter.type is click.STRING:
+                parameter.type = click.Path()  # a shell completes a text as a path, as it does for other programs
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Bring the options that click does not know into its own form."""
         args = [f"{CODE_EXECUTION}=sandboxed" if arg == CODE_EXECUTION else arg for arg in args]

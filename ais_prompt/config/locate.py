@@ -89,6 +89,11 @@ def list_shipped(kind: Kind) -> list[NamedConfig]:
     return configs
 
 
+def list_configs() -> list[str]:
+    """The shipped configs of whole runs, as they are named on the command line: ``eval``."""
+    return [file.stem for file in _config_files(shipped_root(), deep=False)]
+
+
 def find_config(name_or_path: str | Path) -> Path:
     """The config file of a run: a path as it is given, else a shipped config such as ``eval`` or ``configs/eval.py``.
 

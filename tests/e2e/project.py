@@ -59,7 +59,7 @@ class Project:
         return subprocess.Popen(
             [*COMMAND, *args],
             cwd=self.root,
-            env=self._environment(),
+            env=self.variables(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -86,7 +86,8 @@ class Project:
         rows: list[dict[str, Any]] = json.loads((self.folder() / "summary" / "summary.json").read_text())
         return rows
 
-    def _environment(self) -> dict[str, str]:
+    def variables(self) -> dict[str, str]:
+        """The environment of the program."""
         # Compiled modules are kept, as they are for users: each of the many processes starts in half the time.
         own: dict[str, str | None] = {"PYTHONDONTWRITEBYTECODE": None, "COLUMNS": "140"}
         merged = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **own, **self.environment}

@@ -399,8 +399,11 @@ def test_a_value_is_shown_in_one_short_line() -> None:
 
 def test_a_helper_that_looks_like_a_key_is_no_misspelling_if_the_config_uses_it(tmp_path: Path) -> None:
     path = tmp_path / "eval.py"
-    items = "models = [dict(type='A', abbr='m')]\ndatasets = [dict(path=%s, reader_cfg=dict(input_columns=['q'], output_column=None), "
-    items += "infer_cfg=dict(inferencer=dict(type='GenInferencer')))]\n"
+    items = """
+models = [dict(type='A', abbr='m')]
+datasets = [dict(path=%s, reader_cfg=dict(input_columns=['q'], output_column=None),
+                 infer_cfg=dict(inferencer=dict(type='GenInferencer')))]
+"""
     path.write_text("workdir = 'data'\n" + items % "workdir + '/x.jsonl'")
     assert parse_run(load_config(path)).work_dir == Path("outputs")
     path.write_text("workdir = 'data'\n" + items % "'x.jsonl'")
