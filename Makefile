@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo gate test slow search lint clean
+.PHONY: demo gate test test-lowest slow search lint clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -16,9 +16,15 @@ gate: .venv/installed
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2
 
-# What takes minutes: hostile programs as root and as another user, and a thousand programs in a row.
-slow: .venv/installed-dev
+# What takes minutes: hostile programs as root and as another user, a thousand programs in a row, and the lowest versions.
+slow: .venv/installed-dev test-lowest
 	$(BIN)/python -m pytest -m slow
+
+# A part of the suite with the lowest versions of all dependencies that pyproject.toml allows.
+test-lowest: .venv-lowest/installed
+	.venv-lowest/bin/python -m pytest --numprocesses 2 tests/conformance tests/unit/cli tests/unit/chat tests/unit/config \
+		tests/unit/evaluators tests/unit/models tests/unit/prompts tests/unit/readers tests/unit/report \
+		tests/unit/retrievers tests/unit/store tests/unit/utils tests/e2e/test_run.py tests/e2e/test_api.py
 
 # New counterexamples for the properties, in every call others; how to repeat it is printed with what is found.
 search: .venv/installed-dev
@@ -30,10 +36,18 @@ lint: .venv/installed-dev
 	$(BIN)/mypy
 
 clean:
-	rm -rf .venv build dist outputs
+	rm -rf .venv .venv-lowest build dist outputs
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
+
+.venv-lowest/installed: pyproject.toml constraints.txt tools/lowest.py
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet packaging
+	.venv-lowest/bin/python -m tools.lowest > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --constraint constraints.txt --constraint .venv-lowest/lowest.txt \
+		--editable '.[local,metrics,retrievers,test]'
+	touch $@
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[local]'
