@@ -35,6 +35,8 @@ def test_every_part_of_the_page_is_text(chromium: Page, tmp_path: Path, kind: st
         after=0.75,
         interval=(0.01, 0.49),
         common=4,
+        units=4,
+        reported=0.25,
         only_before=1,
         only_after=2,
         failed_before=1,

@@ -238,7 +238,7 @@ def test_a_folder_named_like_a_column_adds_none(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_place_of_a_file(tmp_path: Path) -> None:
-    assert "Is a directory" in fault_of(tmp_path, "jsonl").what
+    assert "it is a folder" in fault_of(tmp_path, "jsonl").what
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
