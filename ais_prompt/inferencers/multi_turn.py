@@ -64,9 +64,9 @@ class MultiTurnGenInferencer:
         """The template of the data set as it is; whether it makes dialogues is asked of it by the prompt builder."""
         return template
 
-    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:  # noqa: ARG002
+    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
         """Ask turn by turn, until one has no answer."""
-        dialogue = desk.builder.dialogue(sample)
+        dialogue = desk.builder.dialogue(sample, shots)
         prompts: list[Prompt] = []
         completions: list[Completion] = []
         for turn in self._turns(dialogue):
@@ -81,9 +81,9 @@ class MultiTurnGenInferencer:
             return self._prediction(sample, dialogue, prompts, completions, failed_turn=len(dialogue.answers) + 1)
         return self._prediction(sample, dialogue, prompts, completions)
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:  # noqa: ARG002
+    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
         """The prompt of each request, with gold answers where those of the model are not known yet."""
-        dialogue = desk.builder.dialogue(sample)
+        dialogue = desk.builder.dialogue(sample, shots)
         previews = []
         for turn in self._turns(dialogue):
             guessed = turn > 0 and self.infer_mode == "every"

@@ -55,27 +55,40 @@ class PromptBuilder:
         """The prompt to be continued by the model: the gold is hidden, a label table gives its first entry."""
         return self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots))
 
-    def dialogue(self, sample: Sample) -> FilledDialogue:
-        """The dialogue of a sample, gold answers included; examples are never shown in it.
+    def dialogue(self, sample: Sample, shots: Sequence[Sample] = ()) -> FilledDialogue:
+        """The dialogue of a sample, gold answers included, behind its examples.
 
         Raises:
-            PromptError: the template makes no dialogues of many turns, or none of this sample.
+            PromptError: the template makes no dialogues of many turns, or none of this sample; or there are examples,
+                which it has no place for.
         """
         template = self.prompt_template
         if not isinstance(template, DialogueTemplate):
             raise PromptError(
                 f"{type(template).__name__} makes no dialogues of many turns", fix="use MultiTurnPromptTemplate"
             )
+        if self.prompt_template.ice_token is not None:
+            return template.dialogue(sample.fields, self.output_column, examples=self.examples(shots))
+        if shots:
+            raise PromptError(
+                f"the retriever gives examples, which {type(inspect.unwrap(template)).__name__} has no place for",  # type: ignore[arg-type]
+                fix="use ZeroRetriever, or MultiTurnPromptTemplate with an ice_token",
+            )
         return template.dialogue(sample.fields, self.output_column)
 
     @property
     def may_hold_media(self) -> bool:
         """Whether a prompt can have parts that are no text: only where the template has a `media` of its own."""
-        return type(inspect.unwrap(self.prompt_template)).media is not Template.media  # type: ignore[arg-type]
+        templates = filter(None, (self.prompt_template, self.ice_template))
+        return any(type(inspect.unwrap(template)).media is not Template.media for template in templates)  # type: ignore[arg-type]
 
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
-        """The image, audio and video parts of a sample's prompt, in OpenAI form."""
+        """The image, audio and video parts of a sample's prompt, in OpenAI form, without those of its examples."""
         return self.prompt_template.media(self._without_gold(sample))
+
+    def example_media(self, shot: Sample) -> Sequence[Mapping[str, Any]]:
+        """The image, audio and video parts of a sample that is shown as an example."""
+        return self.ice_template.media(shot.fields) if self.ice_template else ()
 
     def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any = None, *, keep_sep: bool = False) -> Filled:
         """The prompt that states one label; as in the peers nothing is masked here.

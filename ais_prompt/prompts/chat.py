@@ -66,7 +66,13 @@ class ChatTemplate(Template):
         turns = self._chat(fields)[0]
         return [part for turn in turns for part in turn.get("prompt_mm", ()) if part.get("type") != "text"]
 
-    def dialogue(self, fields: Mapping[str, Any], output_column: str | None = None) -> FilledDialogue:  # noqa: ARG002
+    def dialogue(
+        self,
+        fields: Mapping[str, Any],
+        output_column: str | None = None,  # noqa: ARG002  # it knows its own
+        *,
+        examples: Filled = "",  # noqa: ARG002  # a chat shows none
+    ) -> FilledDialogue:
         """The chat of a row; the golds are what the assistant says in it.
 
         Raises:

@@ -57,12 +57,15 @@ class FilledDialogue(Struct, frozen=True):
 class DialogueTemplate(Protocol):
     """A template whose prompts are dialogues of many turns."""
 
-    def dialogue(self, fields: Mapping[str, Any], output_column: str | None = None) -> FilledDialogue:
+    def dialogue(
+        self, fields: Mapping[str, Any], output_column: str | None = None, *, examples: str | PromptList = ""
+    ) -> FilledDialogue:
         """The dialogue of a row; one without any turn to ask has no ``answers``.
 
         Args:
             fields: column → value, gold included.
             output_column: the column with the gold; None if there is none.
+            examples: the in-context examples; only given to a template with an ``ice_token``.
 
         Raises:
             PromptError: no dialogue can be made of this row.

@@ -1,21 +1,24 @@
 """`MultiTurnPromptTemplate`: a dialogue whose round is said once for each question of a row.
 
 The rules are those of AISBench, with its faults fixed: a question that is one text is one turn, ``begin`` and ``end``
-may hold texts, and they and the other columns are filled too.
+may hold texts, and they and the other columns are filled too. In-context examples are shown, as in every dialogue.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template
+from ais_prompt.prompts.blank import DialogueBlank
 from ais_prompt.prompts.dialogue import check_dialogue, section_items
-from ais_prompt.prompts.fill import column_marks, compile_text
+from ais_prompt.prompts.fill import column_marks, compile_text, mark_of
 from ais_prompt.prompts.filled_dialogue import FilledDialogue
 from ais_prompt.prompts.prompt_list import Item, PromptList, text_of, with_text
+from ais_prompt.prompts.tokens import check_token, has_token, missing_token
 from ais_prompt.prompts.turn_entries import column_entries, turn_entries
 from ais_prompt.prompts.warn_once import WarnOnce
 from ais_prompt.registry import TEMPLATES
@@ -30,12 +33,14 @@ class MultiTurnPromptTemplate(Template):
     Args:
         template: a mapping with ``round`` and perhaps ``begin`` and ``end``. The columns of ``turn_columns`` are filled
             in the round only, entry by entry; all other columns everywhere.
-        ice_token, sep_token: taken out of the text. In-context examples are never shown.
+        ice_token: where the in-context examples go, in ``begin`` (or ``end``). Before each request they are the same.
+        sep_token: taken out of the text.
         turn_columns: the columns with one entry for each turn. A text counts as a list with one entry.
         answer_role: the role of the turns that the model is to say.
 
     Raises:
-        PromptError: the template has the wrong shape, or no turn of its round has the ``answer_role``.
+        PromptError: the template has the wrong shape, or no turn of its round has the
+            ``answer_role``.
     """
 
     form: Form = "dialogue"
@@ -49,11 +54,13 @@ class MultiTurnPromptTemplate(Template):
         answer_role: str = "BOT",
     ) -> None:
         self.template = check_dialogue(template, type(self).__name__)
-        self.ice_token = ice_token
-        self.sep_token = sep_token
+        self.ice_token = check_token("ice_token", ice_token)
+        self.sep_token = check_token("sep_token", sep_token)
         self.turn_columns = tuple(turn_columns)
         self.answer_role = answer_role
         self._warn = WarnOnce(logging.getLogger(__name__))
+        # Rows of one data set have the same columns.
+        self._blank = lru_cache(maxsize=64)(self._make_blank)
         if not self.turn_columns:
             raise PromptError("turn_columns names no column", fix="turn_columns=['question', 'answer']")
         if not any(self._is_answer(item) for item in section_items(template["round"])):
@@ -61,6 +68,22 @@ class MultiTurnPromptTemplate(Template):
                 f"no turn of the round has the role {answer_role!r}, so nothing would be asked",
                 fix=f"add dict(role={answer_role!r}, prompt='{{answer}}') to round, or set answer_role",
             )
+
+    def check_ice_token(self) -> None:
+        """Check that ``ice_token`` is in ``begin`` or ``end``.
+
+        Raises:
+            PromptError: it is not: the examples would be lost, or repeated with every turn.
+        """
+        if self.ice_token is None:
+            return
+        if has_token(self.template["round"], self.ice_token):
+            raise PromptError(
+                f"ice_token {self.ice_token!r} is in the round, which is said once for each turn",
+                fix=f"put {self.ice_token!r} as an item of its own into begin",
+            )
+        if not has_token(self.template, self.ice_token):
+            raise missing_token("template", self.ice_token)
 
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:
         """The fields with the mask in place of the last gold; the earlier ones are part of the question."""
@@ -76,33 +99,67 @@ class MultiTurnPromptTemplate(Template):
         label: Any = None,  # noqa: ARG002  # a dialogue has no labels
         keep_sep: bool = False,  # noqa: ARG002  # there is no perplexity of a dialogue
     ) -> PromptList:
-        """The whole dialogue, see `dialogue`. Examples are not shown."""
-        if str(examples).strip():
-            self._warn("MultiTurnPromptTemplate shows no in-context examples; they are lost")
-        return self.dialogue(fields).whole
+        """The whole dialogue, see `dialogue`."""
+        return self.dialogue(fields, examples=examples).whole
 
-    def dialogue(self, fields: Mapping[str, Any], output_column: str | None = None) -> FilledDialogue:
+    def render_example(
+        self,
+        fields: Mapping[str, Any],
+        label: Any = None,  # noqa: ARG002  # a dialogue has no labels
+        drop: Sequence[str] = (),
+    ) -> PromptList:
+        """One in-context example: the rounds of a whole dialogue, answers included; the tokens vanish."""
+        entries, fault = turn_entries(fields, self.turn_columns)
+        if fault:
+            self._warn("turns of examples are lost, because %s", fault)
+        tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
+        return PromptList(self._rounds(fields, entries, tokens)).as_section("ice")
+
+    def dialogue(
+        self, fields: Mapping[str, Any], output_column: str | None = None, *, examples: Filled = ""
+    ) -> FilledDialogue:
         """The dialogue of a row; it has no turns if the columns of ``turn_columns`` are empty.
 
         Args:
             fields: column → value, gold included.
             output_column: the column with the gold.
+            examples: the in-context examples, put in place of ``ice_token``.
 
         Raises:
-            PromptError: the row lacks a column of ``turn_columns``.
+            PromptError: the row lacks a column of ``turn_columns``, or the examples do not fit into this template.
         """
-        common = column_marks({name: value for name, value in fields.items() if name not in self.turn_columns})
-        common |= {token: "" for token in (self.ice_token, self.sep_token) if token}
         entries, fault = turn_entries(fields, self.turn_columns)
         if fault:
             self._warn("turns are lost, because %s", fault)
-        rounds = [_filled(self.template["round"], common | column_marks(entry)) for entry in entries]
-        turns = tuple(item for items in rounds for item in items)
-        begin, end = (
-            PromptList(_filled(self.template.get(name, []), common)).as_section(name) for name in ("begin", "end")
-        )
+        turns = tuple(self._rounds(fields, entries, [] if self.sep_token is None else [self.sep_token]))
+        begin, end = (self._surrounding(name, fields, examples) for name in ("begin", "end"))
         answers = tuple(position for position, item in enumerate(turns) if self._is_answer(item))
-        return FilledDialogue(begin, turns, end, answers, self._golds(fields, output_column, len(rounds)), fault)
+        return FilledDialogue(begin, turns, end, answers, self._golds(fields, output_column, len(entries)), fault)
+
+    def _rounds(
+        self, fields: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], drop: Sequence[str]
+    ) -> Iterator[Item]:
+        """The round for each turn's entries, without the tokens of ``drop``."""
+        common = column_marks(self._common(fields)) | dict.fromkeys(drop, "")
+        for entry in entries:
+            values = common | column_marks(entry)
+            marks = tuple(values)
+            for item in section_items(self.template["round"]):
+                yield with_text(item, compile_text(text_of(item), marks).fill(values))
+
+    def _surrounding(self, name: str, fields: Mapping[str, Any], examples: Filled) -> PromptList:
+        """``begin`` or ``end``, with the examples in it."""
+        common = self._common(fields)
+        return self._blank(name, tuple(common)).fill(common, examples)
+
+    def _make_blank(self, name: str, columns: Sequence[str]) -> DialogueBlank:
+        marks = {mark_of(column): column for column in columns}
+        drop = [] if self.sep_token is None else [self.sep_token]
+        return DialogueBlank({name: self.template.get(name, [])}, marks, drop, self.ice_token)
+
+    def _common(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The columns that are the same in all turns."""
+        return {name: value for name, value in fields.items() if name not in self.turn_columns}
 
     def _golds(self, fields: Mapping[str, Any], column: str | None, rounds: int) -> tuple[Any, ...] | None:
         """The gold of each answer; None if the column has another number of entries than there are rounds."""
@@ -114,8 +171,3 @@ class MultiTurnPromptTemplate(Template):
 
     def _is_answer(self, item: Item) -> bool:
         return isinstance(item, Mapping) and item.get("role") == self.answer_role
-
-
-def _filled(section: Any, values: Mapping[str, object]) -> list[Item]:
-    marks = tuple(values)
-    return [with_text(item, compile_text(text_of(item), marks).fill(values)) for item in section_items(section)]

@@ -1,7 +1,8 @@
 """`MMPromptTemplate`: dialogues with images, sound and film, from a column with AISBench's markers.
 
 The rules are those of AISBench, with its faults fixed: the markers may stand in any input column, the other columns
-are filled too, and a value that is a URL of its own is not put behind the template's prefix.
+are filled too, and a value that is a URL of its own is not put behind the template's prefix. In-context examples are
+shown, with their media, as in every dialogue.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Any, Final
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template
+from ais_prompt.prompts.blank import DialogueBlank
 from ais_prompt.prompts.dialogue import SECTIONS, check_dialogue, section_items
-from ais_prompt.prompts.fill import column_marks, compile_text
+from ais_prompt.prompts.fill import column_marks, compile_text, mark_of
 from ais_prompt.prompts.markers import STARTS, has_marker, split_content, tagged_columns
-from ais_prompt.prompts.prompt_list import Item, PromptList, Turn, chain, text_of, with_text
+from ais_prompt.prompts.prompt_list import Item, PromptList, Turn
+from ais_prompt.prompts.tokens import check_token, has_token, missing_token
 from ais_prompt.prompts.warn_once import WarnOnce
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.media import has_scheme
@@ -45,7 +48,8 @@ class MMPromptTemplate(Template):
     Args:
         template: a dialogue. The other columns are filled in text parts, prompts and texts. The gold is withheld, so
             its placeholder stays as it is.
-        ice_token, sep_token: accepted, but without meaning here: in-context examples are never shown.
+        ice_token: where the in-context examples go: in a text, or in the ``prompt`` of a turn if they are texts.
+        sep_token: taken out of texts and prompts.
 
     Raises:
         PromptError: the template has the wrong shape.
@@ -55,10 +59,19 @@ class MMPromptTemplate(Template):
 
     def __init__(self, template: Mapping[str, Any], ice_token: str | None = None, sep_token: str | None = None) -> None:
         self.template = check_dialogue(template, type(self).__name__)
-        self.ice_token = ice_token
-        self.sep_token = sep_token
+        self.ice_token = check_token("ice_token", ice_token)
+        self.sep_token = check_token("sep_token", sep_token)
         self._warn = WarnOnce(logging.getLogger(__name__))
         _check_media_turns([item for section in template.values() for item in section_items(section)])
+
+    def check_ice_token(self) -> None:
+        """Check that ``ice_token`` is in a text or in the ``prompt`` of a turn.
+
+        Raises:
+            PromptError: it is not: the examples would be lost.
+        """
+        if self.ice_token is not None and not has_token(self.template, self.ice_token):
+            raise missing_token("template", self.ice_token)
 
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:  # noqa: ARG002
         """The fields without the gold."""
@@ -72,21 +85,45 @@ class MMPromptTemplate(Template):
         label: Any = None,  # noqa: ARG002  # a dialogue has no labels
         keep_sep: bool = False,  # noqa: ARG002  # there is no perplexity of media
     ) -> PromptList:
-        """The dialogue, filled; turns with media have a list of parts as ``prompt_mm``. Examples are not shown.
+        """The dialogue, filled; turns with media have a list of parts as ``prompt_mm``.
 
         Raises:
-            PromptError: no column has markers, or a piece has a modality that ``prompt_mm`` does not know.
+            PromptError: no column has markers, a piece has a modality that ``prompt_mm`` does not know, or the examples
+                do not fit into this template.
         """
-        if str(examples).strip():
-            self._warn("MMPromptTemplate shows no in-context examples; they are lost")
-        column = _content_column(fields)
-        pieces = list(self._pieces(str(fields[column])))
-        columns = column_marks({name: value for name, value in fields.items() if name != column})
-        return chain(
-            PromptList(_filled(item, pieces, columns) for item in section_items(self.template[name])).as_section(name)
-            for name in SECTIONS
-            if name in self.template
-        )
+        sections = {name: self.template[name] for name in SECTIONS if name in self.template}
+        drop = [] if self.sep_token is None else [self.sep_token]
+        return self._rendered(sections, fields, drop, self.ice_token, examples)
+
+    def render_example(
+        self,
+        fields: Mapping[str, Any],
+        label: Any = None,  # noqa: ARG002  # a dialogue has no labels
+        drop: Sequence[str] = (),
+    ) -> PromptList:
+        """One in-context example: the round with its media, answer included; the tokens vanish.
+
+        Raises:
+            PromptError: as `render`.
+        """
+        tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
+        return self._rendered({"ice": self.template["round"]}, fields, tokens, None, "")
+
+    def _rendered(
+        self,
+        sections: Mapping[str, Any],
+        fields: Mapping[str, Any],
+        drop: Sequence[str],
+        ice_token: str | None,
+        examples: Filled,
+    ) -> PromptList:
+        content = _content_column(fields)
+        pieces = list(self._pieces(str(fields[content])))
+        columns = {name: value for name, value in fields.items() if name != content}
+        marks = {mark_of(name): name for name in columns}
+        filled = DialogueBlank(sections, marks, drop, ice_token).fill(columns, examples)
+        texts = column_marks(columns)
+        return filled.with_items(lambda item: _with_parts(item, pieces, texts))
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The parts of the row that are no text.
@@ -119,10 +156,11 @@ def _content_column(fields: Mapping[str, Any]) -> str:
     )
 
 
-def _filled(item: Item, pieces: Sequence[tuple[str, str]], columns: Mapping[str, object]) -> Item:
-    if isinstance(item, Mapping) and "prompt_mm" in item:
-        return {**item, "prompt_mm": [_part(item, modality, value, columns) for modality, value in pieces]}
-    return with_text(item, compile_text(text_of(item), tuple(columns)).fill(columns))
+def _with_parts(item: Item, pieces: Sequence[tuple[str, str]], columns: Mapping[str, object]) -> Item:
+    """The item with the row's pieces as parts; texts, and the turns of examples, stay as they are."""
+    if isinstance(item, str) or not isinstance(item.get("prompt_mm"), Mapping):
+        return item
+    return {**item, "prompt_mm": [_part(item, modality, value, columns) for modality, value in pieces]}
 
 
 def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, object]) -> dict[str, Any]:

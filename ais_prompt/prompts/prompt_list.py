@@ -79,7 +79,7 @@ class PromptList(Sequence[Item]):
         """Put values for ``{name}`` in texts and prompts, in one pass; names without a value stay as they are."""
         texts = column_marks(values)
         marks = tuple(texts)
-        return self._with_items(lambda item: with_text(item, compile_text(text_of(item), marks).fill(texts)))
+        return self.with_items(lambda item: with_text(item, compile_text(text_of(item), marks).fill(texts)))
 
     def replace(self, old: str, new: str | PromptList) -> PromptList:
         """Put ``new`` wherever ``old`` stands in a text or prompt.
@@ -90,7 +90,7 @@ class PromptList(Sequence[Item]):
             PromptError: ``new`` is a PromptList and ``old`` stands inside the prompt of a turn.
         """
         if isinstance(new, str):
-            return self._with_items(lambda item: with_text(item, text_of(item).replace(old, new)))
+            return self.with_items(lambda item: with_text(item, text_of(item).replace(old, new)))
         return chain(
             piece.body.replace(old, new).as_section(piece.name)
             if isinstance(piece, Section)
@@ -103,9 +103,10 @@ class PromptList(Sequence[Item]):
         first, *others = texts
         return chain([first, *(piece for text in others for piece in (self, text))])
 
-    def _with_items(self, change: Callable[[Item], Item]) -> PromptList:
+    def with_items(self, change: Callable[[Item], Item]) -> PromptList:
+        """The same sections with each text and turn changed."""
         return PromptList(
-            Section(piece.name, piece.body._with_items(change)) if isinstance(piece, Section) else change(piece)
+            Section(piece.name, piece.body.with_items(change)) if isinstance(piece, Section) else change(piece)
             for piece in self.pieces
         )
 

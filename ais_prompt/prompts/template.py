@@ -15,9 +15,9 @@ from ais_prompt.errors import AisPromptError, PromptError, raise_all
 from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.blank import Blank, DialogueBlank, TextBlank
 from ais_prompt.prompts.column_tokens import ColumnTokens
-from ais_prompt.prompts.dialogue import SECTIONS, check_round, dialogue_faults, section_items
+from ais_prompt.prompts.dialogue import SECTIONS, check_round, dialogue_faults
 from ais_prompt.prompts.fill import mark_of
-from ais_prompt.prompts.prompt_list import text_of
+from ais_prompt.prompts.tokens import check_token, has_token, missing_token
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.text import listed
 
@@ -50,8 +50,8 @@ class PromptTemplate(Template):
         self.form: Form = _form(template)
         raise_all(_shape_faults(template, self.form))
         self.template = template
-        self.ice_token = _token("ice_token", ice_token)
-        self.sep_token = _token("sep_token", sep_token)
+        self.ice_token = check_token("ice_token", ice_token)
+        self.sep_token = check_token("sep_token", sep_token)
         self.column_tokens = (
             ColumnTokens(column_token_map, selected_column_name, selected_column_map) if column_token_map else None
         )
@@ -75,10 +75,7 @@ class PromptTemplate(Template):
             PromptError: it is not: the examples would be lost.
         """
         for name in self._without_ice_token():
-            raise PromptError(
-                f"ice_token {self.ice_token!r} is not in {name!r}: the examples would be lost",
-                fix=f"put {self.ice_token!r} where the examples go, or use ZeroRetriever",
-            )
+            raise missing_token(name, self.ice_token)
 
     def _without_ice_token(self) -> list[Any]:
         """The entries of a label table, or the one template, that have no place for the examples."""
@@ -86,7 +83,7 @@ class PromptTemplate(Template):
             return []
         entries = self.template.items() if isinstance(self.template, Mapping) and self.form == "labels" else None
         return [
-            name for name, entry in entries or [("template", self.template)] if not _contains(entry, self.ice_token)
+            name for name, entry in entries or [("template", self.template)] if not has_token(entry, self.ice_token)
         ]
 
     def render(
@@ -212,16 +209,3 @@ def _entry_faults(entry: Any, label: Any) -> Iterator[AisPromptError]:
 def _unknown_sections(template: Mapping[Any, Any], where: str) -> Iterator[AisPromptError]:
     for key, fix in TEMPLATE.unknown(template):
         yield PromptError(f"a dialogue has no key {key!r}", where=f"{where}.{key}", fix=fix)
-
-
-def _token(name: str, token: Any) -> str | None:
-    if token is not None and (not isinstance(token, str) or not token):
-        raise PromptError(f"{name} must be a text that is not empty, not {token!r}", fix=f"e.g. {name}='</E>'")
-    return token
-
-
-def _contains(entry: Any, token: str) -> bool:
-    if isinstance(entry, str):
-        return token in entry
-    sections = entry.values() if isinstance(entry, Mapping) else [entry]
-    return any(token in text_of(item) for section in sections for item in section_items(section))

@@ -120,7 +120,7 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
         if isinstance(inferencer, DialogueInferencer):
             prompt = inferencer.dialogue_template(prompt, spec.reader)
             if ice is not None and prompt is not None and prompt.ice_token is None:
-                ice = None  # dialogues show no examples, which the check warns of
+                ice = None  # the check warns of it; with a retriever that gives examples it is a fault
         return PromptBuilder(
             ice,
             prompt,

@@ -52,6 +52,7 @@ from ais_prompt.tasks.leaks import (
 )
 from ais_prompt.tasks.media import check_media
 from ais_prompt.tasks.repeat_scorer import check_k
+from ais_prompt.tasks.shots import check_shots_are_shown
 from ais_prompt.tasks.trial import trials
 from ais_prompt.tasks.warnings import PromptWarning, label_warnings, prompt_warnings
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
@@ -188,12 +189,12 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -
         return None
     before = len(faults)
     faults.attempt(lambda: check_cluster(spec.eval, data.test), spec.eval.where)
-    if not spec.infer.allow_overlap and not isinstance(inferencer, DialogueInferencer):
+    if not spec.infer.allow_overlap:
         columns = spec.reader.input_columns
         overlap = partial(refuse_shown_questions, retriever, columns, data.train, data.test)
         faults.attempt(overlap, spec.infer.retriever.where)
     if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
-        faults.attempt(lambda: check_media(prompts, data.test), spec.infer.where)
+        faults.attempt(lambda: check_media(prompts, data.test, shots), spec.infer.where)
     return _Question(spec, data, retriever, inferencer, prompts, question, shots) if len(faults) == before else None
 
 
@@ -207,7 +208,7 @@ def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> lis
 def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample, shots: list[Sample]) -> bool:
     """True if the prompt of a question can be made; it raises otherwise."""
     if isinstance(inferencer, DialogueInferencer):
-        prompts.dialogue(question)
+        prompts.dialogue(question, shots)
     else:
         prompts.generation(question, shots)
     return True
@@ -219,6 +220,8 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
     desk = Desk(question.builder, side.chat, side.model, question.data.test)
     try:
         found = trials(task, question.inferencer, desk, question.sample, question.shots)
+        seen = [trial.seen for trial in found]
+        check_shots_are_shown(question.inferencer, question.sample, question.shots, desk, seen)
         if not is_shipped(type(question.inferencer)):
             call_inferencer(question.inferencer, question.sample, question.shots, desk)
     except ConfigError as error:
@@ -231,9 +234,11 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
 
 
 def _ignored_examples(question: _Question) -> list[PromptWarning]:
-    """A warning where examples are configured, but the inferencer asks dialogues, which show none."""
+    """A warning where an ``ice_template`` is written, but the template of the dialogues has no place for examples."""
     infer = question.spec.infer
     if infer.ice_template is None or not isinstance(question.inferencer, DialogueInferencer):
+        return []
+    if question.builder.prompt_template.ice_token is not None:
         return []
     what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
     return [

@@ -18,7 +18,6 @@ from ais_prompt.inferencers import (
     Conversation,
     Desk,
     Dialogue,
-    DialogueInferencer,
     Inferencer,
     RepeatingInferencer,
     drive,
@@ -80,6 +79,10 @@ class Inference(Struct, frozen=True, dict=True):
         retrieved = list(map(self._train_row, self.shot_ids[sample.index]))
         return fitting_shots(self.inferencer, sample, retrieved, self.desk)
 
+    def shown_rows(self) -> Iterator[Sample]:
+        """The rows of the train split that are retrieved as an example of any sample, each once."""
+        return (self.data.train[row] for row in sorted({row for ids in self.shot_ids for row in ids}))
+
     @cached_property
     def _train_row(self) -> Callable[[int], Sample]:
         # To read a row takes as long as to write a prompt, and many prompts show the same rows.
@@ -108,8 +111,6 @@ def prepare(task: TaskSpec, model: Model, data: Dataset | None = None) -> Infere
     except AisPromptError as error:
         error.where = error.where or task.dataset.infer.retriever.where
         raise
-    if isinstance(inferencer, DialogueInferencer):  # it shows none
-        shot_ids = [()] * len(data.test)
     return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts, data))
 
 
@@ -155,7 +156,7 @@ def infer(
     """
     work = prepare(task, model, data)
     check_cluster(task.dataset.eval, work.data.test)
-    check_media(work.desk.builder, work.data.test)
+    check_media(work.desk.builder, work.data.test, work.shown_rows())
     total = len(work.data.test)
     activity = partial(_activity, model) if isinstance(model, AsyncModel) else Activity
     model_abbr, dataset_abbr = task.model.abbr, task.dataset.abbr

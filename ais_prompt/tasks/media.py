@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.prompts import PromptBuilder
@@ -10,8 +12,13 @@ from ais_prompt.types import Sample
 from ais_prompt.utils.media import check_part
 
 
-def check_media(prompts: PromptBuilder, samples: Iterable[Sample]) -> None:
-    """See that every image, sound and film of the samples can be sent. Nothing is fetched from elsewhere.
+def check_media(prompts: PromptBuilder, samples: Iterable[Sample], shown: Iterable[Sample] = ()) -> None:
+    """See that every image, sound and film can be sent. Nothing is fetched from elsewhere.
+
+    Args:
+        prompts: make the prompts.
+        samples: the questions.
+        shown: the rows that are shown as examples.
 
     Raises:
         DataError: some cannot: how many, and what is wrong with the first.
@@ -19,19 +26,24 @@ def check_media(prompts: PromptBuilder, samples: Iterable[Sample]) -> None:
     """
     if not prompts.may_hold_media:
         return
-    first: AisPromptError | None = None
-    broken = 0
+    faults = chain(_faults(samples, prompts.media, "sample"), _faults(shown, prompts.example_media, "example"))
+    first = next(faults, None)
+    if first is not None:
+        more = sum(1 for _ in faults)
+        raise _counted(first, 1 + more) if more else first
+
+
+def _faults(
+    samples: Iterable[Sample], media: Callable[[Sample], Sequence[Mapping[str, Any]]], kind: str
+) -> Iterator[AisPromptError]:
+    """What is wrong with the media of each sample, at most one fault of each."""
     for sample in samples:
         try:
-            for part in prompts.media(sample):
+            for part in media(sample):
                 check_part(part)
         except AisPromptError as error:
-            broken += 1
-            if first is None:
-                error.where = error.where or f"sample {sample.id}, row {sample.index}"
-                first = error
-    if first is not None:
-        raise first if broken == 1 else _counted(first, broken)
+            error.where = error.where or f"{kind} {sample.id}, row {sample.index}"
+            yield error
 
 
 def _counted(first: AisPromptError, broken: int) -> AisPromptError:

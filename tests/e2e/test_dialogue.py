@@ -236,3 +236,42 @@ def test_examples_of_a_chat_are_ignored_with_a_warning(project: Project) -> None
     assert "datasets[0].infer_cfg.ice_template (eval.py:" in checked.stdout + checked.stderr
     done = project.run("run", "eval.py")
     assert done.returncode == 0, done.stderr
+
+
+FEW_SHOT = DIALOGUE.replace("begin=[", "begin=['</E>', ").replace(
+    "        prompt_template=dict(type='MultiTurnPromptTemplate', ",
+    """        ice_template=dict(type='MultiTurnPromptTemplate', template=dict(
+            round=[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')])),
+        retriever=dict(type='FixKRetriever', fix_id_list=[0, 1]),
+        prompt_template=dict(type='MultiTurnPromptTemplate', ice_token='</E>', """,
+)
+
+
+def test_examples_are_sent_before_every_turn_and_counted(project: Project) -> None:
+    data = FEW_SHOT.replace("data/talk.jsonl", "data/talk")
+    project.write_data([{"question": ["x?", "y?"], "answer": ["X", "Y"]}, {"question": ["z?"], "answer": ["Z"]}])
+    (project.root / "data" / "talk").mkdir()
+    (project.root / "data" / "sums.jsonl").rename(project.root / "data" / "talk" / "train.jsonl")
+    project.write_data(ROWS[:1], "talk/test.jsonl")
+    project.write_config(models=model(), datasets=data)
+    viewed = project.run("view-prompt", "eval.py", "-n", "--json")
+    assert viewed.returncode == 0, viewed.stderr
+    view = json.loads(viewed.stdout)[0]
+    done = project.run("run", "eval.py", "-m", "infer")
+    assert done.returncode == 0, done.stderr
+    [line] = lines(project)
+    shown = ["x?", "X", "y?", "Y", "z?", "Z", "Answer in capitals."]
+    said = [[message["content"] for message in prompt] for prompt in line["origin_prompt"]]
+    assert said == [[*shown, "a0?"], [*shown, "a0?", "A0", "b0?"], [*shown, "a0?", "A0", "b0?", "B0", "c0?"]]
+    assert line["shots_used"] == 2
+    assert view["shots"] == [0, 1]
+    assert view["prompt"] == line["origin_prompt"][0]
+
+
+def test_a_chat_has_no_place_for_examples(project: Project) -> None:
+    project.write_data(ROWS, "talk.jsonl")
+    shots = "infer_cfg=dict(retriever=dict(type='FixKRetriever', fix_id_list=[0], allow_overlap=True), "
+    project.write_config(models=model(), datasets=CHAT.replace("infer_cfg=dict(", shots))
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert "the retriever gives examples, which ChatTemplate has no place for" in done.stderr

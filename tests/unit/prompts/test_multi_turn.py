@@ -128,13 +128,75 @@ def test_an_output_column_that_is_no_list_of_turns_is_masked_everywhere() -> Non
     assert builder.generation(Sample("s", 0, {"turns": ["a"], "rating": "10"}, "10"), []) == [human("a "), bot("")]
 
 
-def test_examples_are_not_shown_and_that_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    asked = MultiTurnPromptTemplate({"begin": ["</E>"], "round": ROUND}, ice_token="</E>")
-    builder = PromptBuilder(PromptTemplate("{question}"), asked, output_column=None)
-    shot = Sample("t", 0, {"question": "x"})
-    filled = builder.generation(Sample("s", 0, FRUIT), [shot])
-    assert filled[0] == ""
-    assert "in-context examples" in caplog.text
+SUMS = {"question": ["1+1=?", "2+2=?"], "answer": ["2", "4"]}
+MORE = {"question": ["3+3=?"], "answer": ["6"]}
+FEW_SHOT = {"begin": [human("Add up."), "</E>"], "round": ROUND}
+
+
+def few_shot(ice: Any, prompt: Any = None) -> PromptBuilder:
+    prompt = prompt or MultiTurnPromptTemplate(FEW_SHOT, ice_token="</E>")
+    return PromptBuilder(ice, prompt, output_column="answer")
+
+
+def test_examples_stand_before_every_request_as_in_other_dialogues() -> None:
+    ice = PromptTemplate({"round": ROUND})
+    dialogue = few_shot(ice).dialogue(Sample("s", 0, SUMS), [Sample("t", 0, {"question": "5+5=?", "answer": "10"})])
+    before = [human("Add up."), human("5+5=?"), bot("10"), ""]
+    assert dialogue.request(0) == [*before, human("1+1=?")]
+    assert dialogue.request(1, ["two"]) == [*before, human("1+1=?"), bot("two"), human("2+2=?")]
+
+
+def test_an_example_may_be_a_whole_dialogue() -> None:
+    shots = [Sample("a", 0, MORE), Sample("b", 1, SUMS)]
+    ice = MultiTurnPromptTemplate({"begin": [human("not shown")], "round": ROUND}, sep_token="<S>")
+    filled = few_shot(ice).generation(Sample("s", 2, MORE), shots)
+    pairs = [("3+3=?", "6"), ("1+1=?", "2"), ("2+2=?", "4")]
+    shown = [turn for question, answer in pairs for turn in (human(question), bot(answer))]
+    assert filled == [human("Add up."), *shown, "", human("3+3=?"), bot("")]
+
+
+def test_one_template_serves_for_examples_and_dialogues() -> None:
+    both = MultiTurnPromptTemplate(FEW_SHOT, ice_token="</E>")
+    builder = PromptBuilder(both, None, output_column="answer")
+    dialogue = builder.dialogue(Sample("s", 0, MORE), [Sample("t", 0, SUMS)])
+    assert dialogue.request(0) == [
+        human("Add up."), human("1+1=?"), bot("2"), human("2+2=?"), bot("4"), "", human("3+3=?")
+    ]  # fmt: skip
+
+
+def test_without_examples_their_place_is_empty() -> None:
+    asked = MultiTurnPromptTemplate(FEW_SHOT, ice_token="</E>")
+    assert asked.dialogue(MORE).request(0) == [human("Add up."), "", human("3+3=?")]
+
+
+def test_the_token_in_the_data_is_no_place_for_examples() -> None:
+    shot = Sample("t", 0, {"question": "</E> {question}", "answer": "</E>"})
+    row = {"question": ["</E>?"], "answer": ["!"]}
+    dialogue = few_shot(PromptTemplate({"round": ROUND})).dialogue(Sample("s", 0, row), [shot])
+    assert dialogue.request(0) == [human("Add up."), human("</E> {question}"), bot("</E>"), "", human("</E>?")]
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ({"round": ROUND}, "is not in 'template': the examples would be lost"),
+        (
+            {"round": [human("</E>{question}"), bot("{answer}")]},
+            "is in the round, which is said once",
+        ),
+    ],
+)
+def test_a_template_that_would_lose_or_repeat_its_examples_is_refused(template: Any, words: str) -> None:
+    asked = MultiTurnPromptTemplate(template, ice_token="</E>")
+    PromptBuilder(None, asked, output_column=None, shots_expected=False)
+    with pytest.raises(PromptError, match=words):
+        PromptBuilder(None, asked, output_column=None)
+
+
+def test_examples_for_a_template_without_a_place_are_refused() -> None:
+    builder = PromptBuilder(None, template(), output_column="answer")
+    with pytest.raises(PromptError, match="which MultiTurnPromptTemplate has no place for"):
+        builder.dialogue(Sample("s", 0, MORE), [Sample("t", 0, SUMS)])
 
 
 def test_no_turns_is_an_empty_dialogue() -> None:
@@ -161,11 +223,6 @@ def test_a_template_of_the_wrong_shape_is_refused(shape: Any, words: str) -> Non
 def test_a_row_without_the_columns_says_which() -> None:
     with pytest.raises(PromptError, match=r"no 'question' for its turns \(it has q, a\)"):
         template().render({"q": ["x"], "a": ["y"]})
-
-
-def test_it_makes_no_examples() -> None:
-    with pytest.raises(PromptError, match="makes no in-context examples"):
-        template().render_example(FRUIT)
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), max_size=4), st.text())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts import PromptBuilder
+from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.markers import END, STARTS
 from ais_prompt.prompts.multimodal import MMPromptTemplate
 from ais_prompt.types import Sample
@@ -161,3 +161,52 @@ def test_every_value_appears_exactly_as_it_is(pieces: list[tuple[str, str]]) -> 
     content = "".join(piece(modality, value) for modality, value in pieces)
     expected = [text(value) if modality == "text" else image(value) for modality, value in pieces]
     assert parts_of(asked, content) == expected
+
+
+PICTURE = {"role": "HUMAN", "prompt_mm": PARTS}
+CAT = {"content": piece("image", "cat.png") + piece("text", "What?"), "animal": "a cat"}
+DOG = {"content": piece("text", "And this?") + piece("image", "dog.png"), "animal": "a dog"}
+
+
+def few_shot(ice: Any) -> PromptBuilder:
+    asked = MMPromptTemplate({"begin": ["</E>"], "round": [PICTURE]}, ice_token="</E>")
+    return PromptBuilder(ice, asked, output_column="animal")
+
+
+def test_examples_are_shown_with_their_media_and_answers() -> None:
+    ice = MMPromptTemplate({"round": [PICTURE, {"role": "BOT", "prompt": "{animal}"}]})
+    assert few_shot(ice).generation(Sample("d", 1, DOG), [Sample("c", 0, CAT)]) == [
+        {"role": "HUMAN", "prompt_mm": [image("file://cat.png"), text("What?")]},
+        {"role": "BOT", "prompt": "a cat"},
+        "",
+        {"role": "HUMAN", "prompt_mm": [text("And this?"), image("file://dog.png")]},
+    ]
+
+
+def test_examples_without_media_are_shown_too() -> None:
+    ice = PromptTemplate({"round": [{"role": "HUMAN", "prompt": "Say {animal}"}]})
+    filled = few_shot(ice).generation(Sample("d", 1, DOG), [Sample("c", 0, CAT)])
+    assert filled[0] == {"role": "HUMAN", "prompt": "Say a cat"}
+
+
+def test_examples_that_are_text_fit_into_the_prompt_of_a_turn() -> None:
+    asked = MMPromptTemplate(
+        {"begin": [{"role": "SYSTEM", "prompt": "For instance </E>Now:"}], "round": [PICTURE]}, ice_token="</E>"
+    )
+    builder = PromptBuilder(PromptTemplate("{animal}"), asked, output_column="animal")
+    filled = builder.generation(Sample("d", 1, DOG), [Sample("c", 0, CAT)])
+    assert filled[0] == {"role": "SYSTEM", "prompt": "For instance a cat\nNow:"}
+
+
+def test_media_of_examples_are_known_before_anything_is_asked() -> None:
+    ice = MMPromptTemplate({"round": [PICTURE]})
+    assert list(few_shot(ice).example_media(Sample("c", 0, CAT))) == [image("file://cat.png")]
+    only_in_examples = PromptBuilder(ice, PromptTemplate("</E>", ice_token="</E>"), output_column=None)
+    assert only_in_examples.may_hold_media
+
+
+def test_a_template_without_its_token_is_refused() -> None:
+    asked = MMPromptTemplate({"round": [PICTURE]}, ice_token="</E>")
+    PromptBuilder(None, asked, output_column=None, shots_expected=False)
+    with pytest.raises(PromptError, match="is not in 'template': the examples would be lost"):
+        PromptBuilder(None, asked, output_column=None)
