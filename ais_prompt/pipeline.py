@@ -42,8 +42,8 @@ from ais_prompt.tasks.check_scoring import check_scoring
 from ais_prompt.tasks.early_stop import GateWatch
 from ais_prompt.tasks.infer import infer
 from ais_prompt.tasks.preview import PromptView, preview
+from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.tasks.score import isolation_of, score, stored_scores
-from ais_prompt.tasks.warnings import PromptWarning
 from ais_prompt.types import DatasetSpec, Gate, ModelSpec, RunSpec, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers

@@ -79,7 +79,7 @@ class LanguageModelFormat:
                 texts += [*map(_whole_text, items[:-1]), opening]
                 return self._begin + "\n".join(filter(None, texts))
             texts += map(_whole_text, items)
-        return self._begin + "\n".join(filter(None, texts)) + self._end
+        return self._begin + "\n".join(filter(None, texts)) + ("" if mode == "gen" else self._end)
 
     def _outside(self, body: PromptList, meta: MetaTemplate) -> str:
         """A begin or end section: texts and single roles where they stand, examples as rounds."""

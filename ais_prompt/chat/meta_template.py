@@ -90,7 +90,7 @@ class MetaTemplate(Struct, frozen=True, dict=True):
     @cached_property
     def has_columns(self) -> bool:
         """Whether a default prompt has a ``{column}`` in it."""
-        return any("{" in (slot.prompt or "") for slot in self._all_slots)
+        return any("{" in (slot.prompt or "") for slot in self.all_slots)
 
     def filled(self, values: Mapping[str, object]) -> MetaTemplate:
         """The same with the columns of a row in its default prompts, as in the templates of data sets."""
@@ -107,10 +107,11 @@ class MetaTemplate(Struct, frozen=True, dict=True):
     @cached_property
     def generates(self) -> bool:
         """Whether a role says where the model starts to write."""
-        return any(slot.generate for slot in self._all_slots)
+        return any(slot.generate for slot in self.all_slots)
 
     @cached_property
-    def _all_slots(self) -> list[Slot]:
+    def all_slots(self) -> list[Slot]:
+        """The slots of the round and the reserved ones."""
         return [*(slot for slot in self.round if isinstance(slot, Slot)), *self.reserved.values()]
 
     @cached_property

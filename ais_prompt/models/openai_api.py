@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar
+from urllib.parse import urlsplit
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.address import check_address, public_address, without_login
@@ -165,6 +166,12 @@ class OpenAIModel:
         """Which model; how it generates is part of each request. How and where it is reached does not matter."""
         given = {} if self.given_identity is None else {GIVEN: self.given_identity}
         return {"type": type(self).__name__, "model": self.model, "think_tags": self.think_tags, **given}
+
+    @property
+    def knows_stop_tokens(self) -> bool:
+        """Whether the server takes ``stop_token_ids``, as vLLM and SGLang do; OpenAI and Azure refuse the field."""
+        host = urlsplit(self.address).hostname or ""
+        return not host.endswith(("openai.com", "azure.com"))
 
     @property
     def address(self) -> str:

@@ -31,8 +31,11 @@ class Outline:
         self._fixed = FilledSection(self, {})
 
     def fill(self, values: Mapping[str, object]) -> FilledSection:
-        """The section with the values of a row. Without keys it is always the same object."""
-        return FilledSection(self, values) if self.keys else self._fixed
+        """The section with the values of a row. Without keys it is the same object for all rows, but for a round.
+
+        The values of a round also fill default prompts of the meta template.
+        """
+        return FilledSection(self, values) if self.keys or self.name == "round" else self._fixed
 
     def items(self, values: Mapping[str, object]) -> PromptList:
         """The texts and turns with the values in them."""

@@ -51,10 +51,11 @@ from ais_prompt.tasks.leaks import (
     shown_questions_warning,
 )
 from ais_prompt.tasks.media import check_media
+from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.tasks.repeat_scorer import check_k
 from ais_prompt.tasks.shots import check_shots_are_shown
 from ais_prompt.tasks.trial import trials
-from ais_prompt.tasks.warnings import PromptWarning, label_warnings, prompt_warnings
+from ais_prompt.tasks.warnings import label_warnings, prompt_warnings
 from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
 from ais_prompt.utils.places import defined_at
 

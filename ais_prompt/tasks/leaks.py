@@ -14,7 +14,7 @@ from ais_prompt.inferencers import Desk, Inferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import Filled, PromptBuilder
 from ais_prompt.retrievers import Retriever
-from ais_prompt.tasks.warnings import PromptWarning
+from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.types import Prompt, Sample
 from ais_prompt.utils.row_index import RowIndex, row_key
 

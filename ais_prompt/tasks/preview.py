@@ -16,9 +16,10 @@ from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
 from ais_prompt.tasks.infer import Inference, prepare
 from ais_prompt.tasks.origins import Origins, find_origins
+from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.tasks.tokens import Token, find_tokens
 from ais_prompt.tasks.trial import trials
-from ais_prompt.tasks.warnings import PromptWarning, label_warnings, prompt_warnings, shows_gold
+from ais_prompt.tasks.warnings import label_warnings, prompt_warnings, shows_gold
 from ais_prompt.types import Prompt, Sample, TaskSpec, prompt_to_json
 
 GoldSent: TypeAlias = GoldUse | Literal["all"]

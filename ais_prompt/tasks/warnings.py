@@ -6,23 +6,19 @@ Nothing here stops a run: each warning says what was seen, where it comes from a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any, Final, TypeAlias
-
-from msgspec import Struct
+from typing import Final
 
 from ais_prompt.chat.chat_section import CHAT
 from ais_prompt.chat.meta_template import MetaTemplate, Slot
 from ais_prompt.chat.rounds import split_rounds
 from ais_prompt.inferencers import Preview
-from ais_prompt.prompts import Filled
+from ais_prompt.prompts.markers import has_marker
 from ais_prompt.prompts.prompt_list import Section
-from ais_prompt.types import Prompt, TaskSpec
+from ais_prompt.tasks.lost_texts import lost_texts
+from ais_prompt.tasks.prompt_warning import GOLD, PLAIN, PromptWarning, Trial, filled_texts, quoted, sent_texts
 from ais_prompt.utils.text import listed
-
-GOLD: Final = "\ue000gold\ue000"
-"""Stands for the gold in a plain prompt. Private characters: no template holds them."""
 
 PLACEHOLDER: Final = re.compile(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
 """``{name}``; what belongs to a LaTeX command, such as ``\\boxed{answer}``, is in the first group too."""
@@ -40,60 +36,10 @@ SPEAKER: Final = re.compile(
 LABEL_TWICE: Final = re.compile(r"(\b\w+[ \t]?[:：])[ \t]*\1", re.IGNORECASE)
 """``Question: Question:``."""
 
-SHOWN: Final = 60
-"""Characters of a text that a warning quotes."""
-
-
-class PromptWarning(Struct, frozen=True):
-    """Something about a prompt that the user may not expect.
-
-    Attributes:
-        what: one sentence that says what was seen.
-        where: config path of what causes it.
-        fix: what the user can do about it.
-    """
-
-    what: str
-    where: str
-    fix: str
-
-    def __str__(self) -> str:
-        return f"{self.what}\n  where: {self.where}\n  fix:   {self.fix}"
-
-
-class Trial(Struct, frozen=True):
-    """One prompt of a task, looked at before it is sent.
-
-    Attributes:
-        task: the model and the data set.
-        seen: the prompt.
-        plain: the same prompt of a row whose texts are meaningless and whose gold is `GOLD`, so that whatever else
-            stands in it was written by a template; None if there can be none.
-        meta: the meta template with which a language model frames dialogues; None for other formats.
-        gives_messages: the model is given messages (that its tokenizer may then write as one text).
-        served: the prompt goes to a server, which puts BOS in front of it by itself.
-        columns: the columns of the row.
-    """
-
-    task: TaskSpec
-    seen: Preview
-    plain: Preview | None
-    meta: MetaTemplate | None
-    gives_messages: bool
-    served: bool
-    columns: tuple[str, ...]
-
-    @property
-    def template(self) -> str:
-        """Config path of the data set's template."""
-        infer = self.task.dataset.infer
-        part = infer.prompt_template or infer.ice_template
-        return part.where if part else infer.where
-
 
 def prompt_warnings(trial: Trial) -> list[PromptWarning]:
     """All that is to be said of a prompt; nothing if it is as one would expect."""
-    found = list(_lost_texts(trial))
+    found = lost_texts(trial)
     if trial.plain is not None:
         found += [warning for look in _LOOKS for warning in look(trial, trial.plain)]
     return found
@@ -114,26 +60,9 @@ def label_warnings(trials: Sequence[Trial]) -> list[PromptWarning]:
     ]
 
 
-def _lost_texts(trial: Trial) -> Iterator[PromptWarning]:
-    if isinstance(trial.seen.filled, str):
-        return
-    sent = "\n".join(_sent_texts(trial.seen.prompt))
-    lost = [item for item in trial.seen.filled if isinstance(item, str) and item.strip() not in sent]
-    if not lost:
-        return
-    more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
-    if trial.gives_messages:
-        what = "messages have no place for a text that nobody says, so it is not sent"
-        fix = "write it as a turn, dict(role='SYSTEM', fallback_role='HUMAN', prompt='...'); examples as a dialogue"
-    else:
-        what = "the prompt ends where the model starts to write, so a text behind that is not sent"
-        fix = "put it into begin or round"
-    yield PromptWarning(f"{what}: {_quoted(lost[0])}{more}", trial.template, fix)
-
-
 def _unfilled(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    sent = "\n".join(_sent_texts(plain.prompt))
-    found = (match for text in _filled_texts(plain.filled) for match in PLACEHOLDER.finditer(text))
+    sent = "\n".join(sent_texts(plain.prompt))
+    found = (match for text in filled_texts(plain.filled) for match in PLACEHOLDER.finditer(text))
     for mark in dict.fromkeys(match[2] for match in found if not match[1]):
         if mark in sent:
             near = get_close_matches(mark.strip("{}"), trial.columns, n=1)
@@ -145,9 +74,41 @@ def _unfilled(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
             )
 
 
+def _unfilled_defaults(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    slots = trial.framing.all_slots if trial.framing else []
+    sent = "\n".join(sent_texts(plain.prompt))
+    for slot in slots:
+        for match in PLACEHOLDER.finditer(slot.prompt or ""):
+            if not match[1] and match[2] in sent:
+                yield PromptWarning(
+                    f"{match[2]} in the prompt of the role {slot.role!r} is sent as it is: nothing is filled in there",
+                    _model_template(trial),
+                    f"the columns are {listed(trial.columns)}",
+                )
+
+
+def _no_column(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    gold = trial.task.dataset.reader.output_column
+    values = [value for name, value in trial.fields.items() if name != gold and value not in (None, "")]
+    seen = "\n".join(sent_texts(trial.seen.prompt))
+    if not values or any(PLAIN in text for text in sent_texts(plain.prompt)):
+        return
+    if next(_unfilled(trial, plain), None):  # which says the same, and why
+        return
+    # Only texts are replaced in the plain prompt; numbers, messages and media are not.
+    kept = [value for value in values if not isinstance(value, str) or has_marker(value)]
+    if any(not isinstance(value, int | float) or str(value) in seen for value in kept):
+        return
+    yield PromptWarning(
+        "the prompt shows no column of the row, so it is the same for every question",
+        trial.template,
+        f"write {{{trial.columns[0]}}} into it; the columns are {listed(trial.columns)}",
+    )
+
+
 def shows_gold(trial: Trial) -> bool:
     """Return whether a template writes the gold that the model is asked for into the prompt."""
-    return trial.plain is not None and any(GOLD in text for text in _sent_texts(trial.plain.prompt))
+    return trial.plain is not None and any(GOLD in text for text in sent_texts(trial.plain.prompt))
 
 
 def _shown_gold(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:  # noqa: ARG001
@@ -161,7 +122,7 @@ def _shown_gold(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:  # noq
 
 
 def _leading_newline(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    if next(iter(_sent_texts(plain.prompt)), "").startswith("\n"):
+    if next(iter(sent_texts(plain.prompt)), "").startswith("\n"):
         yield PromptWarning(
             "the prompt starts with a newline: an empty text stands first, such as the place of examples that are none",
             trial.template,
@@ -170,13 +131,13 @@ def _leading_newline(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
 
 
 def _doubled_bos(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    first = next(iter(_sent_texts(plain.prompt)), "")
+    first = next(iter(sent_texts(plain.prompt)), "")
     found = re.match(rf"\s*({BOS})" if trial.served else rf"\s*({BOS})\s*\1", first)
     if found:
         who = "the server puts it there too" if trial.served else "it stands there already"
         yield PromptWarning(
             f"the model sees {found[1]} twice at the beginning: a template writes it, and {who}",
-            trial.template if found[1] in "".join(_filled_texts(plain.filled)) else _model_template(trial),
+            trial.template if found[1] in "".join(filled_texts(plain.filled)) else _model_template(trial),
             f"take {found[1]} out of the template",
         )
 
@@ -185,17 +146,17 @@ def _roles_twice(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
     if not _is_framed(trial, plain):
         return
     twice = LABEL_TWICE.search(plain.prompt) if isinstance(plain.prompt, str) else None
-    twice = twice or next(filter(None, map(SPEAKER.search, _filled_texts(plain.filled))), None)
+    twice = twice or next(filter(None, map(SPEAKER.search, filled_texts(plain.filled))), None)
     if twice is not None:
         yield PromptWarning(
-            f"the template says who speaks ({_quoted(twice[0].strip())}), and so does the model's format",
+            f"the template says who speaks ({quoted(twice[0].strip())}), and so does the model's format",
             trial.template,
             "leave it to the format: dict(role='HUMAN', prompt='{question}')",
         )
 
 
 def _empty_slots(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    if trial.meta is None or isinstance(plain.filled, str):
+    if trial.meta is None or not trial.meta.round or isinstance(plain.filled, str):
         return
     roles = dict.fromkeys(role for part in plain.filled.parts() for role in _silent(part, trial.meta))
     if roles:
@@ -208,6 +169,8 @@ def _empty_slots(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
 
 _LOOKS: Final[tuple[Callable[[Trial, Preview], Iterator[PromptWarning]], ...]] = (
     _unfilled,
+    _unfilled_defaults,
+    _no_column,
     _shown_gold,
     _leading_newline,
     _doubled_bos,
@@ -246,37 +209,3 @@ def _silent(part: Section, meta: MetaTemplate) -> Iterator[str]:
 def _model_template(trial: Trial) -> str:
     key = "meta_template" if trial.task.model.prompt_template is None else "prompt_template"
     return f"{trial.task.model.where}.{key}"
-
-
-def _sent_texts(prompt: Prompt) -> Iterator[str]:
-    """The texts that reach the model: the prompt, or those of its messages."""
-    if isinstance(prompt, str):
-        yield prompt
-    else:
-        for message in prompt:
-            yield from _texts(message.content)
-
-
-def _filled_texts(filled: Filled) -> Iterator[str]:
-    """The texts that the data set's templates write."""
-    for item in [filled] if isinstance(filled, str) else filled:
-        if isinstance(item, str):
-            yield item
-        else:
-            for key in ("prompt", "prompt_mm", "content"):
-                yield from _texts(item.get(key))
-
-
-Said: TypeAlias = Any
-"""A text, a list of parts in OpenAI form, or nothing."""
-
-
-def _texts(said: Said) -> Iterator[str]:
-    if isinstance(said, str):
-        yield said
-    elif said:
-        yield from (part["text"] for part in said if isinstance(part, Mapping) and isinstance(part.get("text"), str))
-
-
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")

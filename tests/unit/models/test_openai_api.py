@@ -433,3 +433,17 @@ def test_the_mock_server_writes_down_what_it_was_asked_but_no_key(
     [entry] = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert (entry["number"], entry["authorization"]) == (1, True)
     assert KEY not in log.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("base_url", "known"),
+    [
+        ("http://127.0.0.1:8000/v1", True),
+        ("https://vllm.example.org/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("https://mine.openai.azure.com/openai/v1", False),
+        (None, False),
+    ],
+)
+def test_which_servers_take_ids_of_stop_tokens(base_url: str | None, known: bool) -> None:
+    assert OpenAIChatModel("m", base_url).knows_stop_tokens is known

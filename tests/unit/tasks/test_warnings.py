@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.chat.api import DEFAULT_META_TEMPLATE
 from ais_prompt.inferencers import Desk, Preview
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.pipeline import Source, checked
@@ -79,6 +80,8 @@ TEMPLATE = "datasets[0].infer_cfg.prompt_template"
         (DIALOGUE, {}),
         (DIALOGUE, {"style": "text", "meta": META}),
         (DIALOGUE, {"style": "text"}),
+        (DIALOGUE, {"style": "text", "meta": {"begin": "META ", "end": " END"}}),
+        (DIALOGUE, {"meta": {"begin": [{"role": "SYSTEM", "prompt": "Add."}]}}),
         (WITH_SHOTS, {"ice": DIALOGUE}),
         (WITH_SHOTS, {"ice": DIALOGUE, "style": "text", "meta": {**META, "reserved_roles": [{"role": "SYSTEM"}]}}),
         ("</E>Q: {question}\nA: {answer}", {"ice": "Q: {question}\nA: {answer}", "style": "text"}),
@@ -118,13 +121,97 @@ def test_texts_that_messages_have_no_place_for(tmp_path: Path, template: Any, ic
     [(what, where)] = warnings(tmp_path, template, ice=ice)
     assert "not sent: 'Colours!" in what
     assert where == TEMPLATE
-    assert warnings(tmp_path, template, ice=ice, style="text", meta=META) == []
+    as_text = warnings(tmp_path, template, ice=ice, style="text", meta=META)
+    assert not any("not sent" in what for what, _ in as_text)
 
 
 def test_a_text_behind_the_place_where_the_model_starts_to_write(tmp_path: Path) -> None:
     template = {"round": [HUMAN, BOT], "end": "Good luck!"}
     [(what, _)] = warnings(tmp_path, template, style="text", meta=META)
     assert "not sent: 'Good luck!'" in what
+
+
+@pytest.mark.parametrize("style", ["messages", "text"])
+def test_a_turn_behind_the_place_where_the_model_starts_to_write(tmp_path: Path, style: str) -> None:
+    end = [{"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "Answer in one word."}]
+    meta = META if style == "text" else None
+    [(what, where)] = warnings(tmp_path, {"round": [HUMAN, BOT], "end": end}, style=style, meta=meta)
+    assert what.endswith("a turn behind that is not sent: 'Answer in one word.'")
+    assert where == TEMPLATE
+    begin = {"begin": end, "round": [HUMAN, {"role": "BOT", "prompt": "Answer: {answer}"}]}
+    assert warnings(tmp_path, begin, style=style, meta=meta) == []
+
+
+def test_a_text_between_the_turns_of_a_language_model(tmp_path: Path) -> None:
+    template = {"round": [HUMAN, "Colours!", BOT]}
+    [(what, where)] = warnings(tmp_path, template, style="text", meta=META)
+    assert what == "a text between the turns of a round is written in front of that round: 'Colours!'"
+    assert where == TEMPLATE
+    assert warnings(tmp_path, {"round": ["Colours!", HUMAN, BOT]}, style="text", meta=META) == []
+
+
+@pytest.mark.parametrize("style", ["messages", "text"])
+def test_a_meta_template_in_which_no_role_generates(tmp_path: Path, style: str) -> None:
+    meta = {"round": [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BOT"}]}
+    [(what, where)] = warnings(tmp_path, DIALOGUE, style=style, meta=meta)
+    assert what.startswith("no role of the meta template has generate=True, so the prompt is sent whole")
+    assert where == "models[0].meta_template"
+    generating = {"round": [HUMAN, {**BOT, "generate": True}]}
+    assert warnings(tmp_path, generating, style=style, meta=meta) == []
+    assert warnings(tmp_path, "{question}", style=style, meta=meta) == []
+
+
+def test_begin_and_end_of_a_turn_without_a_meta_template(tmp_path: Path) -> None:
+    turn = {**HUMAN, "begin": "XX", "end": "YY\n"}
+    [(what, where)] = warnings(tmp_path, {"round": [turn, BOT]}, style="text")
+    assert what == "without a meta template, begin and end of a turn are not sent: 'XX', and 1 more"
+    assert where == TEMPLATE
+    assert warnings(tmp_path, {"round": [turn, BOT]}, style="text", meta=META) == []
+    assert warnings(tmp_path, {"round": [turn, BOT]}) == []
+
+
+def test_the_end_of_a_chat_models_meta_template(tmp_path: Path) -> None:
+    meta = {**DEFAULT_META_TEMPLATE, "end": "bye"}
+    [(what, where)] = warnings(tmp_path, DIALOGUE, meta=meta)
+    assert what == "the end of a chat model's meta template is not sent: 'bye'"
+    assert where == "models[0].meta_template.end"
+
+
+def test_a_key_of_a_turn_that_has_no_meaning(tmp_path: Path) -> None:
+    [(what, where)] = warnings(tmp_path, {"round": [{**HUMAN, "name": "u1"}, BOT]})
+    assert what == "the key 'name' of a turn has no meaning here"
+    assert where == TEMPLATE
+
+
+@pytest.mark.parametrize(
+    ("template", "ice"),
+    [
+        ("Solve this.", None),
+        ({"round": [{"role": "HUMAN", "prompt": "Solve this."}, BOT]}, None),
+        ("Solve this. </E>", "Q: {question} A: {answer}"),
+    ],
+)
+def test_a_prompt_that_shows_no_column(tmp_path: Path, template: Any, ice: Any) -> None:
+    assert [what for what, _ in warnings(tmp_path, template, ice=ice)] == [
+        "the prompt shows no column of the row, so it is the same for every question"
+    ]
+
+
+def test_a_number_is_a_column_too(tmp_path: Path) -> None:
+    row = {"question": "Is it even?", "number": 14, "answer": "yes"}
+    assert warnings(tmp_path, "Even: {number}?", row=row) == []
+    assert warnings(tmp_path, {"round": [HUMAN, BOT]}, row=row) == []
+
+
+def test_a_default_prompt_is_filled_or_warned_of(tmp_path: Path) -> None:
+    thoughts = {"role": "THOUGHTS", "begin": "T: ", "end": "\n", "prompt": "think about {hint}"}
+    meta = {"round": [META["round"][0], thoughts, META["round"][1]]}
+    row = {"question": "1+1=?", "hint": "sums", "answer": "2"}
+    assert warnings(tmp_path, DIALOGUE, style="text", meta=meta, row=row) == []
+    wrong = {"round": [META["round"][0], {**thoughts, "prompt": "{hnt}"}, META["round"][1]]}
+    [(what, where)] = warnings(tmp_path, DIALOGUE, style="text", meta=wrong, row=row)
+    assert what.startswith("{hnt} in the prompt of the role 'THOUGHTS' is sent as it is")
+    assert where == "models[0].meta_template"
 
 
 @pytest.mark.parametrize(

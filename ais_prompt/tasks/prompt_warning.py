@@ -1,0 +1,117 @@
+"""Warnings of prompts: what one says, and what it is found in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+
+from ais_prompt.chat.meta_template import MetaTemplate
+from ais_prompt.inferencers import Preview
+from ais_prompt.prompts import Filled
+from ais_prompt.types import Prompt, TaskSpec
+
+GOLD: Final = "\ue000gold\ue000"
+"""Stands for the gold in a plain prompt. Private characters: no template holds them."""
+
+PLAIN: Final = "\ue001"
+"""Stands for a text of the question: it cannot be taken for a placeholder, a role or a newline of a template."""
+
+PLAIN_SHOT: Final = "\ue002"
+"""Stands for a text of an in-context example."""
+
+SHOWN: Final = 60
+"""Characters of a text that a warning quotes."""
+
+
+class PromptWarning(Struct, frozen=True):
+    """Something about a prompt that the user may not expect.
+
+    Attributes:
+        what: one sentence that says what was seen.
+        where: config path of what causes it.
+        fix: what the user can do about it.
+    """
+
+    what: str
+    where: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.what}\n  where: {self.where}\n  fix:   {self.fix}"
+
+
+class Trial(Struct, frozen=True):
+    """One prompt of a task, looked at before it is sent.
+
+    Attributes:
+        task: the model and the data set.
+        seen: the prompt.
+        plain: the same prompt of a row whose texts are meaningless and whose gold is `GOLD`, so that whatever else
+            stands in it was written by a template; None if there can be none.
+        meta: the meta template with which a language model frames dialogues; None for other formats.
+        gives_messages: the model is given messages (that its tokenizer may then write as one text).
+        served: the prompt goes to a server, which puts BOS in front of it by itself.
+        fields: column → value of the row.
+        framing: the meta template of the model, its default included, for whichever format; None if it has none.
+        continued: the model is to continue the prompt, which is not scored as it is.
+        knows_stop_tokens: the ``eos_token_id`` of a meta template can end its answers.
+    """
+
+    task: TaskSpec
+    seen: Preview
+    plain: Preview | None
+    meta: MetaTemplate | None
+    gives_messages: bool
+    served: bool
+    fields: Mapping[str, Any]
+    framing: MetaTemplate | None
+    continued: bool
+    knows_stop_tokens: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the row."""
+        return tuple(self.fields)
+
+    @property
+    def template(self) -> str:
+        """Config path of the data set's template."""
+        infer = self.task.dataset.infer
+        part = infer.prompt_template or infer.ice_template
+        return part.where if part else infer.where
+
+
+def filled_texts(filled: Filled) -> Iterator[str]:
+    """The texts that the data set's templates write."""
+    for item in [filled] if isinstance(filled, str) else filled:
+        if isinstance(item, str):
+            yield item
+        else:
+            for key in ("prompt", "prompt_mm", "content"):
+                yield from texts_in(item.get(key))
+
+
+def sent_texts(prompt: Prompt) -> Iterator[str]:
+    """The texts that reach the model: the prompt, or those of its messages."""
+    if isinstance(prompt, str):
+        yield prompt
+    else:
+        for message in prompt:
+            yield from texts_in(message.content)
+
+
+Said: TypeAlias = Any
+"""A text, a list of parts in OpenAI form, or nothing."""
+
+
+def texts_in(said: Said) -> Iterator[str]:
+    if isinstance(said, str):
+        yield said
+    elif said:
+        yield from (part["text"] for part in said if isinstance(part, Mapping) and isinstance(part.get("text"), str))
+
+
+def quoted(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
