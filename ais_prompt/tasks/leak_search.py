@@ -19,7 +19,7 @@ from ais_prompt.tasks.clues import find_clues
 from ais_prompt.tasks.leak_texts import drawn
 from ais_prompt.tasks.leaks import question_key, shown_columns, with_other_value
 from ais_prompt.tasks.near_copies import find_near_copies
-from ais_prompt.tasks.warnings import PromptWarning
+from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.types import DatasetSpec, Sample
 
 MAX_ROWS: Final = 10_000
