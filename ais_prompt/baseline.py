@@ -110,7 +110,25 @@ def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
 
 def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: float = LEVEL) -> list[Verdict]:
     """Hold a run against a baseline, as `check_baseline` does; inconclusive as a whole if it is not finished."""
-    tasks, faults, metrics = [], {}, {}
+    found, metrics, faults = _as_baseline(run, baseline)
+    return check_baseline(baseline, found, min_drop, metrics, faults, level)
+
+
+def paired(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str, str]]:
+    """Return the data sets that a baseline and a run have in common, and ``model/dataset`` → why others cannot be held.
+
+    Raises:
+        ConfigError: as `check_baseline`.
+    """
+    found, metrics, faults = _as_baseline(run, baseline)
+    return _pairs(baseline, found, metrics, faults)
+
+
+def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str, Statistic], dict[str, str]]:
+    """The run as a baseline of its own, what computes its metrics from sums, and why data sets are no evidence."""
+    tasks: list[BaselineTask] = []
+    faults: dict[str, str] = {}
+    metrics: dict[str, Statistic] = {}
     scored = [task for task in run.tasks if task.task.spec.dataset.eval.evaluator is not None]
     by_row = baseline.by_row or any(task.knows_only_rows for task in scored)
     for task in scored:
@@ -126,7 +144,7 @@ def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: 
         except AisPromptError as error:
             tasks.append(BaselineTask(task.task.spec.model.abbr, task.task.spec.dataset.abbr, "", True, {}))
             faults[name] = error.what
-    return check_baseline(baseline, Baseline(run.name, tuple(tasks), by_row), min_drop, metrics, faults, level)
+    return Baseline(run.name, tuple(tasks), by_row), metrics, faults
 
 
 def _baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
@@ -170,6 +188,15 @@ def check_baseline(
     Raises:
         ConfigError: one of them knows samples by their rows, the other by their ids.
     """
+    pairs, unpaired = _pairs(baseline, run, metrics or {}, faults or {})
+    verdicts = [_inconclusive(name, why) for name, why in unpaired.items()]
+    corrected = holm({number: pair.p_value for number, pair in enumerate(pairs)})
+    return verdicts + [_verdict(pair, corrected[n], min_drop, level, len(pairs)) for n, pair in enumerate(pairs)]
+
+
+def _pairs(
+    baseline: Baseline, run: Baseline, metrics: Mapping[str, Statistic], faults: Mapping[str, str]
+) -> tuple[list[HeldPair], dict[str, str]]:
     if baseline.by_row != run.by_row:
         raise ConfigError(
             "the run is of an earlier version, which knew samples by their whole rows, and the baseline is not",
@@ -177,21 +204,19 @@ def check_baseline(
             fix="let this version write the run's predictions again: give its command with -r; nothing is asked twice",
         )
     old = {_key(task, baseline, run): task for task in baseline.tasks}
-    verdicts, pairs = [], []
+    pairs, unpaired = [], {}
     for task in run.tasks:
         name = f"{task.model}/{task.dataset}"
-        statistic = (metrics or {}).get(name)
+        statistic = metrics.get(name)
         before = old.get(_key(task, baseline, run))
-        fault = (faults or {}).get(name) or _cannot_pair(before, task, is_mean=statistic is None)
+        fault = faults.get(name) or _cannot_pair(before, task, is_mean=statistic is None)
         if fault:
-            verdicts.append(_inconclusive(name, fault))
+            unpaired[name] = fault
         elif before is not None:
             common = tuple(name for name in task.values if name in before.values)
             pairs.append(HeldPair(before, task, common, statistic, task.clusters, baseline.runs))
     missing = old.keys() - {_key(task, baseline, run) for task in run.tasks}
-    verdicts += [_inconclusive(name, "is in the baseline but not in the run") for name in sorted(missing)]
-    corrected = holm({number: pair.p_value for number, pair in enumerate(pairs)})
-    return verdicts + [_verdict(pair, corrected[n], min_drop, level, len(pairs)) for n, pair in enumerate(pairs)]
+    return pairs, {**unpaired, **dict.fromkeys(sorted(missing), "is in the baseline but not in the run")}
 
 
 def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> str:
@@ -249,4 +274,4 @@ def _points(value: float, pair: HeldPair) -> str:
     return f"{100 * value:+.1f} points" if pair.after.fraction else f"{value:+.4g}"
 
 
-__all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "open_baseline"]
+__all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "make_baselines", "open_baseline", "paired"]

@@ -12,17 +12,24 @@ from ais_prompt.cli.verb import Verb
 
 @click.command(cls=Verb)
 @source_options
-def check(**options: Any) -> None:
+@click.option("--gate", "gates", multiple=True, metavar="CONDITION", help="Say how many samples its claim needs.")
+def check(gates: tuple[str, ...], **options: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
     Types, arguments, templates, data files and columns are looked at, and one prompt is made for each model and data
     set. All prompts are made again with other gold answers: where one changes, it tells the answer. The data is
     searched for golds in other columns, choices that look right, and questions that are copied (docs/leaks.md).
     Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
+    Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
     Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
     """
+    from ais_prompt.config.parse_gates import parse_gate
+    from ais_prompt.errors import ConfigFaults
     from ais_prompt.pipeline import checked
+    from ais_prompt.report.claims import describe_claim
     from ais_prompt.report.extraction import describe
+    from ais_prompt.tasks.build import read_dataset
+    from ais_prompt.tasks.check_gates import gate_faults
     from ais_prompt.tasks.extraction import try_extraction
     from ais_prompt.utils.text import printable
 
@@ -32,5 +39,13 @@ def check(**options: Any) -> None:
     for dataset in spec.datasets:
         if found := try_extraction(dataset):
             click.echo(printable(describe(found)))
+    conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
+    if faults := gate_faults(conditions, spec):
+        raise ConfigFaults(faults)
+    for gate in conditions:
+        for dataset in spec.datasets:
+            if gate.confidence and any(gate.concerns(model.abbr, dataset.abbr) for model in spec.models):
+                for line in describe_claim(gate, dataset.abbr, len(read_dataset(dataset).test)):
+                    click.echo(printable(line))
     models, datasets = len(spec.models), len(spec.datasets)
     click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} data set{'s' * (datasets != 1)}.")

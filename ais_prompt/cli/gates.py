@@ -22,7 +22,8 @@ _OPTIONS = (
         "gates",
         multiple=True,
         metavar="CONDITION",
-        help="Exit code 1 unless it holds: 'accuracy >= 80%', 'gsm8k*: failed <= 1%'. In a config: gates=[...].",
+        help="Exit code 1 unless it holds: 'accuracy >= 80%', 'gsm8k*: failed <= 1%'; with confidence: "
+        "'accuracy >= 80% @95%', 'drop < 1pt @95%'. In a config: gates=[...].",
     ),
     click.option("--baseline", metavar="RUN|FILE", help="Exit code 1 on a significant drop; see `aisprompt baseline`."),
     click.option(
@@ -86,6 +87,8 @@ class GateKeeper:
             raise ConfigError("a drop against a baseline is known only at the end", fix="leave out --stop-early")
         if not self.gates:
             raise ConfigError("--stop-early needs a gate to decide", fix="add --gate 'accuracy >= 80%'")
+        if any(gate.confidence is not None for gate in self.gates):
+            raise ConfigError("a claim (@95%) needs every answer", fix="leave out --stop-early, or the confidence")
         return self.gates
 
     def hold(self, result: RunResult, root: Path) -> bool:
@@ -95,12 +98,16 @@ class GateKeeper:
             StoreError: a file cannot be written.
         """
         from ais_prompt.baseline import check_run
+        from ais_prompt.claims import check_claims
         from ais_prompt.compare import open_run
         from ais_prompt.report.gates import check_gates, gate_lines, to_junit, to_pull_request
         from ais_prompt.report.outcome import summary_rows
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
-        verdicts = check_gates(self.gates, rows)
+        claims = [gate for gate in self.gates if gate.confidence is not None]
+        verdicts = check_gates([gate for gate in self.gates if gate.confidence is None], rows)
+        if claims:
+            verdicts += check_claims(claims, open_run(str(root)), self.baseline)
         if self.baseline is not None:
             verdicts += check_run(self.baseline, open_run(str(root)), self.min_drop, self.level)
         if verdicts:
@@ -128,12 +135,15 @@ def read_gates(
     """
     from ais_prompt.baseline import open_baseline
     from ais_prompt.config.parse_gates import parse_gate
-    from ais_prompt.errors import ConfigFaults
+    from ais_prompt.errors import ConfigError, ConfigFaults
     from ais_prompt.tasks.check_gates import gate_faults
 
     conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
     if faults := gate_faults(conditions, spec):
         raise ConfigFaults(faults)
+    if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
+        what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"
+        raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
     held = None if baseline is None else open_baseline(baseline)
     return GateKeeper(conditions, held, min_drop, level, junit, markdown)
 

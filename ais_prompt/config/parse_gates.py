@@ -15,11 +15,14 @@ _GATE: Final = re.compile(
     (?: (?P<pattern> \S.*?) \s* : \s+ )?
     (?P<name> [^\s<>=] [^<>=]*? ) \s*
     (?P<comparator> >=|<=|>|<) \s*
-    (?P<limit> \d+ (?:\.\d+)? | \.\d+ ) \s* (?P<percent> %)?
+    (?P<limit> \d+ (?:\.\d+)? | \.\d+ ) \s* (?P<percent> % | pts? \b | points? \b)?
+    (?: \s* @ \s* (?P<confidence> \d+ (?:\.\d+)? ) \s* % )?
     """,
     re.VERBOSE,
 )
-_FORM: Final = "write 'accuracy >= 80%', 'failed <= 3', or with data sets 'gsm8k*: accuracy >= 0.8'"
+_FORM: Final = (
+    "write 'accuracy >= 80%', 'failed <= 3', with data sets 'gsm8k*: accuracy >= 0.8', or 'accuracy >= 80% @95%'"
+)
 
 
 def parse_gates(top: Section) -> tuple[Gate, ...]:
@@ -52,4 +55,5 @@ def parse_gate(text: Any, where: str) -> Gate:
         limit=Fraction(found["limit"]),
         percent=found["percent"] is not None,
         where=where,
+        confidence=None if found["confidence"] is None else Fraction(found["confidence"]) / 100,
     )

@@ -37,10 +37,29 @@ def _faults_alone(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
         known = ", ".join(dict.fromkeys(name for _, name in names))
         yield _fault(gate, f"{gate.pattern!r} matches no data set", f"data sets are {known}; or write model/dataset")
         return
+    if gate.confidence is not None:
+        yield from _faults_of_claim(gate, spec)
+    if gate.limits_drop:
+        return
     if gate.counts_answers:
         yield from _faults_of_count(gate)
     else:
         yield from _faults_of_metric(gate, spec)
+
+
+def _faults_of_claim(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
+    assert gate.confidence is not None
+    least, best = gate.comparator[0] == ">", 100 if gate.percent else 1
+    if not 0.5 <= gate.confidence < 1:
+        yield _fault(gate, "a confidence is at least 50 % and less than 100 %", "write @95%")
+    elif gate.counts_answers:
+        yield _fault(gate, f"a claim is about a metric or the drop, not {gate.name}", f"write '{gate.name} <= 1%'")
+    elif gate.limits_drop and (least or not 0 < gate.limit < best):
+        yield _fault(gate, "a claim about the drop says that it is less than some points", "write 'drop < 1pt @95%'")
+    elif not gate.limits_drop and gate.limit == (best if least else 0):
+        yield _fault(gate, "no number of samples shows it", "lower the limit" if least else "raise the limit")
+    elif not any(gate.concerns(model.abbr, dataset.abbr) for model in spec.models for dataset in spec.datasets):
+        yield _fault(gate, "a claim is about a data set, not an average of several", "leave out the confidence")
 
 
 def _faults_of_count(gate: Gate) -> Iterator[ConfigError]:

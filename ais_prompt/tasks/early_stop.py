@@ -20,7 +20,8 @@ class GateWatch:
     """Says when all gates of a task are decided.
 
     These are never decided early, so every sample is asked: a gate on a metric that is not a mean of values from 0 to
-    1 (BLEU), a gate on a group that the data set belongs to, any gate if a judge scores the answers.
+    1 (BLEU), a gate on a group that the data set belongs to, any gate if a judge scores the answers,
+    a claim (``@95%``).
 
     Args:
         gates: all gates of the run; without any that concerns the task it asks every sample.
@@ -80,6 +81,8 @@ class GateWatch:
                 mean.add(score.values.get(metric, 0.0))
 
     def _is_decided(self, gate: Gate) -> bool:
+        if gate.confidence is not None:
+            return False
         if gate.counts_answers:
             repeats = self._answers.repeats
             count, answers = self._answers.statuses[gate.name], repeats * self._total  # type: ignore[index]

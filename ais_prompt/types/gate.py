@@ -14,6 +14,10 @@ COUNTS: Final = ("failed", "truncated", "unparsed")
 """States of answers that a gate can limit."""
 
 
+DROP: Final = "drop"
+"""Name of a gate with a claim that limits the drop against the baseline."""
+
+
 class Gate(Struct, frozen=True):
     """One condition.
 
@@ -25,6 +29,7 @@ class Gate(Struct, frozen=True):
         limit: exactly as written: a metric's value in its own unit; a number of answers; or with ``percent``, percent.
         percent: whether the limit was written in percent.
         where: config path or option.
+        confidence: how sure it must be that the true value keeps to it, 0.5 to 1; None if the value as found counts.
     """
 
     text: str
@@ -34,6 +39,12 @@ class Gate(Struct, frozen=True):
     limit: Fraction
     percent: bool
     where: str = ""
+    confidence: Fraction | None = None
+
+    @property
+    def limits_drop(self) -> bool:
+        """Whether it limits how far a metric fell since the baseline."""
+        return self.name == DROP and self.confidence is not None
 
     @property
     def counts_answers(self) -> bool:

@@ -88,6 +88,52 @@ def test_a_baseline_of_several_runs(project: Project) -> None:
     assert "other models, data sets or metrics" in refused.stderr
 
 
+def test_claims_need_evidence(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(60)])
+    project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{r'^1': 'It is 6.'}"))  # 49 of 60 are right
+    claims = ["--gate", "accuracy >= 70% @95%", "--gate", "accuracy >= 75% @95%", "--gate", "accuracy <= 85% @95%"]
+    done = project.run("run", "eval.py", *claims)
+    assert done.returncode == 1
+    assert "ok    accuracy >= 70% @95%  fake/sums  81.7 %, with 95 % confidence at least 71.5 %" in done.stdout
+    assert "FAIL  accuracy >= 75% @95%" in done.stdout
+    assert "FAIL  accuracy <= 85% @95%" in done.stdout
+    assert project.run("baseline", "eval", "-o", "base.json").returncode == 0
+    for gate, code, words in (
+        (
+            "drop < 8pt @95%",
+            0,
+            "ok    drop < 8pt @95%  fake/sums  +0.0 points, with 95 % confidence at most +4.3 points",
+        ),
+        ("drop < 2pt @95%", 1, "FAIL"),
+    ):
+        held = project.run("score", "eval", "--gate", gate, "--baseline", "base.json")
+        assert held.returncode == code, held.stderr
+        assert words in held.stdout
+    for wrong in (
+        ["--gate", "drop < 1pt @95%"],
+        ["--gate", "failed <= 1% @95%"],
+        ["--gate", "accuracy >= 100% @95%"],
+        ["--gate", "accuracy >= 70% @40%"],
+        ["--gate", "drop >= 1pt @95%", "--baseline", "base.json"],
+        ["--gate", "accuracy >= 70% @95%", "--stop-early"],
+    ):
+        refused = project.run("run", "eval.py", *wrong)
+        assert refused.returncode == 2, refused.stdout
+
+
+def test_check_says_how_many_samples_a_claim_needs(project: Project) -> None:
+    project.write_data([{"question": f"{n}+{n}=?", "answer": "4"} for n in range(60)])
+    project.write_config(more="gates = ['accuracy >= 99% @95%', 'accuracy >= 20%']")
+    done = project.run("check", "eval.py", "--gate", "drop < 1pt @95%", "--gate", "accuracy >= 50% @95%")
+    assert done.returncode == 0, done.stderr
+    assert "accuracy >= 99% @95%  sums, 60 questions" in done.stdout
+    assert "if no answer speaks against it: 299 samples" in done.stdout
+    assert "60 questions can never show it" in done.stdout
+    assert "60 questions are too few for that" in done.stdout
+    assert "accuracy >= 20%" not in done.stdout
+    assert project.run("check", "eval.py", "--gate", "acc >= 50% @95%").returncode == 2
+
+
 def test_asking_stops_when_the_gate_is_decided(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": "5"} for n in range(60)])
     project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='It is 4.', max_concurrency=1)")

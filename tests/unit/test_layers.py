@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 LAYERS = (
     {"__main__"},
     {"cli"},
+    {"claims"},
     {"baseline"},
     {"compare"},
     {"rescore", "prompt_locks"},
