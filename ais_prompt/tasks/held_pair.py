@@ -72,7 +72,7 @@ class HeldPair(Struct, frozen=True, dict=True):
     @property
     def drop(self) -> float:
         """How far the metric fell."""
-        return -self.difference.value
+        return 0.0 - self.difference.value  # and not -0.0
 
     def detectable(self, level: float) -> float | None:
         """Return the drop that the test finds in 80 % of all runs; None if there is none, or it is not known."""
