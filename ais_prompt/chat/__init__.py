@@ -14,7 +14,7 @@ from ais_prompt.chat.language_model import LanguageModelFormat
 from ais_prompt.chat.messages import Message
 from ais_prompt.chat.meta_template import MetaTemplateConfig, parse_meta_template
 from ais_prompt.chat.raw_messages import RawMessagesFormat
-from ais_prompt.chat.role_format import RoleTemplateFormat, bos_text
+from ais_prompt.chat.role_format import RoleTemplateFormat, RoleTemplateMessages, bos_text
 from ais_prompt.chat.role_lookup import parse_role_template
 from ais_prompt.chat.role_templates import (
     ChatMLTemplate,
@@ -67,15 +67,24 @@ def _messages_format(meta_template: MetaTemplateConfig, tokenizer: Callable[[], 
 
 
 def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer: Callable[[], Any]) -> ChatFormat:
-    if style == "messages":
-        raise ConfigError(
-            "prompt_template formats text for a local model, but this model is sent messages",
-            fix="remove it: the server applies the format of its model",
-        )
     template = parse_role_template(config)
+    if style == "messages":
+        if _is_model_format(template):
+            raise ConfigError(
+                f"{type(template).__name__} writes the format of a model, but this one is sent messages",
+                fix="remove it: the server applies the format of its model. A task template is taken",
+            )
+        return RoleTemplateMessages(template, ApiFormat(parse_meta_template(DEFAULT_META_TEMPLATE)))
     if style == "chat_template":  # what such a model is given must bring its own BOS
         return RoleTemplateFormat(template, lambda: bos_text(tokenizer()))
     return RoleTemplateFormat(template)
+
+
+def _is_model_format(template: RoleTemplateInterface) -> bool:
+    """Return whether a role template writes text around the assistant's turn, as models need it."""
+    if isinstance(template, RoleTemplate):
+        return any(template.template.get("assistant", ()))
+    return isinstance(template, ChatMLTemplate | Llama2ChatTemplate | MistralChatTemplate)
 
 
 __all__ = [

@@ -15,6 +15,7 @@ from ais_prompt.chat.sections import EXAMPLES_KEPT
 from ais_prompt.errors import AisPromptError, PromptError
 from ais_prompt.prompts.prompt_list import Item, PromptList, Section
 from ais_prompt.types import Content
+from ais_prompt.types import Message as SentMessage
 
 ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
 """Role of a data set's turn → role of a message, in the order of a round."""
@@ -77,19 +78,70 @@ class RoleTemplateFormat:
         return item
 
     def _opened(self, messages: list[Message]) -> str:
-        """The text up to the answer. Most templates close an empty answer too, so a mark takes its place."""
-        whole = self._formatted([*messages, Message("assistant", ANSWER_MARK)], inference=True)
-        before, mark, _ = whole.rpartition(ANSWER_MARK)
-        return before if mark else whole
+        """The text up to the answer. Most templates close an empty answer too, so a mark takes its place.
 
-    def _formatted(self, messages: list[Message], *, inference: bool = False) -> str:
-        try:
-            return "".join(message.text_content for message in self.template(messages, inference=inference))
-        except AisPromptError:
-            raise
-        except Exception as error:  # it may be the user's own code
-            name = getattr(self.template, "__name__", type(self.template).__name__)
-            raise PromptError(f"the role template {name} refuses the messages: {error}") from error
+        A template that writes a text of its own for the assistant leaves no mark: the prompt ends before that text.
+        """
+        formatted = apply_template(self.template, [*messages, Message("assistant", ANSWER_MARK)], inference=True)
+        before, mark, _ = _joined(formatted).rpartition(ANSWER_MARK)
+        if mark:
+            return before
+        return _joined(formatted[:-1] if formatted and formatted[-1].role == "assistant" else formatted)
+
+    def _formatted(self, messages: list[Message]) -> str:
+        return _joined(apply_template(self.template, messages))
+
+
+class RoleTemplateMessages:
+    """Has a role template write its texts into the messages that a chat server is sent, each under its own role.
+
+    So the instruction of a task template (`GrammarErrorCorrectionTemplate`) goes into the user's message, and the
+    server applies the format of its model.
+
+    Args:
+        template: the role template.
+        messages: makes the messages.
+    """
+
+    def __init__(self, template: RoleTemplateInterface, messages: ApiFormat) -> None:
+        self.template = template
+        self._messages = messages
+
+    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[SentMessage, ...]:
+        """The messages with the template's texts in them.
+
+        Raises:
+            PromptError: as `ApiFormat.render`, or the template refuses the messages.
+        """
+        said = [
+            Message("ipython" if one.role == "tool" else one.role, _text(one.content))
+            for one in self._messages.render(prompt, mode)
+        ]
+        return tuple(
+            SentMessage("tool" if one.role == "ipython" else one.role, one.text_content)
+            for one in apply_template(self.template, said, inference=mode == "gen")
+        )
+
+
+def apply_template(
+    template: RoleTemplateInterface, messages: list[Message], *, inference: bool = False
+) -> list[Message]:
+    """Call a role template.
+
+    Raises:
+        PromptError: it refuses the messages.
+    """
+    try:
+        return template(messages, inference=inference)
+    except AisPromptError:
+        raise
+    except Exception as error:  # it may be the user's own code
+        name = getattr(template, "__name__", type(template).__name__)
+        raise PromptError(f"the role template {name} refuses the messages: {error}") from error
+
+
+def _joined(messages: Sequence[Message]) -> str:
+    return "".join(message.text_content for message in messages)
 
 
 def bos_text(tokenizer: Any) -> str:

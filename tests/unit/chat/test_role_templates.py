@@ -273,15 +273,31 @@ def test_a_role_that_the_model_lacks_takes_its_fallback() -> None:
 
 def test_templates_of_ones_own() -> None:
     prompt = dialogue(("HUMAN", "q"), ("BOT", "gold"))
-    assert rendered(f"{__name__}.EurekaTemplate", prompt) == "qEureka!"
+    assert rendered(f"{__name__}.EurekaTemplate", prompt) == "q"
     assert rendered(f"{__name__}.shouting", prompt) == "user: Q\nassistant: "
     with pytest.raises(PromptError, match="the role template broken refuses the messages: 'tool'"):
         rendered(f"{__name__}.broken", prompt)
 
 
 def test_a_model_behind_an_api_has_none() -> None:
-    with pytest.raises(ConfigError, match="is sent messages"):
-        make_chat_format("messages", None, lambda: None, TAGS)
+    for template in (TAGS, "ChatMLTemplate", "Llama2ChatTemplate", "MistralChatTemplate"):
+        with pytest.raises(ConfigError, match="one is sent messages"):
+            make_chat_format("messages", None, lambda: None, template)
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["GrammarErrorCorrectionTemplate", {"user": ("Correct this to standard English: ", "\n---\nCorrected: ")}],
+)
+def test_a_chat_server_is_sent_the_task_in_the_message_of_the_user(template: Any) -> None:
+    chat = make_chat_format("messages", None, lambda: None, template)
+    filled = PromptList([{"role": "SYSTEM", "prompt": "Be brief."}]).as_section("begin") + PromptList(
+        [{"role": "HUMAN", "prompt": "This are a cat"}]
+    ).as_section("round")
+    task = "Correct this to standard English: This are a cat\n---\nCorrected: "
+    sent = [(message.role, message.content) for message in chat.render(filled, "gen") if not isinstance(message, str)]
+    assert sent == [("system", "Be brief."), ("user", task)]
+    assert [(one.role, one.content) for one in chat.render("This are a cat", "gen")] == [("user", task)]  # type: ignore[union-attr]
 
 
 class Tokenizer:
