@@ -26,7 +26,7 @@ from ais_prompt.chat.role_templates import (
     RoleTemplateInterface,
     SummarizeTemplate,
 )
-from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
+from ais_prompt.chat.tokenizer_template import MediaKinds, TokenizerChatFormat
 from ais_prompt.errors import ConfigError
 
 
@@ -35,6 +35,7 @@ def make_chat_format(
     meta_template: MetaTemplateConfig,
     tokenizer: Callable[[], Any],
     role_template: Mapping[str, Any] | str | None = None,
+    media_kinds: MediaKinds = frozenset,
 ) -> ChatFormat:
     """The format for a model's ``prompt_style`` (``text``, ``messages`` or ``chat_template``).
 
@@ -43,6 +44,7 @@ def make_chat_format(
         meta_template: the model's ``meta_template``: a mapping, a list of messages in OpenAI form, or None.
         tokenizer: gives the model's tokenizer when it is first needed.
         role_template: the model's ``prompt_template``; it takes the place of the meta template.
+        media_kinds: gives what a model with its own chat template takes besides text.
 
     Raises:
         ConfigError: the template has the wrong shape or cannot be found, or a role template is given to an API model.
@@ -53,7 +55,7 @@ def make_chat_format(
     if style == "text":
         return LanguageModelFormat(parse_meta_template(meta_template, tokenizer), tokenizer)
     messages = _messages_format(meta_template, tokenizer)
-    return messages if style == "messages" else TokenizerChatFormat(messages, tokenizer)
+    return messages if style == "messages" else TokenizerChatFormat(messages, tokenizer, media_kinds)
 
 
 def _messages_format(meta_template: MetaTemplateConfig, tokenizer: Callable[[], Any]) -> ApiFormat | RawMessagesFormat:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -11,10 +11,12 @@ from ais_prompt.chat.formats import ChatFormat, Mode
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, text_of
 from ais_prompt.types import Content, Message, Prompt
-from ais_prompt.utils.media import FILE_NOTE, local_file
+from ais_prompt.utils.media import FILE_NOTE, KINDS, has_scheme, local_file, source_of
 
 MEDIA: Final = "prompt_mm"
 """The key of a turn whose value is a list of parts."""
+_TAKERS: Final = "use OpenAIChatModel, or HuggingFaceChatModel with a model that has a processor"
+"""Which models take media, for messages."""
 
 
 class LocalFilesFormat:
@@ -38,7 +40,7 @@ class LocalFilesFormat:
             PromptError: as the inner format; or a message has a list of parts that is empty.
         """
         rendered = self.inner.render(prompt, mode)
-        return rendered if isinstance(rendered, str) else tuple(map(_noted, rendered))
+        return rendered if isinstance(rendered, str) else note_files(rendered)
 
 
 def has_media(item: Item) -> bool:
@@ -56,11 +58,48 @@ def refuse_media(pieces: Iterable[Piece]) -> None:
         if isinstance(item, (str, Section)):
             continue
         if MEDIA in item:
-            raise PromptError("this model is given text, and no images or other media", fix="use OpenAIChatModel")
+            raise _no_media()
         if "content" in item:
             raise PromptError(
                 "messages in OpenAI form need a chat model", fix="use a chat model, or PromptTemplate with a dialogue"
             )
+
+
+def note_files(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Say of each local file in the messages what it is.
+
+    Raises:
+        DataError, PromptError: as `LocalFilesFormat.render`.
+    """
+    return tuple(map(_noted, messages))
+
+
+def check_taken(part: Mapping[str, Any], kinds: Collection[str]) -> None:
+    """See that a model in this process can be given a part.
+
+    Args:
+        part: a part in OpenAI form.
+        kinds: what the model takes, of ``image``, ``audio`` and ``video``; empty if it takes text only.
+
+    Raises:
+        PromptError: the model does not take such parts, or the part has to be fetched from elsewhere.
+    """
+    if not kinds:
+        raise _no_media()
+    kind = KINDS.get(str(part.get("type")))
+    if kind is None and part.get("type") != "text":
+        raise PromptError(
+            f"a local model knows no parts of the type {part.get('type')!r}",
+            fix=f"use one of text, {', '.join(KINDS)}",
+        )
+    if kind is not None and kind not in kinds:
+        raise PromptError(f"this model takes {' and '.join(sorted(kinds))}, but the prompt has {kind}", fix=_TAKERS)
+    source = source_of(part)
+    if has_scheme(source) and not source.lower().startswith(("data:", "file://")):
+        raise PromptError(
+            f"a local model is given files and fetches nothing, but the prompt has the URL {source[:200]!r}",
+            fix="download it, and write the path of the file",
+        )
 
 
 def bare_parts(prompt: PromptList) -> Content:
@@ -76,6 +115,10 @@ def join_contents(first: Content, second: Content) -> Content:
     if isinstance(first, str) and isinstance(second, str):
         return f"{first}\n{second}"
     return _parts(first) + _parts(second)
+
+
+def _no_media() -> PromptError:
+    return PromptError("this model is given text, and no images or other media", fix=_TAKERS)
 
 
 def _parts(content: Content) -> tuple[Mapping[str, Any], ...]:

@@ -1,58 +1,82 @@
-"""The chat template of a model's own tokenizer."""
+"""The chat template of a model's own tokenizer, and messages with media for that of its processor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeAlias
 
 from ais_prompt.chat.formats import MessagesFormat, Mode
+from ais_prompt.chat.media import check_taken, join_contents, note_files
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.types import Message, prompt_to_json
+from ais_prompt.types import Message, Prompt, prompt_to_json
+
+MediaKinds: TypeAlias = Callable[[], Collection[str]]
+"""Gives what a model takes, of ``image``, ``audio`` and ``video``, when a prompt with media needs to know."""
 
 
 class TokenizerChatFormat:
     """Messages, rendered to one text by the tokenizer's chat template, special tokens included.
 
+    Messages with media stay messages: the model's processor renders them together with the media.
+
     Args:
         messages: the format that makes the messages.
         tokenizer: gives the Hugging Face tokenizer when it is first needed.
+        media_kinds: gives what the model takes besides text.
     """
 
-    def __init__(self, messages: MessagesFormat, tokenizer: Callable[[], Any]) -> None:
+    def __init__(
+        self, messages: MessagesFormat, tokenizer: Callable[[], Any], media_kinds: MediaKinds = frozenset
+    ) -> None:
         self.messages = messages
         self.tokenizer = tokenizer
+        self.media_kinds = media_kinds
 
-    def render(self, prompt: str | PromptList, mode: Mode) -> str:
+    def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:
         """The text that the model sees; in ``gen`` mode it ends with the opening of the assistant's turn.
 
+        Prompts with media are messages, with a note beside each local file.
+
         Raises:
-            PromptError: the tokenizer has no chat template, or its template refuses the messages.
+            PromptError: as `conversation`; the tokenizer has no chat template, or its template refuses the messages.
+            DataError: a local file cannot be read, or is of another kind than its part.
         """
         messages = self.conversation(prompt, mode)
+        if _has_parts(messages):
+            return note_files(messages)
         tokenizer = self.tokenizer()
         if not getattr(tokenizer, "chat_template", None):
             raise PromptError(
                 "the tokenizer has no chat template",
                 fix="use HuggingFaceBaseModel for a model that is no chat model",
             )
-        try:
-            text: str = tokenizer.apply_chat_template(
-                prompt_to_json(messages), tokenize=False, add_generation_prompt=mode == "gen"
-            )
-        except Exception as error:  # Jinja templates raise whatever they like
-            raise PromptError(f"the tokenizer's chat template refuses the messages: {error}") from error
+        text = _applied(tokenizer, messages, mode)
+        if not _shows_questions(text, messages):
+            # Templates of models that take media may write lists of parts only, and lose a content that is a text.
+            in_parts = tuple(Message(one.role, join_contents(one.content, ())) for one in messages)
+            as_parts = _applied(tokenizer, in_parts, mode)
+            if _shows_questions(as_parts, messages):
+                return as_parts
         return text
 
     def conversation(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
         """The messages that the chat template is given: none empty, roles in turn.
 
         Raises:
-            PromptError: the prompt does not fit the meta template, has media, or says nothing.
+            PromptError: the prompt does not fit the meta template, has media that the model does not take, or says
+                nothing.
         """
         messages = self.messages.render(prompt, mode)
-        if not all(isinstance(message.content, str) for message in messages):
-            raise PromptError("this model is given text, and no images or other media", fix="use OpenAIChatModel")
+        if _has_parts(messages):
+            kinds = self.media_kinds()
+            for message in messages:
+                for part in () if isinstance(message.content, str) else message.content:
+                    check_taken(part, kinds)
+            if mode == "ppl":
+                raise PromptError(
+                    "no likelihood is computed for prompts with images or other media", fix="use GenInferencer"
+                )
         return merge_neighbours(messages)
 
 
@@ -67,10 +91,30 @@ def merge_neighbours(messages: Sequence[Message]) -> tuple[Message, ...]:
         if not message.content:
             continue
         last = merged[-1] if merged else None
-        if last and last.role == message.role and isinstance(last.content, str) and isinstance(message.content, str):
-            merged[-1] = Message(message.role, f"{last.content}\n{message.content}")
+        if last and last.role == message.role:
+            merged[-1] = Message(message.role, join_contents(last.content, message.content))
         else:
             merged.append(message)
     if not merged:
         raise PromptError("the prompt says nothing", fix="look at it with `aisprompt view-prompt`")
     return tuple(merged)
+
+
+def _applied(tokenizer: Any, messages: Sequence[Message], mode: Mode) -> str:
+    try:
+        text: str = tokenizer.apply_chat_template(
+            prompt_to_json(tuple(messages)), tokenize=False, add_generation_prompt=mode == "gen"
+        )
+    except Exception as error:  # Jinja templates raise whatever they like
+        raise PromptError(f"the tokenizer's chat template refuses the messages: {error}") from error
+    return text
+
+
+def _shows_questions(text: str, messages: Sequence[Message]) -> bool:
+    """Whether all that users say is in the text; templates may trim it."""
+    said = (message.content for message in messages if message.role == "user")
+    return all(content.strip() in text for content in said if isinstance(content, str))
+
+
+def _has_parts(messages: Sequence[Message]) -> bool:
+    return not all(isinstance(message.content, str) for message in messages)

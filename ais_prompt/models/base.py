@@ -83,6 +83,22 @@ class TokenizingModel(Protocol):
 
 
 @runtime_checkable
+class MediaModel(Protocol):
+    """A model in this process's memory that may take images, sound or film besides text."""
+
+    def media_kinds(self, *, offline: bool = False) -> frozenset[str]:
+        """What it takes, of ``image``, ``audio`` and ``video``; empty if it takes text only.
+
+        Args:
+            offline: download nothing: a model that is not on this machine is taken to take everything.
+
+        Raises:
+            ModelError: what is needed to read media cannot be loaded.
+            MissingExtra: a package for it is not installed.
+        """
+
+
+@runtime_checkable
 class BatchModel(Model, Protocol):
     """A model that answers many requests in one call, such as one in this process's memory.
 

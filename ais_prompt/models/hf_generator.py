@@ -53,11 +53,43 @@ class Generator:
                 self._reuse.forget()  # whoever tries again has all the memory there is
             raise
 
+    def answer_media(
+        self, rows: Sequence[Sequence[int]], inputs: Any, decoding: Decoding, seed: int | None
+    ) -> list[Completion]:
+        """Answer prompts with media in one batch.
+
+        Nothing is reused, neither here nor for texts that come after: equal tokens may stand for different images, and
+        some networks remember where in the prompt the images were.
+
+        Args:
+            rows: token ids of each prompt, without padding.
+            inputs: the same prompts as a processor of transformers makes them, padded on the left.
+            decoding, seed: as in `answer`.
+
+        Returns:
+            As `answer`.
+
+        Raises:
+            IndexError, RuntimeError, ValueError: as `answer`.
+        """
+        self._reuse = None
+        batch = inputs.to(self._network.device, dtype=self._network.dtype)
+        return self._generate([tuple(row) for row in rows], batch, None, decoding, seed)
+
     def _answer(self, rows: Sequence[tuple[int, ...]], decoding: Decoding, seed: int | None) -> list[Completion]:
         batch = _left_padded(self._tokenizer, rows, self._network.device)
+        return self._generate(rows, batch, self._reuse.cache_for(rows) if self._reuse else None, decoding, seed)
+
+    def _generate(
+        self,
+        rows: Sequence[tuple[int, ...]],
+        batch: Mapping[str, Any],
+        cache: Any,
+        decoding: Decoding,
+        seed: int | None,
+    ) -> list[Completion]:
         width = batch["input_ids"].shape[1]
         ends = end_tokens(self._network, self._tokenizer, decoding)
-        cache = self._reuse.cache_for(rows) if self._reuse else None
         not_a_number = NotANumber()
         with quiet(), _seeded(self._network.device, seed):
             output = self._network.generate(

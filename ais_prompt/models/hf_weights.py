@@ -13,7 +13,35 @@ from ais_prompt.utils.imports import require
 _WHY = "a local Hugging Face model"
 
 
-def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bool) -> Any:
+def hub_options(path: str, options: Mapping[str, Any], *, trust_remote_code: bool) -> dict[str, Any]:
+    """Arguments of ``from_pretrained`` for what comes along with a model's weights: which version, and from where.
+
+    Raises:
+        ModelError: as `local_folder`.
+    """
+    of_hub = {name: options[name] for name in ("revision", "cache_dir", "token", "subfolder") if name in options}
+    return {"trust_remote_code": trust_remote_code, "local_files_only": local_folder(path) is not None, **of_hub}
+
+
+def media_class(path: str, options: Mapping[str, Any]) -> Any:
+    """The class of transformers for a network that reads images, sound or film, and goes on with text.
+
+    Args:
+        path: a folder or a hub id.
+        options: arguments of ``from_pretrained``, as `hub_options` gives them.
+
+    Returns:
+        None if the model's network reads text only.
+    """
+    import transformers
+
+    # Before transformers 5 there is a class for images only.
+    auto = getattr(transformers, "AutoModelForMultimodalLM", None) or transformers.AutoModelForImageTextToText
+    config = transformers.AutoConfig.from_pretrained(path, **options)
+    return auto if type(config) in auto._model_mapping and not getattr(config, "is_encoder_decoder", False) else None
+
+
+def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bool, with_media: bool = False) -> Any:
     """The network, ready to generate.
 
     Args:
@@ -22,6 +50,7 @@ def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bo
             places the network, ``dtype`` (or ``torch_dtype``) says its precision. Otherwise it goes to the first of
             cuda, mps and cpu, in the precision of its weights on an accelerator and in float32 on a cpu.
         trust_remote_code: may code that comes with the model be run?
+        with_media: a network may read media besides text.
 
     Raises:
         ModelError: it cannot be found or loaded, or weights are missing in its files.
@@ -35,9 +64,10 @@ def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bo
     with loading("model", path, local=folder is not None):
         from transformers import AutoModelForCausalLM
 
-        network, report = AutoModelForCausalLM.from_pretrained(
-            str(folder or path), output_loading_info=True, **arguments
-        )
+        place = str(folder or path)
+        of_hub = hub_options(path, options, trust_remote_code=trust_remote_code)
+        network_class = (media_class(place, of_hub) if with_media else None) or AutoModelForCausalLM
+        network, report = network_class.from_pretrained(place, output_loading_info=True, **arguments)
         _refuse_missing_weights(path, report["missing_keys"])
         if "device_map" not in options:
             network.to(_best_device())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import Any, ClassVar, Final
 
@@ -16,6 +17,7 @@ from ais_prompt.models.hf_files import fingerprint, local_folder
 from ais_prompt.models.hf_generation import is_sampling, refuse_taken_options, without_sampling
 from ais_prompt.models.hf_generator import Generator
 from ais_prompt.models.hf_halves import free_accelerator, in_halves
+from ais_prompt.models.hf_processor import MediaProcessor, load_processor, media_in
 from ais_prompt.models.hf_scorer import Scorer
 from ais_prompt.models.hf_scoring import Row, scoring_row
 from ais_prompt.models.hf_tokenizer import encode, load_tokenizer
@@ -26,6 +28,7 @@ from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.imports import require_installed
+from ais_prompt.utils.media import KINDS
 
 _SECRETS: Final = {"token", "use_auth_token"}
 
@@ -190,7 +193,7 @@ class HuggingFaceBaseModel:
         """
         if self._network is None:
             self.tokenizer()
-            network = load_network(self.path, self.model_kwargs, trust_remote_code=self.trust_remote_code)
+            network = self._load_network()
             check_generation_options(self.path, self.decoding(None, ()).extra)
             self._network = network
 
@@ -198,9 +201,6 @@ class HuggingFaceBaseModel:
         """Answer requests in one batch, in order; a request that cannot be answered has a failure in its place."""
         self.load()
         started = perf_counter()
-        if self._generator is None:
-            options, kept = self.decoding(None, ()).extra, self.prefix_cache_tokens
-            self._generator = Generator(self._network, self.tokenizer(), options, cache_tokens=kept)
         rows = [self.encode(request.prompt) for request in requests]
         decoding = _shared_decoding(requests)
         failures = [self._refusal(row, decoding.max_out_len) for row in rows]
@@ -242,8 +242,18 @@ class HuggingFaceBaseModel:
             self._network = self._generator = self._scorer = None
             free_accelerator()
 
+    def _load_network(self) -> Any:
+        return load_network(self.path, self.model_kwargs, trust_remote_code=self.trust_remote_code)
+
+    def _open_generator(self) -> Generator:
+        if self._generator is None:
+            options, kept = self.decoding(None, ()).extra, self.prefix_cache_tokens
+            self._generator = Generator(self._network, self.tokenizer(), options, cache_tokens=kept)
+        return self._generator
+
     def _scoring_row(self, request: Request) -> Row | Failure:
-        assert isinstance(request.prompt, str)
+        if not isinstance(request.prompt, str):
+            return Failure("cannot_score", "the prompt has images or other media", fatal=True)
         assert isinstance(request.decoding, Scoring)
         row = scoring_row(request.prompt, request.decoding, self.tokenizer(), self.encode)
         return row if isinstance(row, Failure) else self._refusal(row.tokens, 0 if row.is_choice else 1) or row
@@ -268,13 +278,14 @@ class HuggingFaceBaseModel:
 
     def _answer(self, batch: Sequence[tuple[Request, list[int]]]) -> list[Completion]:
         requests, rows = [request for request, _ in batch], [row for _, row in batch]
-        assert self._generator is not None
-        return self._generator.answer(rows, _shared_decoding(requests), _batch_seed(requests))
+        return self._open_generator().answer(rows, _shared_decoding(requests), _batch_seed(requests))
 
 
 @MODELS.register_module()
 class HuggingFaceChatModel(HuggingFaceBaseModel):
     """A chat model. Its prompts are messages, rendered to text with its tokenizer's chat template before they arrive.
+
+    Prompts with images, sound or film arrive as messages. The model's processor renders them, if the model has one.
 
     Args and errors are those of `HuggingFaceBaseModel`.
     """
@@ -282,6 +293,71 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
     prompt_style: PromptStyle = "chat_template"
     # The rendered text holds BOS and all other special tokens already.
     adds_special_tokens: ClassVar[bool] = False
+
+    def media_kinds(self, *, offline: bool = False) -> frozenset[str]:
+        """What the model's processor takes, as `MediaModel.media_kinds`."""
+        if offline and local_folder(self.path) is None:
+            return frozenset(KINDS.values())
+        return self._processor.kinds if self._processor else frozenset()
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """Token ids of a prompt, exactly as the network is given them; the places of an image are tokens, too.
+
+        Raises:
+            PromptError: the processor refuses the prompt, or the prompt has media and the model has no processor.
+            ModelError: as `HuggingFaceBaseModel.encode`.
+        """
+        if isinstance(prompt, str) or self._processor is None:
+            return super().encode(prompt)
+        try:
+            return self._processor.rows(self._processor.inputs([prompt]))[0]
+        except ValueError as error:
+            raise PromptError(str(error), where=self.path, fix="check the file, and the chat template") from error
+
+    def generate(self, requests: Sequence[Request]) -> list[Completion]:
+        """Answer requests in order, those with media of the same kinds in one batch; failures as in the base class."""
+        groups: dict[frozenset[str] | None, list[int]] = {}
+        for number, request in enumerate(requests):
+            groups.setdefault(media_in(request.prompt), []).append(number)
+        completions: dict[int, Completion] = {}
+        for kinds, numbers in groups.items():
+            answer = super().generate if kinds is None else self._generate_with_media
+            completions |= zip(numbers, answer([requests[number] for number in numbers]), strict=True)
+        return [completions[number] for number in range(len(requests))]
+
+    def _generate_with_media(self, requests: Sequence[Request]) -> list[Completion]:
+        self.load()
+        started = perf_counter()
+        outcomes = in_halves(requests, self._answer_with_media, kind="generation")
+        seconds = perf_counter() - started
+        return [
+            self._completion(request.prompt, outcome, seconds)
+            for request, outcome in zip(requests, outcomes, strict=True)
+        ]
+
+    def _answer_with_media(self, requests: Sequence[Request]) -> list[Completion | Failure]:
+        processor, decoding = self._processor, _shared_decoding(requests)
+        assert processor is not None  # the chat format refuses media otherwise
+        prompts = [request.prompt for request in requests if not isinstance(request.prompt, str)]
+        inputs = processor.inputs(prompts)
+        rows = processor.rows(inputs)
+        refused = {number: why for number, row in enumerate(rows) if (why := self._refusal(row, decoding.max_out_len))}
+        fit = [number for number in range(len(rows)) if number not in refused]
+        if refused and fit:
+            inputs = processor.inputs([prompts[number] for number in fit])
+        answers: dict[int, Completion | Failure] = dict(refused)
+        if fit:
+            seed = _batch_seed([requests[number] for number in fit])
+            generator, fit_rows = self._open_generator(), [rows[number] for number in fit]
+            answers |= zip(fit, generator.answer_media(fit_rows, inputs, decoding, seed), strict=True)
+        return [answers[number] for number in range(len(rows))]
+
+    @cached_property
+    def _processor(self) -> MediaProcessor | None:
+        return load_processor(self.path, self.tokenizer, self.model_kwargs, trust_remote_code=self.trust_remote_code)
+
+    def _load_network(self) -> Any:
+        return load_network(self.path, self.model_kwargs, trust_remote_code=self.trust_remote_code, with_media=True)
 
 
 def _shared_decoding(requests: Sequence[Request]) -> Decoding:

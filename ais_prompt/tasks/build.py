@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from ais_prompt.chat import ChatFormat, make_chat_format
 from ais_prompt.chat.media import LocalFilesFormat
 from ais_prompt.chat.meta_template import end_tokens
+from ais_prompt.chat.tokenizer_template import MediaKinds
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
-from ais_prompt.models.base import Model
+from ais_prompt.models.base import MediaModel, Model
 from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
 from ais_prompt.registry import (
@@ -71,16 +72,19 @@ def build_model(spec: ModelSpec) -> Model:
     return model
 
 
-def build_chat_format(spec: ModelSpec, style: str, tokenizer: Callable[[], Any]) -> ChatFormat:
+def build_chat_format(
+    spec: ModelSpec, style: str, tokenizer: Callable[[], Any], media_kinds: MediaKinds = frozenset
+) -> ChatFormat:
     """The model's side of the prompt.
 
     Args:
         spec: the model's spec.
         style: the model's ``prompt_style``.
         tokenizer: gives the model's tokenizer when it is first needed.
+        media_kinds: gives what the model takes besides text, where it has a chat template of its own.
     """
     try:
-        chat = make_chat_format(style, spec.meta_template, tokenizer, spec.prompt_template)
+        chat = make_chat_format(style, spec.meta_template, tokenizer, spec.prompt_template, media_kinds)
     except AisPromptError as error:
         key = "meta_template" if spec.prompt_template is None else "prompt_template"
         for fault in faults_of(error):
@@ -137,7 +141,8 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
 
 def build_desk(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, data: Dataset) -> Desk:
     """What the inferencer works with."""
-    chat = build_chat_format(model_spec, model.prompt_style, model.tokenizer)
+    media_kinds = model.media_kinds if isinstance(model, MediaModel) else frozenset
+    chat = build_chat_format(model_spec, model.prompt_style, model.tokenizer, media_kinds)
     ends = end_tokens(model_spec.meta_template) if knows_stop_tokens(model) else ()
     return Desk(prompts, chat, model, data.test, ends)
 

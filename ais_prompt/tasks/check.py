@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, without_index
 from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, RepeatingInferencer
-from ais_prompt.models.base import AsyncModel, Model
+from ais_prompt.models.base import AsyncModel, MediaModel, Model
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import (
@@ -50,7 +50,7 @@ from ais_prompt.tasks.leaks import (
     refuse_shown_questions,
     shown_questions_warning,
 )
-from ais_prompt.tasks.media import check_media
+from ais_prompt.tasks.media import check_media, taken_kinds
 from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.tasks.repeat_scorer import check_k
 from ais_prompt.tasks.shots import check_shots_are_shown
@@ -130,9 +130,10 @@ def _check_model(spec: ModelSpec, faults: FaultList) -> _ModelSide | None:
         return None
     if not is_shipped(type(model)) and not faults.passes(lambda: call_model(model), spec.where):
         return None
+    media_kinds = partial(model.media_kinds, offline=True) if isinstance(model, MediaModel) else frozenset
     known = not isinstance(model, AsyncModel) or getattr(model, "tokenizer_path", None)
     tokenizer = _PlainTokenizer if known else lambda: None
-    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, tokenizer), spec.where)
+    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, tokenizer, media_kinds), spec.where)
     return _ModelSide(spec, model, chat) if chat else None
 
 
@@ -223,6 +224,8 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
         found = trials(task, question.inferencer, desk, question.sample, question.shots)
         seen = [trial.seen for trial in found]
         check_shots_are_shown(question.inferencer, question.sample, question.shots, desk, seen)
+        if kinds := taken_kinds(side.model, question.builder, offline=True):
+            check_media(question.builder, question.data.test, question.shots, kinds)
         if not is_shipped(type(question.inferencer)):
             call_inferencer(question.inferencer, question.sample, question.shots, desk)
     except ConfigError as error:

@@ -38,7 +38,7 @@ from ais_prompt.tasks.build import build_desk, build_inferencer, build_prompts, 
 from ais_prompt.tasks.clusters import check_cluster, cluster_of
 from ais_prompt.tasks.duplicates import numbered
 from ais_prompt.tasks.gaps import NO_VALUE, shown_gap
-from ais_prompt.tasks.media import check_media
+from ais_prompt.tasks.media import check_media, taken_kinds
 from ais_prompt.tasks.memory import Memory
 from ais_prompt.tasks.progress import OpenProgress, Progress
 from ais_prompt.tasks.shots import fitting_shots
@@ -156,7 +156,7 @@ def infer(
     """
     work = prepare(task, model, data)
     check_cluster(task.dataset.eval, work.data.test)
-    check_media(work.desk.builder, work.data.test, work.shown_rows())
+    check_media(work.desk.builder, work.data.test, work.shown_rows(), taken_kinds(model, work.desk.builder))
     total = len(work.data.test)
     activity = partial(_activity, model) if isinstance(model, AsyncModel) else Activity
     model_abbr, dataset_abbr = task.model.abbr, task.dataset.abbr

@@ -2,31 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from ais_prompt.chat.media import check_taken
 from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.models.base import MediaModel, Model
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.types import Sample
 from ais_prompt.utils.media import check_part
 
 
-def check_media(prompts: PromptBuilder, samples: Iterable[Sample], shown: Iterable[Sample] = ()) -> None:
+def taken_kinds(model: Model, prompts: PromptBuilder, *, offline: bool = False) -> Collection[str] | None:
+    """What a model takes besides text; None if only its server knows that, or no prompt has media.
+
+    Raises:
+        ModelError, MissingExtra: as `MediaModel.media_kinds`.
+    """
+    if not prompts.may_hold_media or not isinstance(model, MediaModel):
+        return None
+    return model.media_kinds(offline=offline)
+
+
+def check_media(
+    prompts: PromptBuilder,
+    samples: Iterable[Sample],
+    shown: Iterable[Sample] = (),
+    kinds: Collection[str] | None = None,
+) -> None:
     """See that every image, sound and film can be sent. Nothing is fetched from elsewhere.
 
     Args:
-        prompts: make the prompts.
+        prompts: makes the prompts of the samples.
         samples: the questions.
         shown: the rows that are shown as examples.
+        kinds: what the model takes; None leaves that to the model.
 
     Raises:
         DataError: some cannot: how many, and what is wrong with the first.
-        PromptError: the template does not fit a sample.
+        PromptError: the template does not fit a sample, or the model does not take what it shows.
     """
     if not prompts.may_hold_media:
         return
-    faults = chain(_faults(samples, prompts.media, "sample"), _faults(shown, prompts.example_media, "example"))
+    faults = chain(
+        _faults(samples, prompts.media, "sample", kinds), _faults(shown, prompts.example_media, "example", kinds)
+    )
     first = next(faults, None)
     if first is not None:
         more = sum(1 for _ in faults)
@@ -34,15 +55,20 @@ def check_media(prompts: PromptBuilder, samples: Iterable[Sample], shown: Iterab
 
 
 def _faults(
-    samples: Iterable[Sample], media: Callable[[Sample], Sequence[Mapping[str, Any]]], kind: str
+    samples: Iterable[Sample],
+    media: Callable[[Sample], Sequence[Mapping[str, Any]]],
+    name: str,
+    kinds: Collection[str] | None,
 ) -> Iterator[AisPromptError]:
     """What is wrong with the media of each sample, at most one fault of each."""
     for sample in samples:
         try:
             for part in media(sample):
                 check_part(part)
+                if kinds is not None:
+                    check_taken(part, kinds)
         except AisPromptError as error:
-            error.where = error.where or f"{kind} {sample.id}, row {sample.index}"
+            error.where = error.where or f"{name} {sample.id}, row {sample.index}"
             yield error
 
 

@@ -184,7 +184,7 @@ class _MarkingFormat:
 
     def __init__(self, chat: ChatFormat, builder: PromptBuilder, examples: Sequence[Sample], marks: _Marks) -> None:
         self._chat = (
-            TokenizerChatFormat(_MarkedMessages(chat.messages, marks), chat.tokenizer)
+            TokenizerChatFormat(_MarkedMessages(chat.messages, marks), chat.tokenizer, chat.media_kinds)
             if isinstance(chat, TokenizerChatFormat)
             else chat
         )

@@ -68,16 +68,24 @@ class MediaFile(Struct, frozen=True):
         """
         return {"mime": self.mime, "bytes": self.size, "sha256": _digest(self)}
 
+    def read(self) -> bytes:
+        """Read its content.
+
+        Raises:
+            DataError: it cannot be read.
+        """
+        try:
+            return read_regular(self.path)
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
+
     def base64(self) -> str:
         """Its bytes in base64.
 
         Raises:
             DataError: it cannot be read.
         """
-        try:
-            return base64.b64encode(read_regular(self.path)).decode()
-        except OSError as error:
-            raise _unreadable(self.path, error) from None
+        return base64.b64encode(self.read()).decode()
 
 
 def has_scheme(reference: str) -> bool:
@@ -118,13 +126,22 @@ def check_part(part: Mapping[str, Any]) -> None:
     local_file(part)
     source = source_of(part)
     if found := _BASE64.match(source):
-        try:
-            base64.b64decode("".join(source[found.end() :].split()), validate=True)
-        except binascii.Error as error:
-            raise DataError(
-                f"what should be base64 is not: {_shortened(source)!r} ({error})",
-                fix="give base64, or write '{image}' instead of 'data:...;base64,{image}' for paths and URLs",
-            ) from None
+        _decoded(source[found.end() :], source)
+
+
+def part_bytes(part: Mapping[str, Any]) -> bytes | None:
+    """Read the content of a media part: a local file, or base64. None for a URL that points elsewhere.
+
+    Raises:
+        DataError: as `check_part`.
+    """
+    file = local_file(part)
+    if file is not None:
+        return file.read()
+    source = source_of(part)
+    if found := _BASE64.match(source):
+        return _decoded(source[found.end() :], source)
+    return None if has_scheme(source) else _decoded(source, source)
 
 
 def describe_part(part: Mapping[str, Any]) -> str:
@@ -138,6 +155,16 @@ def describe_part(part: Mapping[str, Any]) -> str:
     elif found := _BASE64.match(source):
         words += [found[1], _size((len(source) - found.end()) * 3 // 4)]
     return ", ".join(words) + f": {_shortened(source)}"
+
+
+def _decoded(text: str, source: str) -> bytes:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except binascii.Error as error:
+        raise DataError(
+            f"what should be base64 is not: {_shortened(source)!r} ({error})",
+            fix="give base64, or write '{image}' instead of 'data:...;base64,{image}' for paths and URLs",
+        ) from None
 
 
 def _path(reference: str) -> Path:

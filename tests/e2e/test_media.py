@@ -1,4 +1,4 @@
-"""Images from a data file to a server."""
+"""Images from a data file to a server, and to a local model."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.project import Project
-from tests.media import JPEG, PNG
+from tests.media import JPEG, PNG, wav
 from tests.servers import MockServer, mock_server
+from tests.vision_model import image_bytes, save_vision_model
+
+DEMO_MODEL = Path(__file__).parents[2] / "configs" / "data" / "demo_model"
 
 DATASET = """dict(
     abbr='sums',
@@ -30,6 +34,7 @@ DATASET = """dict(
         inferencer=dict(type='GenInferencer'),
     ),
 )"""
+LOCAL = "dict(type='HuggingFaceChatModel', abbr='fake', path={path!r}, max_out_len=8)"
 MODEL = "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, retry=0)"
 
 
@@ -95,3 +100,64 @@ def test_view_prompt_shows_type_size_and_digest_of_a_local_file(images: Project)
     [view] = json.loads(images.run("view-prompt", "eval.py", "--json").stdout)
     part = view["prompt"][0]["content"][1]
     assert part["file"] == {"mime": "image/png", "bytes": len(PNG), "sha256": digest}
+
+
+@pytest.fixture
+def seeing(images: Project) -> Project:
+    """A project whose model is a tiny one with a processor, and whose images differ."""
+    save_vision_model(images.root / "seeing")
+    for name, colour in (("a", "red"), ("b", "blue")):
+        (images.root / "data" / f"{name}.png").write_bytes(image_bytes(colour))
+    images.write_config(models=LOCAL.format(path="./seeing"), datasets=DATASET)
+    return images
+
+
+def test_a_local_model_is_shown_images_and_asked_again_when_one_changes(seeing: Project) -> None:
+    shown = seeing.run("view-prompt", "eval.py", "-n")
+    assert shown.returncode == 0, shown.stderr
+    assert "As sent: messages, " in shown.stdout
+    assert "⟨image, image/png, " in shown.stdout
+    assert seeing.run("check", "eval.py").returncode == 0
+    done = seeing.run("run", "eval.py", "-m", "infer")
+    assert done.returncode == 0, done.stderr
+    first = [row["prediction"] for row in seeing.predictions()]
+    assert first[0] != first[1]
+    (seeing.root / "data" / "b.png").write_bytes((seeing.root / "data" / "a.png").read_bytes())
+    again = seeing.run("run", "eval.py", "-m", "infer", "-r")
+    assert again.returncode == 0, again.stderr
+    assert "1 of 2" in again.stdout + again.stderr
+
+
+@pytest.mark.parametrize("verb", [("check",), ("run",), ("view-prompt", "-n")])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("<AIS_IMAGE_START>https://example.org/a.png<AIS_CONTENT_TAG>", "fetches nothing"),
+        ("<AIS_AUDIO_START>data/a.wav<AIS_CONTENT_TAG>", "takes image, but the prompt has audio"),
+    ],
+)
+def test_what_a_local_model_does_not_take_is_refused_before_it_is_loaded(
+    seeing: Project, verb: tuple[str, ...], value: str, words: str
+) -> None:
+    (seeing.root / "data" / "a.wav").write_bytes(wav())
+    (seeing.root / "seeing" / "model.safetensors").unlink()
+    fine = "<AIS_TEXT_START>What?<AIS_CONTENT_TAG>"
+    rows = [{"question": fine + value, "answer": "x"}]
+    if verb[0] != "view-prompt":  # which shows the first only
+        rows.insert(0, {"question": fine, "answer": "y"})
+    seeing.write_data(rows, "images.jsonl")
+    audio = "\n                'audio': {'type': 'audio_url', 'audio_url': {'url': '{audio}'}},\n            }),"
+    seeing.write_config(models=LOCAL.format(path="./seeing"), datasets=DATASET.replace("\n            }),", audio, 1))
+    done = seeing.run(verb[0], "eval.py", *verb[1:])
+    assert done.returncode == 2, done.stdout
+    assert words in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_a_local_model_without_a_processor_names_the_models_that_take_media(images: Project) -> None:
+    images.write_config(models=LOCAL.format(path=str(DEMO_MODEL)), datasets=DATASET)
+    done = images.run("check", "eval.py")
+    assert done.returncode == 2
+    assert "use OpenAIChatModel, or HuggingFaceChatModel with a model that has a processor" in " ".join(
+        done.stderr.split()
+    )

@@ -64,9 +64,50 @@ def test_a_model_that_continues_text_takes_no_media(meta: Any) -> None:
         make_chat_format("text", meta, lambda: None).render(dialogue(IMAGE), "gen")
 
 
-def test_a_chat_template_takes_no_media() -> None:
-    with pytest.raises(PromptError, match="no images"):
-        make_chat_format("chat_template", None, lambda: None).render(dialogue(TEXT), "gen")
+def chat_template_model(*kinds: str) -> Any:
+    return make_chat_format("chat_template", None, lambda: None, media_kinds=lambda: kinds)
+
+
+@pytest.mark.parametrize("part", [TEXT, IMAGE])
+def test_a_model_without_a_processor_takes_no_media(part: Any) -> None:
+    with pytest.raises(PromptError, match="no images") as caught:
+        chat_template_model().render(dialogue(part), "gen")
+    assert caught.value.fix == "use OpenAIChatModel, or HuggingFaceChatModel with a model that has a processor"
+
+
+def test_a_model_with_a_processor_is_given_messages(tmp_path: Path) -> None:
+    path = tmp_path / "cat.png"
+    path.write_bytes(PNG)
+    local = {"type": "image_url", "image_url": {"url": str(path)}}
+    begin = [{"role": "SYSTEM", "prompt": "Be kind."}]
+    system, user = chat_template_model("image").render(dialogue(TEXT, local, begin=begin), "gen")
+    assert system == Message("system", "Be kind.")
+    assert user.content[0] == TEXT
+    assert user.content[1]["file"] == {
+        "mime": "image/png",
+        "bytes": len(PNG),
+        "sha256": user.content[1]["file"]["sha256"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (IMAGE, "fetches nothing, but the prompt has the URL 'https://example.org/a.png'"),
+        ({"type": "audio_url", "audio_url": {"url": "a.wav"}}, "takes image, but the prompt has audio"),
+        ({"type": "video_url", "video_url": {"url": "a.mp4"}}, "takes image, but the prompt has video"),
+        ({"type": "hologram", "hologram": "a"}, "no parts of the type 'hologram'"),
+    ],
+)
+def test_what_a_local_model_is_not_given(part: Any, words: str) -> None:
+    with pytest.raises(PromptError, match=words) as caught:
+        chat_template_model("image").render(dialogue(TEXT, part), "gen")
+    assert caught.value.fix
+
+
+def test_prompts_with_media_state_no_label(tmp_path: Path) -> None:
+    with pytest.raises(PromptError, match="no likelihood"):
+        chat_template_model("image").render(dialogue(TEXT), "ppl")
 
 
 def test_local_files_are_noted_beside_their_part(tmp_path: Path) -> None:

@@ -63,3 +63,20 @@ def test_no_chat_template() -> None:
 def test_a_chat_template_that_refuses() -> None:
     with pytest.raises(PromptError, match="refuses the messages: user first"):
         rendered(STRICT, ("BOT", "a"), ("HUMAN", "b"), mode="ppl")
+
+
+PARTS_ONLY = (
+    "{% for m in messages %}<{{ m['role'] }}>{% for p in m['content'] %}{{ p['text'] }}{% endfor %} {% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+def test_a_template_that_writes_parts_only_loses_no_text() -> None:
+    """As the templates of models with images are."""
+    turns = (("HUMAN", "sky?"), ("BOT", "blue"), ("HUMAN", "sea?"), ("BOT", ""))
+    assert rendered(PARTS_ONLY, *turns) == "<user>sky? <assistant>blue <user>sea? <assistant>"
+
+
+def test_a_template_that_changes_what_is_said_is_left_to_do_so() -> None:
+    shouting = CHATML.replace("m['content']", "m['content'] | upper")
+    assert rendered(shouting, ("HUMAN", "sky?"), ("BOT", "")) == "<user>SKY?\n<assistant>"
