@@ -33,12 +33,11 @@ def media_class(path: str, options: Mapping[str, Any]) -> Any:
     Returns:
         None if the model's network reads text only.
     """
-    import transformers
+    from transformers import AutoConfig, AutoModelForMultimodalLM
 
-    # Before transformers 5 there is a class for images only.
-    auto = getattr(transformers, "AutoModelForMultimodalLM", None) or transformers.AutoModelForImageTextToText
-    config = transformers.AutoConfig.from_pretrained(path, **options)
-    return auto if type(config) in auto._model_mapping and not getattr(config, "is_encoder_decoder", False) else None
+    config = AutoConfig.from_pretrained(path, **options)
+    reads_media = type(config) in AutoModelForMultimodalLM._model_mapping
+    return AutoModelForMultimodalLM if reads_media and not getattr(config, "is_encoder_decoder", False) else None
 
 
 def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bool, with_media: bool = False) -> Any:
