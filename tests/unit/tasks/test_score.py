@@ -62,7 +62,7 @@ def test_a_refusal_is_scored_and_counted(tmp_path: Path, text: str, status: str)
     assert found.refused == 1
     [row] = summary_rows([TaskOutcome("m", "d", [found])])
     assert row.refused == 1
-    assert "m/d: 1 of 2 answers is a refusal" in notes([row])
+    assert "m/d: 1 of 2 answers is a refusal" in notes([row], starred=False)
 
 
 def test_an_error_in_a_users_postprocessor_names_the_sample() -> None:
