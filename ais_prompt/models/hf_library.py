@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,8 @@ from ais_prompt.errors import AisPromptError, ModelError
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silence the library's warnings and progress bars for a while; its settings are put back afterwards."""
+    # Without torch, which tokenizers do not need, the import itself would say that models are not available.
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     from transformers.utils import logging
 
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
