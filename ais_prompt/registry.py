@@ -94,7 +94,8 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             raise
         except (Exception, SystemExit) as error:
             where = users_line(error) or defined_at(part)
-            raise ConfigError(f"{key} cannot be made: {exception_line(error)}", where=where) from error
+            what = f"{key} cannot be made: {exception_line(error)}"
+            raise ConfigError(what, where=where, fix="fix its arguments, or the part itself") from error
         # Evaluators may leave parts of their protocol out: `ais_prompt.evaluators.own` completes and guards them.
         if is_shipped(type(made)) or self.kind == "evaluators":
             return made

@@ -128,7 +128,7 @@ class OwnEvaluator:
         return values
 
     def _wrong(self, what: str, fix: str) -> PartError:
-        return PartError(f"{self._name}.{what}", where=defined_at(self._part), fix=fix)
+        return PartError(f"{self._name}.{what}", where=defined_at(self._part, what.partition(" ")[0]), fix=fix)
 
 
 class OwnJudgeEvaluator(OwnEvaluator):

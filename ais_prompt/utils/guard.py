@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin
 
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
 from ais_prompt.utils.places import defined_at, users_line
-from ais_prompt.utils.shapes import misfit, type_hints
+from ais_prompt.utils.shapes import members, misfit, type_hints
 
 _FIX = "fix it there; then go on with -r, which keeps every answer"
 
@@ -45,15 +45,6 @@ def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
             body |= {member: _guarded_member(protocol, member, name) for member in members(protocol)}
     body |= {"__init__": _hold, "__getattr__": _get, "__setattr__": _set, "__module__": type(part).__module__}
     return type(type(part).__name__, (), body)(part)
-
-
-def members(protocol: type) -> list[str]:
-    """The public methods and attributes of a protocol, its own and inherited ones."""
-    names: dict[str, None] = {}
-    for owner in reversed(protocol.__mro__):
-        if getattr(owner, "_is_protocol", False):
-            names |= dict.fromkeys([*inspect.get_annotations(owner), *vars(owner)])
-    return [name for name in names if not name.startswith("_")]
 
 
 def guarded_call(function: Callable[..., Any], returns: Any, name: str) -> Callable[..., Any]:
@@ -150,7 +141,7 @@ def _checked(value: Any, hint: Any, name: str, part: Any) -> Any:
         PartError: it does not fit.
     """
     if found := misfit(value, hint, "it"):
-        raise _wrong(f"{name} gives something of the wrong type: {found}", part)
+        raise _wrong(f"{name} gives something of the wrong type: {found}", part, member=name.rpartition(".")[2])
     if get_origin(hint) is Generator:
         return _conversation(value, hint, name, part)
     if get_origin(hint) is Iterator:
@@ -180,8 +171,8 @@ def _iterator(values: Iterator[Any], hint: Any, name: str, part: Any) -> Iterato
         yield _checked(value, hint, name, part)
 
 
-def _wrong(what: str, part: Any, fix: str = _FIX) -> PartError:
-    return PartError(what, where=defined_at(part), fix=fix)
+def _wrong(what: str, part: Any, fix: str = _FIX, member: str = "") -> PartError:
+    return PartError(what, where=defined_at(part, member), fix=fix)
 
 
 def _has(part: Any, member: str) -> bool:

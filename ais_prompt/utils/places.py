@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,15 +41,21 @@ def users_line(error: BaseException) -> str:
     )
 
 
-def defined_at(part: Any) -> str:
-    """``file:line`` where a function, a class, or the class of an object is defined; empty if Python does not know."""
+def defined_at(part: Any, member: str = "") -> str:
+    """``file:line`` where a part is defined; only the file of a class that was made without a source.
+
+    Args:
+        part: a function, a class, or an object of one.
+        member: the method or property that is meant.
+    """
     part = inspect.unwrap(reduce(lambda value, _: value.func if isinstance(value, partial) else value, range(9), part))
-    for known in (part, type(part)):
-        try:
-            return place(Path(inspect.getsourcefile(known) or ""), inspect.getsourcelines(known)[1])
-        except (TypeError, OSError):
-            continue
-    return ""
+    known = inspect.getattr_static(part, member, None) if member else None
+    places: list[Any] = [known.fget if isinstance(known, property) else known, part]
+    for one in places if isinstance(part, type) else [*places, type(part)]:
+        with suppress(TypeError, OSError):
+            return place(Path(inspect.getsourcefile(one) or ""), inspect.getsourcelines(one)[1])
+    module = getattr(sys.modules.get(str(getattr(part, "__module__", ""))), "__file__", None)
+    return place(Path(module)) if module else ""
 
 
 def _is_in(file: Path, *folders: str) -> bool:

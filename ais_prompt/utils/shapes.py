@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 import re
 import reprlib
@@ -32,7 +33,19 @@ def misfit(value: Any, hint: Any, name: str) -> str:
         return "" if value in args else _not_a(value, hint, name)
     if not isinstance(value, _class_of(hint)) or (isinstance(value, str | bytes) and origin is not None):
         return _not_a(value, hint, name)
+    if getattr(hint, "_is_protocol", False):
+        missing = [member for member in members(hint) if not hasattr(value, member)]
+        return f"{_not_a(value, hint, name)}: it has no {missing[0]}" if missing else ""
     return next(filter(None, _misfits_inside(value, hint, name)), "")
+
+
+def members(protocol: type) -> list[str]:
+    """The public methods and attributes of a protocol, its own and inherited ones."""
+    names: dict[str, None] = {}
+    for owner in reversed(protocol.__mro__):
+        if getattr(owner, "_is_protocol", False):
+            names |= dict.fromkeys([*inspect.get_annotations(owner), *vars(owner)])
+    return [name for name in names if not name.startswith("_")]
 
 
 def _class_of(hint: Any) -> type | tuple[type, ...]:
@@ -54,7 +67,7 @@ def _misfits_inside(value: Any, hint: Any, name: str) -> Iterator[str]:
     if isinstance(hint, type) and issubclass(hint, Struct):
         for field, inner in type_hints(hint).items():
             yield misfit(getattr(value, field), inner, f"{name}.{field}")
-    elif not isinstance(origin, type) or not issubclass(origin, Collection) or not args:
+    elif not isinstance(origin, type) or origin.__module__ == "numpy" or not issubclass(origin, Collection) or not args:
         return
     elif issubclass(origin, Mapping):
         for key, item in value.items():

@@ -1,0 +1,187 @@
+"""Every method of every protocol breaks in turn: only its own sample or task fails, and the user's line is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ais_prompt import pipeline
+from ais_prompt.catalog import PROTOCOLS
+from ais_prompt.cli import main
+from ais_prompt.errors import AisPromptError, InternalError
+from ais_prompt.pipeline import RunResult, Source
+from ais_prompt.registry import import_dotted
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import RunSpec
+from ais_prompt.utils.shapes import members
+from tests import breakable
+from tests.breakable import PLAN
+
+PARTS = {
+    "models": ("AsyncModel", "BatchModel"),
+    "transports": ("Transport",),
+    "readers": ("Reader",),
+    "retrievers": ("Retriever",),
+    "encoders": ("Encoder",),
+    "templates": ("Template", "DialogueTemplate"),
+    "inferencers": ("Inferencer", "DialogueInferencer"),
+    "evaluators": ("Evaluator", "Judged"),
+}
+"""Kind of part → the breakable parts, which have all members of its protocols between them."""
+
+FUNCTIONS = ("answer_of", "gold_of", "same")
+
+CASES = [
+    (part, member)
+    for kind, parts in PARTS.items()
+    for part in parts
+    for member in dict.fromkeys(
+        name
+        for path in PROTOCOLS[kind]
+        for name in members(import_dotted(path))
+        # type: ignore[arg-type]
+    )
+    if member in vars(getattr(breakable, part))
+] + [(name, "call") for name in FUNCTIONS]
+
+
+def test_every_member_of_every_protocol_has_a_part_to_break() -> None:
+    for kind, paths in PROTOCOLS.items():
+        for path in paths:
+            for member in members(import_dotted(path)):  # type: ignore[arg-type]
+                assert any(member in vars(getattr(breakable, part)) for part in PARTS[kind]), (kind, member)
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    PLAN.target, PLAN.hits = None, 0
+    rows = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(4)]
+    (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    yield tmp_path / "eval.py"
+    PLAN.target = None
+
+
+def written(config: Path, part: str, *, labels: bool) -> str:
+    """Write a config with the part in it, and a model or data set without it; the name of the part's class."""
+    kinds = {
+        "reader": "LocalDataset",
+        "template": "PromptTemplate",
+        "retriever": "FixKRetriever",
+        "inferencer": "PPLInferencer" if labels else "GenInferencer",
+        "evaluator": "AccEvaluator",
+    }
+    more = {"retriever": ", fix_id_list=[0]", "evaluator": "", "postprocessors": ""}
+    scores = ", prompt_style='text', likelihoods={'.': 1.0}"
+    models = [f"dict(type='ScriptedModel', abbr='fine', default='4'{scores})"]
+    mine = f"tests.breakable.{part}"
+    if part.endswith("Model"):
+        options = f"{scores}, max_seq_len=100" if part == "AsyncModel" else ""
+        models.append(f"dict(type='{mine}', abbr='bad'{options})")
+    elif part == "Transport":
+        address = "base_url='http://127.0.0.1:9/v1', api_key=None"
+        models.append(f"dict(type='OpenAIChatModel', abbr='bad', model='m', client='{mine}', {address})")
+    elif part == "Encoder":
+        kinds["retriever"], more["retriever"] = "TopkRetriever", f", encoder=dict(type='{mine}')"
+    elif part in ("answer_of", "gold_of"):
+        which = "pred_postprocessor" if part == "answer_of" else "dataset_postprocessor"
+        more["postprocessors"] = f", {which}=dict(type='{mine}')"
+    elif part in ("same", "Judged"):
+        kinds["evaluator"] = mine
+    else:
+        kinds[part.removeprefix("Dialogue").lower()] = mine
+    if part == "Judged":
+        judge = "dict(type='ScriptedModel', abbr='judge', default='A')"
+        template = "dict(type='PromptTemplate', template='{question} {gold} {prediction}')"
+        more["evaluator"] = f", judge_cfg={judge}, prompt_template={template}"
+    template = f"dict(type='{kinds['template']}', template='</E>{{question}} {{answer}}', ice_token='</E>')"
+    ice = ", ice_template=dict(type='PromptTemplate', template='{question} {answer}')"
+    if part.startswith("Dialogue"):
+        ice, kinds["retriever"], more["retriever"] = "", "ZeroRetriever", ""
+        kinds["inferencer"] = kinds["inferencer"].replace("GenInferencer", "MultiTurnGenInferencer")
+        kinds["template"] = kinds["template"].replace("'PromptTemplate'", "'MultiTurnPromptTemplate'")
+        if part == "DialogueInferencer":
+            kinds["template"] = "MultiTurnPromptTemplate"
+        turn = "[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')]"
+        template = f"dict(type='{kinds['template']}', template=dict(round={turn}))"
+    bad = (
+        f"dict(abbr='broken', type='{kinds['reader']}', path='sums.jsonl',\n"
+        f"  reader_cfg=dict(input_columns=['question'], output_column='answer'),\n"
+        f"  infer_cfg=dict(prompt_template={template}{ice},\n"
+        f"    retriever=dict(type='{kinds['retriever']}'{more['retriever']}),\n"
+        f"    inferencer=dict(type='{kinds['inferencer']}'{', labels=[4, 6]' if labels else ''})),\n"
+        f"  eval_cfg=dict(evaluator=dict(type='{kinds['evaluator']}'{more['evaluator']}){more['postprocessors']}))"
+    )
+    good = (
+        "dict(abbr='whole', type='LocalDataset', path='sums.jsonl',\n"
+        "  reader_cfg=dict(input_columns=['question'], output_column='answer'),\n"
+        "  infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{question}'),\n"
+        "    inferencer=dict(type='GenInferencer')),\n"
+        "  eval_cfg=dict(evaluator=dict(type='AccEvaluator')))"
+    )
+    config.write_text(f"models = [{', '.join(models)}]\ndatasets = [{bad},\n{good}]\n")
+    return getattr(breakable, part).__name__  # type: ignore[no-any-return]
+
+
+def scenarios(part: str) -> list[bool]:
+    """Whether labels are scored: models are asked for texts and for likelihoods."""
+    return [False, True] if part.endswith("Model") else [False]
+
+
+@pytest.mark.parametrize("wrong_type", [False, True], ids=["raises", "wrong-type"])
+@pytest.mark.parametrize(("part", "member"), CASES)
+def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, member: str, wrong_type: bool) -> None:
+    hits = 0
+    for labels in scenarios(part):
+        PLAN.target, PLAN.wrong_type, PLAN.hits = None, wrong_type, 0
+        name = written(config, part, labels=labels)
+        spec, _ = pipeline.checked(Source(str(config)))
+        PLAN.target = (name, member)
+        run_command("check", "eval.py")
+        run_command("view-prompt", "eval.py", "--tokens")
+        reused = None
+        if member == "preflight":  # a model that says of itself that it cannot be used
+            with pytest.raises(AisPromptError) as caught:
+                pipeline.open_run(spec)
+            assert "breakable.py" in caught.value.where
+        else:
+            reused = pipeline.open_run(spec)
+            look_at(pipeline.run(spec, reused), member)
+        hits += PLAN.hits
+        PLAN.target = None
+        goes_on(spec, reused)
+    assert hits, "nothing calls it"
+
+
+def look_at(result: RunResult, member: str) -> None:
+    """What is not broken is scored; what is broken says where."""
+    by_name = {f"{outcome.model}/{outcome.dataset}": outcome for outcome in result.outcomes}
+    assert by_name["fine/whole"].scores
+    for outcome in result.outcomes:
+        if outcome.error is not None:
+            assert not isinstance(outcome.error, InternalError), outcome.error
+            assert "breakable.py" in outcome.error.where, (member, outcome.error.lines())
+            assert len(outcome.error.lines()) == 3
+            assert outcome.error.exit_code in (2, 3)
+
+
+def goes_on(spec: RunSpec, folder: RunFolder | None) -> None:
+    """With the part repaired, `-r` brings the run to its end."""
+    again = folder or pipeline.open_run(spec)
+    result = pipeline.run(spec, again)
+    assert not [outcome.error for outcome in result.outcomes if outcome.error]
+    assert result.failed == 0
+    assert all(score.counts["failed"] == 0 for outcome in result.outcomes for score in outcome.scores)
+
+
+def run_command(*args: str) -> None:
+    """Run the command line. A fault that it finds is shown without a traceback, with the user's file."""
+    done = CliRunner().invoke(main, args)
+    assert done.exit_code in (0, 1, 2, 3), done.output
+    assert "Traceback" not in done.output
+    if done.exit_code:
+        assert "breakable.py" in done.output, done.output
