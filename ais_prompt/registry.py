@@ -24,7 +24,7 @@ from mmengine.registry import Registry
 
 from ais_prompt.catalog import PARTS, PROTOCOLS, public_names
 from ais_prompt.errors import AisPromptError, ConfigError, MissingExtra
-from ais_prompt.utils.guard import exception_line, guarded, guarded_call
+from ais_prompt.utils.guard import ends_program, exception_line, guarded, guarded_call, refuse_other_kind
 from ais_prompt.utils.imports import installed
 from ais_prompt.utils.peer_imports import foreign_part, line_for, peer_of
 from ais_prompt.utils.places import defined_at, users_line
@@ -90,16 +90,19 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         try:
             wanted = offered.keys() & inspect.signature(part).parameters if offered else ()
             made = part(**{**{name: offered[name] for name in wanted}, **args})
-        except (AisPromptError, MemoryError):
+        except AisPromptError:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if ends_program(error):
+                raise
             where = users_line(error) or defined_at(part)
             what = f"{key} cannot be made: {exception_line(error)}"
             raise ConfigError(what, where=where, fix="fix its arguments, or the part itself") from error
-        # Evaluators may leave parts of their protocol out: `ais_prompt.evaluators.own` completes and guards them.
-        if is_shipped(type(made)) or self.kind == "evaluators":
+        if is_shipped(type(made)):
+            refuse_other_kind(made, self.protocols()[0], key)
             return made
-        return guarded(made, self.protocols(), key)
+        # Evaluators may leave parts of their protocol out: `ais_prompt.evaluators.own` completes and guards them.
+        return made if self.kind == "evaluators" else guarded(made, self.protocols(), key)
 
     def function(self, key: str, args: Mapping[str, Any]) -> Callable[..., Any]:
         """Return the function of a registered name or dotted path, with options bound.
@@ -169,7 +172,9 @@ def import_dotted(path: str) -> Callable[..., Any]:
         raise ConfigError(f"no module {missing!r} for the type {path!r}", fix=fix) from error
     except ImportError as error:
         raise ConfigError(f"cannot import {path!r}: {error}") from error
-    except (Exception, SystemExit) as error:  # a module of the user's own can raise whatever it likes
+    except BaseException as error:  # a module of the user's own can raise whatever it likes
+        if ends_program(error):
+            raise
         what = f"importing {module_name!r} failed: {exception_line(error)}"
         raise ConfigError(what, where=users_line(error), fix="fix that module") from error
     try:

@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.evaluators.judge import GenericLLMEvaluator
@@ -18,7 +20,7 @@ from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import import_dotted
 from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
-from ais_prompt.types import Completion, Likelihood, Request, Scoring
+from ais_prompt.types import Completion, Likelihood, Request, SampleScore, Scoring
 from ais_prompt.utils.shapes import members
 
 
@@ -115,6 +117,10 @@ class BatchScores(ScriptedModel):
             length = len(str(request.prompt))
             yield number, Completion(likelihood=Likelihood(float(length), 1, 1, length))
 
+    def media_kinds(self, *, offline: bool = False) -> frozenset[str]:
+        """Text only."""
+        return frozenset()
+
     def encode(self, prompt: Any) -> list[int]:
         """One token a character."""
         return [ord(character) for character in str(prompt)]
@@ -147,6 +153,21 @@ AsyncModel = breakable(ScriptedModel, "models")
 BatchModel = breakable(BatchScores, "models")
 Evaluator = breakable(AccEvaluator, "evaluators")
 Judged = breakable(GenericLLMEvaluator, "evaluators")
+
+
+class Sums(AccEvaluator):
+    """An evaluator whose metric comes from sums over the samples."""
+
+    def sums(self, score: SampleScore) -> Any:
+        """The value of one sample, and one."""
+        return np.array([score.values["accuracy"], 1.0])
+
+    def statistic(self, sums: Any) -> float:
+        """The mean."""
+        return float(sums[0] / sums[1])
+
+
+Corpus = breakable(Sums, "evaluators")
 
 
 def answer_of(text: str) -> Any:

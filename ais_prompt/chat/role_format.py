@@ -12,10 +12,12 @@ from ais_prompt.chat.messages import Message
 from ais_prompt.chat.meta_template import parse_meta_template
 from ais_prompt.chat.role_templates import RoleTemplateInterface
 from ais_prompt.chat.sections import EXAMPLES_KEPT
-from ais_prompt.errors import AisPromptError, PromptError
+from ais_prompt.errors import PartError, PromptError
 from ais_prompt.prompts.prompt_list import Item, PromptList, Section
 from ais_prompt.types import Content
 from ais_prompt.types import Message as SentMessage
+from ais_prompt.utils.guard import guarded_call
+from ais_prompt.utils.places import defined_at
 
 ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
 """Role of a data set's turn → role of a message, in the order of a round."""
@@ -129,15 +131,15 @@ def apply_template(
     """Call a role template.
 
     Raises:
-        PromptError: it refuses the messages.
+        PromptError: one of ours refuses the messages.
+        PartError: it fails, or returns something else than messages.
     """
-    try:
-        return template(messages, inference=inference)
-    except AisPromptError:
-        raise
-    except Exception as error:  # it may be the user's own code
-        name = getattr(template, "__name__", type(template).__name__)
-        raise PromptError(f"the role template {name} refuses the messages: {error}") from error
+    name = f"the role template {getattr(template, '__name__', type(template).__name__)}"
+    formatted: list[Message] = guarded_call(template, list[Any], name)(messages, inference=inference)
+    for message in formatted:
+        if not (hasattr(message, "role") and isinstance(getattr(message, "text_content", None), str)):
+            raise PartError(f"{name} returns {message!r:.80}, which is no message", where=defined_at(template))
+    return formatted
 
 
 def _joined(messages: Sequence[Message]) -> str:

@@ -12,6 +12,8 @@ from ais_prompt.chat.role_templates import RoleTemplate, RoleTemplateInterface
 from ais_prompt.config.schema import ROLE_TEMPLATE
 from ais_prompt.errors import AisPromptError, ConfigError, raise_all
 from ais_prompt.registry import import_dotted
+from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.places import users_line
 
 READY_MADE: Final[Mapping[str, type[RoleTemplateInterface]]] = {
     "ChatMLTemplate": role_templates.ChatMLTemplate,
@@ -45,7 +47,8 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
     except AisPromptError:
         raise
     except Exception as error:  # it is the user's own code
-        raise ConfigError(f"the role template {config} cannot be made: {error}") from error
+        what = f"the role template {config} cannot be made: {exception_line(error)}"
+        raise ConfigError(what, where=users_line(error)) from error
     if not callable(template):
         raise ConfigError(
             f"{config} gives a {type(template).__name__}, which is no role template",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.utils.guard import ends_program
 from ais_prompt.utils.peer_imports import line_for, peer_of
 from ais_prompt.utils.places import last_line_in
 
@@ -40,7 +41,9 @@ def import_custom_modules(values: Mapping[str, Any], where: str) -> None:
     for name in names:
         try:
             importlib.import_module(name)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if ends_program(error):
+                raise
             if not (custom.get("allow_failed_imports") and isinstance(error, ImportError)):
                 raise _failed_import(name, error, where) from error
 

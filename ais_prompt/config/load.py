@@ -25,6 +25,7 @@ from ais_prompt.config.schema import CONFIG
 from ais_prompt.config.source import locate
 from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.guard import ends_program
 from ais_prompt.utils.places import last_line_in, place
 
 
@@ -96,7 +97,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(
             error.what, where=f"{error.where} ({found})" if found else place(path), fix=error.fix
         ) from error
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if ends_program(error):
+            raise
         raise _failure(error, path, family) from error
 
 

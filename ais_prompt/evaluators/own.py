@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import STATUSES, SampleScore, Score
-from ais_prompt.utils.guard import calling, guarded_call
+from ais_prompt.utils.guard import calling, guarded, guarded_call
 from ais_prompt.utils.places import defined_at
 
 _WRITE: Final = "write `def score(self, extracted, gold)` that returns {'accuracy': 1.0} for one sample"
@@ -35,7 +31,7 @@ def make_evaluator(kind: str, args: Mapping[str, Any], **offered: Any) -> Evalua
     """
     part = EVALUATORS.get(kind)
     if is_scoring_function(part, args):
-        return OwnEvaluator(part, kind, partial(part, **args), metrics=None, aggregate=None)
+        return _guarded(OwnEvaluator(part, kind, partial(part, **args), metrics=None, aggregate=None), kind)
     made = EVALUATORS.make(kind, args, **offered)
     if is_shipped(type(made)):
         return made  # type: ignore[no-any-return]
@@ -43,8 +39,12 @@ def make_evaluator(kind: str, args: Mapping[str, Any], **offered: Any) -> Evalua
         raise ConfigError(f"{kind} is no evaluator: it has no score()", where=defined_at(made), fix=_WRITE)
     _refuse_whole_lists(score, kind)
     metrics, aggregate = _metrics(made, kind), getattr(made, "aggregate", None)
-    kinds = (known for names, known in _KINDS.items() if all(callable(getattr(made, name, None)) for name in names))
-    return next(kinds, OwnEvaluator)(made, kind, score, metrics, aggregate)
+    return _guarded(OwnEvaluator(made, kind, score, metrics, aggregate), kind)
+
+
+def _guarded(evaluator: OwnEvaluator, kind: str) -> Evaluator:
+    """The evaluator with what else its part can do, such as asking a judge."""
+    return guarded(evaluator, EVALUATORS.protocols(), kind)  # type: ignore[no-any-return]
 
 
 def is_scoring_function(part: Callable[..., Any], args: Mapping[str, Any]) -> bool:
@@ -60,7 +60,7 @@ def is_scoring_function(part: Callable[..., Any], args: Mapping[str, Any]) -> bo
 
 
 class OwnEvaluator:
-    """An evaluator of the user's own, with what it leaves out.
+    """An evaluator of the user's own, with what it leaves out. Whatever else is asked of it is asked of the part.
 
     Without ``aggregate``, the scores are the means of the metrics. Without ``metrics``, they are those of the first
     sample that is scored; a single number is called after the function, or ``score``.
@@ -81,7 +81,7 @@ class OwnEvaluator:
         aggregate: Callable[..., Any] | None,
     ) -> None:
         self.metrics: tuple[str, ...] = metrics or ()
-        self._part = part
+        self.__wrapped__ = part
         self._name = name
         self._score = guarded_call(score, Any, f"{name}.score")
         self._aggregate = guarded_call(aggregate, list[Score], f"{name}.aggregate") if aggregate else None
@@ -112,6 +112,11 @@ class OwnEvaluator:
             raise self._wrong(f"aggregate gives a Score whose counts are not of {', '.join(STATUSES)}", fix)
         return found
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "__wrapped__":  # not set yet
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
+
     def _values(self, result: Any) -> Mapping[str, float]:
         if not isinstance(result, Mapping):
             result = {(*self.metrics, self._only_metric)[0]: result}
@@ -128,61 +133,7 @@ class OwnEvaluator:
         return values
 
     def _wrong(self, what: str, fix: str) -> PartError:
-        return PartError(f"{self._name}.{what}", where=defined_at(self._part, what.partition(" ")[0]), fix=fix)
-
-
-class OwnJudgeEvaluator(OwnEvaluator):
-    """An evaluator of the user's own that asks a judge."""
-
-    def without_judge(self, extracted: Any, gold: Any) -> Mapping[str, float] | None:
-        """The values of an answer that needs no judge; None if one has to be asked.
-
-        Raises:
-            PartError: as `score`.
-        """
-        with calling(f"{self._name}.without_judge", self._part):
-            known = self._part.without_judge(extracted, gold)
-        return None if known is None else self._values(known)
-
-    def verdict(self, text: str) -> str | None:
-        """The verdict in what a judge said.
-
-        Raises:
-            PartError: the part fails, or gives something else than a text.
-        """
-        verdict: str | None = guarded_call(self._part.verdict, str | None, f"{self._name}.verdict")(text)
-        return verdict
-
-
-class OwnCorpusEvaluator(OwnEvaluator):
-    """An evaluator of the user's own whose main metric is computed from sums over the samples."""
-
-    def sums(self, score: SampleScore) -> NDArray[np.float64]:
-        """What the answers to one question add to the sums; shape (quantities,).
-
-        Raises:
-            PartError: the part fails, or gives something else than numbers.
-        """
-        return self._numbers(guarded_call(self._part.sums, Any, f"{self._name}.sums")(score), "sums")
-
-    def statistic(self, sums: NDArray[np.float64]) -> float:
-        """The main metric, from the sums.
-
-        Raises:
-            PartError: the part fails, or gives something else than a number.
-        """
-        value = guarded_call(self._part.statistic, Any, f"{self._name}.statistic")(sums)
-        return float(self._numbers([value], "statistic")[0])
-
-    def _numbers(self, values: Any, member: str) -> NDArray[np.float64]:
-        try:
-            return np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise self._wrong(f"{member} gives {reprlib.repr(values)}, which is no number", "return floats") from None
-
-
-_KINDS: Final = {("without_judge", "verdict"): OwnJudgeEvaluator, ("sums", "statistic"): OwnCorpusEvaluator}
-"""Methods beside those of every evaluator → the class for parts that have them."""
+        return PartError(f"{self._name}.{what}", where=defined_at(self.__wrapped__, what.partition(" ")[0]), fix=fix)
 
 
 def _metrics(made: Any, kind: str) -> tuple[str, ...] | None:

@@ -6,17 +6,20 @@ Memory does not grow with the number of samples: conversations are started as th
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
 
-from ais_prompt.errors import AisPromptError, ModelError
+from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.dialogue import Dialogue
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel, BatchModel, Model, ScoringModel
 from ais_prompt.types import Completion, Failure, Request, Scoring
 from ais_prompt.utils.garbage import fewer_collections
+
+logger = logging.getLogger(__name__)
 
 WINDOW = 16
 """Conversations of a batch model that are open at a time, in batches: enough to put prompts of like length together."""
@@ -211,10 +214,13 @@ async def _drive_concurrently(
         async with asyncio.TaskGroup() as workers:
             for _ in range(model.max_concurrency):
                 workers.create_task(work())
-    except* AisPromptError as group:
+    except* (AisPromptError, MemoryError) as group:
         raise group.exceptions[0] from None
     finally:
-        await model.aclose()
+        try:
+            await model.aclose()
+        except PartError as error:  # the answers are there already
+            logger.warning("%s", "\n  ".join(error.lines()))
 
 
 async def _complete(model: AsyncModel, request: Request) -> Completion:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from ais_prompt.errors import PartError
 from ais_prompt.models.address import public_address
 from ais_prompt.models.openai_stream import STREAMED, StreamReader
 from ais_prompt.models.openai_wire import Endpoint, read_reply
@@ -53,7 +54,9 @@ class OpenAIClient:
         content = encode_plain(body)
         try:
             reply = await self.transport.send("POST", self._endpoint.path, content, sink)
-        except Exception as error:  # a transport of the user's own can raise whatever it likes
+        except PartError as error:  # it may have lost its connection, so another attempt makes sense
+            return Failure("connection", error.what, where=error.where)
+        except Exception as error:  # one of ours can raise whatever its library does
             return Failure("connection", f"the transport raised {type(error).__name__}: {error}")
         if isinstance(reply, Reply) and 300 <= reply.status < 400:
             target = public_address(reply.location or "") or "another address"

@@ -74,7 +74,8 @@ class LocalDataset:
         """Split → files."""
         if self._path is None or self._data_files:
             return _named_files(self._path or Path(), self._data_files or ())
-        return _files_of_folder(self._path, self._format) if self._path.is_dir() else _single_file(self._path)
+        with reading(self._path):  # a name may be too long for the system
+            return _files_of_folder(self._path, self._format) if self._path.is_dir() else _single_file(self._path)
 
 
 def _named_files(

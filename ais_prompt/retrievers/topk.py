@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ais_prompt.errors import ConfigError
+from ais_prompt.errors import PartError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.retrievers.choice import OwnRows, check_count, check_enough, own_rows, take
@@ -16,6 +16,7 @@ from ais_prompt.retrievers.encoder import Embeddings, Encoder, make_encoder
 from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.retrievers.texts import RetrievalText
 from ais_prompt.types import Sample
+from ais_prompt.utils.places import defined_at
 
 _ROWS_AT_ONCE = 256
 """Test rows whose scores are held in memory together."""
@@ -63,8 +64,8 @@ class TopkRetriever:
         """The nearest rows for every test row.
 
         Raises:
-            ConfigError: the train split has fewer rows than ``ice_num``, or the encoder gave something else than one
-                vector of finite numbers for each text.
+            ConfigError: the train split has fewer rows than ``ice_num``.
+            PartError: the encoder gave something else than one vector of finite numbers for each text.
             ModelError: the encoder cannot be loaded.
         """
         own = own_rows(train, test, exclude_self=self.exclude_self)
@@ -85,9 +86,10 @@ class TopkRetriever:
         except (TypeError, ValueError):  # lists of different lengths, or no numbers
             vectors = np.empty(0, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(samples) or not np.isfinite(vectors).all():
-            raise ConfigError(
+            raise PartError(
                 f"{type(self.encoder).__name__} must give one vector of finite numbers for each of {len(samples)} "
                 f"texts, not an array of shape {vectors.shape}",
+                where=defined_at(self.encoder, "encode"),
                 fix="use another encoder, or keep the model in float32",
             )
         return vectors

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
-from ais_prompt.errors import AisPromptError, InternalError, PartError, StoreError
+from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, StoreError
 from ais_prompt.models.base import Model
 from ais_prompt.tasks.build import build_model
 from ais_prompt.types import TaskSpec
@@ -58,8 +58,10 @@ def _attempt(work: Callable[[TaskSpec, Model], None], task: TaskSpec, model: Mod
     return None
 
 
-def internal_error(error: Exception) -> InternalError:
-    """The error for an exception that nothing foresaw."""
+def internal_error(error: Exception) -> AisPromptError:
+    """The error for an exception that nothing foresaw, and for the end of the memory."""
+    if isinstance(error, MemoryError):
+        return ModelError("no memory left", fix="use a smaller batch_size or max_concurrency, and go on with -r")
     logger.info("unforeseen", exc_info=error)
     return InternalError(
         f"unexpected {exception_line(error)}",

@@ -23,7 +23,9 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.shapes import BaselineFile, check_shape
 from ais_prompt.utils.files import read_regular
+from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode, encode
 
 FORMAT: Final = 2
@@ -121,11 +123,12 @@ def read_baseline(path: Path) -> Baseline:
                 where=str(path),
                 fix=_AGAIN,
             )
+        check_shape(values, BaselineFile)
         by_row = values["format"] == 1 or values["samples_by"] == "row"
         tasks = tuple(_task(task) for task in values["tasks"])
         return Baseline(values["run"], tasks, by_row, int(values.get("runs", 1)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"this is no baseline: {error!r}", where=str(path), fix=_AGAIN) from None
+        raise ConfigError(f"this is no baseline: {exception_line(error)}", where=str(path), fix=_AGAIN) from None
 
 
 def _by_value(values: Mapping[str, float]) -> dict[str, str]:

@@ -207,7 +207,7 @@ def _parse(line: bytes) -> tuple[str, Completion, str]:
     try:
         key, completion = values["key"], Completion.from_json(values["completion"])
         former = values.get("former", "")
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"the line is not of a journal: {error!r}") from None
     if not (isinstance(key, str) and isinstance(former, str)):
         raise ValueError("the key of a line is a text")

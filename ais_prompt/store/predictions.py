@@ -17,6 +17,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading, replacing, unwritable, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils.files import open_regular
+from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import encode, encode_plain, read_objects
 from ais_prompt.utils.secrets import SECRETS
 
@@ -108,9 +109,9 @@ def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Predi
         for number, values in read_objects(lines, str(path), own=True):
             try:
                 prediction = Prediction.from_json(values, with_prompt=with_prompts)
-            except (KeyError, TypeError, AttributeError) as error:
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 raise DataError(
-                    f"the line is not a prediction: {error!r}",
+                    f"the line is not a prediction: {exception_line(error)}",
                     where=f"{path}:{number}",
                     fix="remove the file and go on with -r: answers are in the journal, nothing is asked again",
                 ) from None

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.shapes import Detail, Results, check_scores, check_shape
 from ais_prompt.types import Score
 from ais_prompt.types.sensitivity import Sensitivity
 from ais_prompt.utils.files import open_regular, read_regular
@@ -51,12 +52,9 @@ def read_scores(path: Path) -> list[Score]:
     """
     values = _head(path)
     try:
-        scores = [Score.from_json(score) for score in values["scores"]]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise _no_results(path, repr(error)) from None
-    if not scores:
-        raise _no_results(path, "there is not one score")
-    return scores
+        return check_scores(values)
+    except ValueError as error:
+        raise _no_results(path, str(error)) from None
 
 
 def read_sensitivity(path: Path) -> Sensitivity | None:
@@ -67,9 +65,9 @@ def read_sensitivity(path: Path) -> Sensitivity | None:
     """
     values = _head(path).get("extraction")
     try:
-        return Sensitivity.from_json(values) if values else None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise _no_results(path, repr(error)) from None
+        return Sensitivity.from_json(check_shape(values, Sensitivity)) if values else None
+    except ValueError as error:
+        raise _no_results(path, str(error)) from None
 
 
 def read_details(path: Path) -> Iterator[dict[str, Any]]:
@@ -82,9 +80,10 @@ def read_details(path: Path) -> Iterator[dict[str, Any]]:
         for line in dropwhile(_is_head, lines):
             if line.startswith(b"    "):
                 detail = _object(line.strip().removesuffix(b","), path)
-                if "sample_id" not in detail:
-                    raise _no_results(path, "a sample has no id")
-                yield detail
+                try:
+                    yield check_shape(detail, Detail)
+                except ValueError as error:
+                    raise _no_results(path, str(error)) from None
 
 
 def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
@@ -97,6 +96,20 @@ def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
         values = detail["values"]
         if detail["status"] != "failed" and (metric in values or not values):
             yield detail.get("cluster", detail["sample_id"]), float(values.get(metric, 0.0))
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """Read a file of `write_results`, all of it at once.
+
+    Raises:
+        StoreError: as `read_scores`.
+    """
+    values = read_json(path)
+    try:
+        check_scores(check_shape(values, Results))
+    except ValueError as error:
+        raise _no_results(path, str(error)) from None
+    return values
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -11,9 +11,12 @@ from typing import Any, Final
 from ais_prompt.errors import StoreError
 from ais_prompt.store.layout import RUN_NAME, RunFolder
 from ais_prompt.store.results import read_json
+from ais_prompt.store.shapes import RunFile, check_shape
 
 SCHEMA_VERSION: Final = 2
 """Of run folders. Version 1, which does not name itself: the keys of answers hold the id of the row and the address."""
+
+_FIX: Final = "undo the change to that file, or start a new run without -r"
 
 
 def read_run_file(folder: RunFolder) -> dict[str, Any]:
@@ -30,6 +33,12 @@ def read_run_file(folder: RunFolder) -> dict[str, Any]:
             where=str(folder.run_file),
             fix="use that version, or a later one",
         )
+    try:
+        check_shape(record, RunFile)
+    except ValueError as error:
+        raise StoreError(
+            f"run.json is not as this program writes it: {error}", where=str(folder.run_file), fix=_FIX
+        ) from None
     return record
 
 

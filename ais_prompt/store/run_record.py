@@ -93,8 +93,8 @@ class RunRecord:
 
     def samples(self, task: TaskSpec) -> int | None:
         """Questions of a task that were asked; None if its inference was never over."""
-        facts = self._values["tasks"].get(task.name)
-        return facts and int(facts["samples"])
+        samples: int | None = self._values["tasks"].get(task.name, {}).get("samples")
+        return samples
 
     def stopped_of(self, task: TaskSpec) -> int | None:
         """Questions in the data set of a task that stopped early; None for other tasks."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.evaluators.own import OwnEvaluator
-from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, POSTPROCESSORS, TEMPLATES
+from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, POSTPROCESSORS, TEMPLATES, is_shipped
 from ais_prompt.tasks.blank_calls import call_evaluator, call_postprocessors
 from ais_prompt.tasks.build import build_evaluator
 from ais_prompt.tasks.faults import FaultList
@@ -34,7 +33,7 @@ def check_eval(spec: EvalSpec, faults: FaultList) -> None:
     if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
         evaluator = faults.attempt(lambda: build_evaluator(spec), spec.evaluator.where)
         # What ours return is tested; some of them run programs, or load a lot, to score even one answer.
-        if isinstance(evaluator, OwnEvaluator):
+        if evaluator is not None and not is_shipped(type(evaluator)):
             faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
     if spec.judge is not None:
         faults.check_part(MODELS, spec.judge.model.part)

@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.errors import PartError
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.tasks.scorer import Scorer, failure_kind
 from ais_prompt.types import Prediction, SampleScore, Score
+from ais_prompt.utils.places import defined_at
 
 JudgementOf: TypeAlias = Callable[[SampleScore], Prediction]
 """What a judge said about an answer that was read; the sample's ``extracted`` and ``gold`` are what it is shown."""
@@ -46,7 +48,7 @@ class JudgedScorer(Struct, frozen=True):
         if not sample.is_read:
             return sample
         known = self.evaluator.without_judge(sample.extracted, sample.gold)
-        return self._judged(sample) if known is None else replace(sample, values=dict(known))
+        return self._judged(sample) if known is None else replace(sample, values=self._complete(known))
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """A sample that has no part in the value."""
@@ -56,6 +58,13 @@ class JudgedScorer(Struct, frozen=True):
         """The scores of the data set."""
         return self.evaluator.aggregate(samples)
 
+    def _complete(self, values: Mapping[str, float]) -> dict[str, float]:
+        for metric in self.evaluator.metrics:
+            if metric not in values:
+                where = defined_at(self.evaluator, "without_judge")
+                raise PartError(f"{type(self.evaluator).__name__} gives no {metric!r}", where=where)
+        return dict(values)
+
     def _judged(self, sample: SampleScore) -> SampleScore:
         judgement = self.judgement_of(sample)
         if judgement.failed:
@@ -63,7 +72,7 @@ class JudgedScorer(Struct, frozen=True):
         verdict = self.evaluator.verdict(judgement.prediction)
         if verdict is None:
             return _unjudged(sample, "cut at max_out_len" if judgement.truncated else "without verdict")
-        return replace(sample, values=dict(self.evaluator.score(verdict, sample.gold)))
+        return replace(sample, values=self._complete(self.evaluator.score(verdict, sample.gold)))
 
 
 def _unjudged(sample: SampleScore, reason: str) -> SampleScore:

@@ -19,7 +19,7 @@ from ais_prompt.evaluators.base import CorpusEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_json
+from ais_prompt.store.results import read_results
 from ais_prompt.tasks.build import build_evaluator
 from ais_prompt.tasks.changed_parts import StoredTask
 from ais_prompt.types import Prediction, SampleScore, Score
@@ -93,7 +93,7 @@ class ScoredTask(Struct, frozen=True, dict=True):
         Raises:
             StoreError: it is missing or broken.
         """
-        return read_json(self.folder.results(self.task.spec.model.abbr, self.task.spec.dataset.abbr))
+        return read_results(self.folder.results(self.task.spec.model.abbr, self.task.spec.dataset.abbr))
 
     @property
     def metric(self) -> Score:

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from ais_prompt.errors import ModelError
 from ais_prompt.models.base import Model, TokenizingModel
 from ais_prompt.types import Prompt
+from ais_prompt.utils.guard import calling
 
 
 class Token(Struct, frozen=True):
@@ -35,6 +36,7 @@ def find_tokens(model: Model, prompt: Prompt) -> tuple[Token, ...] | None:
 
     Raises:
         PromptError: the tokenizer's chat template refuses the prompt.
+        PartError: the tokenizer fails.
     """
     if not isinstance(model, TokenizingModel):
         return None
@@ -44,8 +46,9 @@ def find_tokens(model: Model, prompt: Prompt) -> tuple[Token, ...] | None:
         return None
     if ids is None or tokenizer is None:
         return None
-    special = {*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder}
-    return tuple(Token(number, _text(tokenizer, number), number in special) for number in ids)
+    with calling(f"the tokenizer of {type(model).__name__}", model):
+        special = {*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder}
+        return tuple(Token(number, _text(tokenizer, number), number in special) for number in ids)
 
 
 def _text(tokenizer: Any, number: int) -> str:

@@ -69,4 +69,4 @@ def _content_to_json(content: Content) -> str | list[dict[str, Any]]:
 
 
 def _content_from_json(content: str | Sequence[Mapping[str, Any]]) -> Content:
-    return content if isinstance(content, str) else tuple(content)
+    return content if isinstance(content, str) else tuple(dict(part) for part in content)

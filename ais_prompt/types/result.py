@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 from msgspec.structs import asdict
 
 from ais_prompt.types.completion import Completion
@@ -14,6 +14,21 @@ from ais_prompt.types.prompt import Prompts, prompts_from_json, prompts_to_json
 from ais_prompt.types.speed import Speed
 
 _FAILURE, _FINISH_REASON, _REFUSED = attrgetter("failure"), attrgetter("finish_reason"), attrgetter("refused")
+
+
+class _Line(Struct):
+    """What a line of predictions holds besides its prompt."""
+
+    id: str
+    index: int
+    prediction: Any
+    gold: Any
+    completions: list[dict[str, Any]]
+    failed_turn: int | None = None
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    shots_used: int = 0
+    row: str = ""
+    cluster: tuple[str, str] | None = None
 
 
 class Prediction(Struct, frozen=True):
@@ -66,19 +81,19 @@ class Prediction(Struct, frozen=True):
     @classmethod
     def from_json(cls, values: Mapping[str, Any], *, with_prompt: bool = True) -> Prediction:
         """The inverse of `to_json`; without its prompt, which is then an empty text, it is made faster."""
-        # In the order of the fields, as in `Completion.from_json`.
+        line = convert(values, _Line)
         return cls(
-            values["id"],
-            values["index"],
+            line.id,
+            line.index,
             prompts_from_json(values["origin_prompt"]) if with_prompt else "",
-            values["prediction"],
-            values["gold"],
-            tuple(map(Completion.from_json, values["completions"])),
-            values.get("failed_turn"),
-            values.get("labels", {}),
-            values.get("shots_used", 0),
-            values.get("row", ""),
-            (cluster[0], cluster[1]) if (cluster := values.get("cluster")) else None,
+            line.prediction,
+            line.gold,
+            tuple(map(Completion.from_json, line.completions)),
+            line.failed_turn,
+            line.labels,
+            line.shots_used,
+            line.row,
+            line.cluster,
         )
 
     @property

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 from msgspec.structs import asdict
 
 from ais_prompt.types.extraction import Reading
@@ -147,7 +147,12 @@ class Score(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Score:
-        """The inverse of `to_json`."""
-        interval, bounds = values.get("interval"), values.get("bounds")
-        ranges = {"interval": tuple(interval) if interval else None, "bounds": tuple(bounds) if bounds else None}
-        return cls(**{**values, **ranges})
+        """The inverse of `to_json`.
+
+        Raises:
+            ValueError: the values are not those of a score.
+        """
+        score = convert(values, cls)
+        if missing := set(STATUSES) - score.counts.keys():
+            raise ValueError(f"counts have no {', '.join(sorted(missing))}")
+        return score

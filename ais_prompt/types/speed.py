@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, convert, to_builtins
 
 
 class Times(Struct, frozen=True):
@@ -66,5 +66,4 @@ class Speed(Struct, frozen=True):
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Speed:
         """The inverse of `to_json`."""
-        times = {name: Times(**values[name]) for name in ("latency", "first_token", "token") if values[name]}
-        return cls(**{name: value for name, value in values.items() if name in cls.__struct_fields__} | times)
+        return convert(values, cls)

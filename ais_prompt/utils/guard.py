@@ -7,6 +7,7 @@ ship with the program are called directly, so nothing is paid for it in the hot 
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from functools import partial, wraps
 from typing import Any, get_args, get_origin
 
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
-from ais_prompt.utils.places import defined_at, users_line
+from ais_prompt.utils.places import defined_at, is_raised_in_code, users_line
 from ais_prompt.utils.shapes import members, misfit, type_hints
 
 _FIX = "fix it there; then go on with -r, which keeps every answer"
@@ -31,20 +32,34 @@ def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
     Raises:
         ConfigError: the part lacks a method or attribute of the first protocol.
     """
-    missing = [member for member in members(protocols[0]) if not _has(part, member)]
-    if missing:
-        raise ConfigError(
-            f"{name} is no {protocols[0].__name__}: it has no {', '.join(missing)}",
-            where=defined_at(part),
-            fix=f"give a part of this kind, or add what is missing; see {protocols[0].__module__}",
-        )
+    refuse_other_kind(part, protocols[0], name)
     # Properties of the class, and not of the object: `isinstance` of a protocol asks the class in newer Pythons.
     body: dict[str, Any] = {member: _attribute(member) for member in dir(part) if not member.startswith("__")}
     for protocol in protocols:
         if all(_has(part, member) for member in members(protocol)):
             body |= {member: _guarded_member(protocol, member, name) for member in members(protocol)}
-    body |= {"__init__": _hold, "__getattr__": _get, "__setattr__": _set, "__module__": type(part).__module__}
-    return type(type(part).__name__, (), body)(part)
+    body |= {
+        "__init__": _hold,
+        "__getattr__": _get,
+        "__setattr__": _set,
+        "__module__": type(inspect.unwrap(part)).__module__,
+    }
+    return type(type(inspect.unwrap(part)).__name__, (), body)(part)
+
+
+def refuse_other_kind(part: Any, protocol: type, name: str) -> None:
+    """See that a part has all members of its protocol.
+
+    Raises:
+        ConfigError: it is a part of another kind, or lacks some.
+    """
+    missing = [member for member in members(protocol) if not _has(part, member)]
+    if missing:
+        raise ConfigError(
+            f"{name} is no {protocol.__name__}: it has no {', '.join(missing)}",
+            where=defined_at(part),
+            fix=f"give a part of this kind, or add what is missing; see {protocol.__module__}",
+        )
 
 
 def guarded_call(function: Callable[..., Any], returns: Any, name: str) -> Callable[..., Any]:
@@ -91,10 +106,18 @@ def calling(name: str, part: Any) -> Iterator[None]:
     """
     try:
         yield
-    except (AisPromptError, MemoryError):
+    except (AisPromptError, KeyboardInterrupt, MemoryError, GeneratorExit, asyncio.CancelledError):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise part_error(error, name, part) from error
+
+
+def ends_program(error: BaseException) -> bool:
+    """Whether what an import or a config raised ends the program: Ctrl-C, and the end of the memory.
+
+    They do not if the user's code raised them by name.
+    """
+    return isinstance(error, KeyboardInterrupt | MemoryError) and not is_raised_in_code(error)
 
 
 def part_error(error: BaseException, name: str, part: Any) -> PartError:

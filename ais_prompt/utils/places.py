@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import sys
 import traceback
 from collections.abc import Callable
@@ -39,6 +40,13 @@ def users_line(error: BaseException) -> str:
     return last_line_in(error, lambda file: not _is_in(file, _PACKAGE, *libraries)) or last_line_in(
         error, lambda file: not _is_in(file, _PACKAGE, paths["stdlib"])
     )
+
+
+def is_raised_in_code(error: BaseException) -> bool:
+    """Whether a ``raise`` of the user's raised an exception, and not a signal that came meanwhile."""
+    *_, (frame, line) = [(None, 0), *traceback.walk_tb(error.__traceback__)]
+    file = frame.f_code.co_filename if frame else "<>"
+    return not _is_in(Path(file), _PACKAGE) and linecache.getline(file, line).lstrip().startswith("raise ")
 
 
 def defined_at(part: Any, member: str = "") -> str:

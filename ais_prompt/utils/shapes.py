@@ -31,6 +31,8 @@ def misfit(value: Any, hint: Any, name: str) -> str:
         return _not_a(value, hint, name) if all(found) else ""
     if origin is Literal:
         return "" if value in args else _not_a(value, hint, name)
+    if getattr(origin, "__module__", "") == "numpy":
+        return "" if _is_numeric(value) else _not_a(value, "an array of numbers", name)
     if not isinstance(value, _class_of(hint)) or (isinstance(value, str | bytes) and origin is not None):
         return _not_a(value, hint, name)
     if getattr(hint, "_is_protocol", False):
@@ -57,9 +59,18 @@ def _class_of(hint: Any) -> type | tuple[type, ...]:
         return numbers.Real
     if kind is tuple:
         return (tuple, list)
-    # NumPy's arrays are checked where they are used: lists and tensors do as well.
-    is_class = isinstance(kind, type) and kind.__module__ != "numpy" and not getattr(kind, "_is_protocol", False)
+    is_class = isinstance(kind, type) and not getattr(kind, "_is_protocol", False)
     return kind if is_class or kind in (Callable, Iterator) else object
+
+
+def _is_numeric(value: Any) -> bool:
+    """Whether NumPy takes a value for an array of numbers: lists and tensors do as well as its own arrays."""
+    import numpy as np
+
+    try:
+        return np.asarray(value).dtype.kind in "biuf"
+    except (TypeError, ValueError, RuntimeError):  # lists of different lengths, or a tensor elsewhere
+        return False
 
 
 def _misfits_inside(value: Any, hint: Any, name: str) -> Iterator[str]:
@@ -67,7 +78,7 @@ def _misfits_inside(value: Any, hint: Any, name: str) -> Iterator[str]:
     if isinstance(hint, type) and issubclass(hint, Struct):
         for field, inner in type_hints(hint).items():
             yield misfit(getattr(value, field), inner, f"{name}.{field}")
-    elif not isinstance(origin, type) or origin.__module__ == "numpy" or not issubclass(origin, Collection) or not args:
+    elif not isinstance(origin, type) or not issubclass(origin, Collection) or not args:
         return
     elif issubclass(origin, Mapping):
         for key, item in value.items():
@@ -104,6 +115,8 @@ def _repr(value: Any) -> str:
 
 
 def _words(hint: Any) -> str:
+    if isinstance(hint, str):
+        return hint
     if hint is NoneType or hint is None:
         return "None"
     if get_origin(hint) in (Union, UnionType):

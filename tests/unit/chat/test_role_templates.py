@@ -20,7 +20,7 @@ from ais_prompt.chat.role_templates import (
     RoleTemplate,
     RoleTemplateInterface,
 )
-from ais_prompt.errors import ConfigError, PromptError
+from ais_prompt.errors import ConfigError, PartError, PromptError
 from ais_prompt.prompts import PromptList, PromptTemplate
 
 TAGS = {"system": ("S>", "<\n"), "user": ("U>", "<\n"), "assistant": ("B>", "<\n"), "ipython": ("T>", "<\n")}
@@ -275,7 +275,7 @@ def test_templates_of_ones_own() -> None:
     prompt = dialogue(("HUMAN", "q"), ("BOT", "gold"))
     assert rendered(f"{__name__}.EurekaTemplate", prompt) == "q"
     assert rendered(f"{__name__}.shouting", prompt) == "user: Q\nassistant: "
-    with pytest.raises(PromptError, match="the role template broken refuses the messages: 'tool'"):
+    with pytest.raises(PartError, match="the role template broken raised KeyError: 'tool'"):
         rendered(f"{__name__}.broken", prompt)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.errors import ConfigError
+from ais_prompt.errors import ConfigError, PartError
 from ais_prompt.retrievers import Embeddings, TopkRetriever
 from tests.unit.retrievers.rows import samples
 
@@ -85,7 +85,7 @@ def test_an_encoder_that_gives_something_else_than_vectors_is_refused(vectors: A
             return vectors
 
     two = samples("ab")
-    with pytest.raises(ConfigError, match="Broken must give one vector of finite numbers for each of 2 texts"):
+    with pytest.raises(PartError, match="Broken must give one vector of finite numbers for each of 2 texts"):
         TopkRetriever(Broken(), input_columns=["q"]).retrieve(two, two)
 
 

@@ -76,7 +76,7 @@ def test_predictions_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ('{"id": "x"}', "not a prediction: KeyError"),
+        ('{"id": "x"}', "not a prediction: .*missing required field"),
         ('{"id": "x", "index": 0, "origin_prompt": 7, "prediction": 1, "gold": 1, "completions": []}', "TypeError"),
         (
             '{"id": "x", "index": 0, "origin_prompt": "", "prediction": 1, "gold": 1, "completions": [1]}',
@@ -150,9 +150,9 @@ def test_scores_and_details_come_back_one_by_one(samples: list[SampleScore]) -> 
     ("content", "what"),
     [
         (b'{"scores": [', "not JSON"),
-        (b'{\n  "model": "m",\n  "details": [\n  ]\n}\n', "no results: KeyError"),
+        (b'{\n  "model": "m",\n  "details": [\n  ]\n}\n', "no results: Expected 'array'"),
         (b'{\n  "scores": [],\n  "details": [\n  ]\n}\n', "not one score"),
-        (b'{\n  "scores": [\n    3\n  ],\n  "details": [\n  ]\n}\n', "no results: AttributeError"),
+        (b'{\n  "scores": [\n    3\n  ],\n  "details": [\n  ]\n}\n', "no results: Expected 'object'"),
     ],
 )
 def test_a_file_without_scores(tmp_path: Path, content: bytes, what: str) -> None:
@@ -163,7 +163,10 @@ def test_a_file_without_scores(tmp_path: Path, content: bytes, what: str) -> Non
     assert caught.value.where == str(path)
 
 
-@pytest.mark.parametrize(("detail", "what"), [(b"{broken", "not JSON"), (b"3", "not a JSON object"), (b"{}", "no id")])
+@pytest.mark.parametrize(
+    ("detail", "what"),
+    [(b"{broken", "not JSON"), (b"3", "not a JSON object"), (b"{}", "missing required field 'sample_id'")],
+)
 def test_a_file_with_broken_details(tmp_path: Path, detail: bytes, what: str) -> None:
     path = tmp_path / "r.json"
     write_results(path, {"scores": []}, [SampleScore("first", "unparsed").to_json()])
