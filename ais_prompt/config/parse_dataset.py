@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +59,21 @@ def parse_reader(section: Section) -> ReaderSpec | None:
         train_range=train_range,
         test_range=test_range,
         gold_columns=gold_columns,
+        input_template=_parse_input_template(section),
         where=section.where,
     )
+
+
+def _parse_input_template(section: Section) -> str | None:
+    """The text by which retrievers compare rows: as it is, or as a `PromptTemplate`, as in OpenCompass."""
+    value: Any = section.values.get("input_template")
+    if isinstance(value, Mapping):
+        value = value.get("template")
+    if isinstance(value, str | None):
+        return value
+    what = f"{section.at('input_template')} is {shown(value)}, not a text with {{column}}"
+    section.fault("input_template", what, "write the text that retrievers compare: '{question}'")
+    return None
 
 
 def parse_infer(section: Section) -> InferSpec | None:

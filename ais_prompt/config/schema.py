@@ -172,6 +172,7 @@ READER: Final = Table(
         Key("test_split", "name", "the split of the questions", "`'test'`"),
         Key("train_range", "number, fraction or slice", "which rows of the train split", "all"),
         Key("test_range", "number, fraction or slice", "which rows of the test split", "all"),
+        Key("input_template", "text, or a `PromptTemplate` of one", "what retrievers compare", "the `input_columns`"),
     ),
 )
 

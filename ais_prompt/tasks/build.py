@@ -106,8 +106,11 @@ def read_dataset(spec: DatasetSpec) -> Dataset:
 
 
 def build_retriever(spec: DatasetSpec) -> Retriever:
-    """The retriever of a data set; one that compares texts takes the input columns if its config names no others."""
-    retriever: Retriever = build_part(RETRIEVERS, spec.infer.retriever, input_columns=spec.reader.input_columns)
+    """The retriever of a data set; it compares what ``reader_cfg`` names unless its config names something else."""
+    reader, offered = spec.reader, {}
+    if reader.input_template is not None and "input_columns" not in spec.infer.retriever.args:
+        offered["input_template"] = reader.input_template
+    retriever: Retriever = build_part(RETRIEVERS, spec.infer.retriever, input_columns=reader.input_columns, **offered)
     return retriever
 
 

@@ -35,6 +35,7 @@ class ReaderSpec(Struct, frozen=True):
             score with (the tests of a program, for example); empty if it is.
         train_split, test_split: names of the splits for shots and for questions.
         train_range, test_range: which rows of a split: None (all), a number, or a slice as text.
+        input_template: the text by which retrievers compare rows; None for the input columns.
         limit: most questions, taken from the front after the range; None for all.
         where: config path.
     """
@@ -47,6 +48,7 @@ class ReaderSpec(Struct, frozen=True):
     test_range: int | float | str | None = None
     limit: int | None = None
     gold_columns: tuple[str, ...] = ()
+    input_template: str | None = None
     where: str = ""
 
 
