@@ -14,6 +14,7 @@ def test_a_run_leaves_everything_behind(project: Project) -> None:
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert files == {
         ".lock",
+        ".lock.holder",
         "config.py",
         "run.json",
         "journal/fake/sums.jsonl",
