@@ -270,8 +270,9 @@ def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, test
 
 
 def _points(value: float, pair: HeldPair) -> str:
-    """A difference; of parts of 1 in points of percent."""
-    return f"{100 * value:+.1f} points" if pair.after.fraction else f"{value:+.4g}"
+    """Return a difference in words; of parts of 1 in points of percent."""
+    value += 0.0  # no sign before a zero
+    return f"{round(100 * value, 1) + 0.0:+.1f} points" if pair.after.fraction else f"{value:+.4g}"
 
 
 __all__ = ["Baseline", "check_baseline", "check_run", "make_baseline", "make_baselines", "open_baseline", "paired"]

@@ -184,7 +184,7 @@ def test_broken_results_are_told(tmp_path: Path) -> None:
     write_report(folder)
     [shown] = read_report(folder.report).data["tasks"]
     assert shown["samples"] == 1
-    assert "a sample has no id" in shown["trouble"]
+    assert "missing required field 'sample_id'" in shown["trouble"]
     assert "aisprompt score" in shown["trouble"]
 
 
