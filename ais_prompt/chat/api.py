@@ -60,7 +60,7 @@ class ApiFormat:
             return (*map(_sent, self.opening), *self._dialogue(prompt, mode).messages)
         said = self.turns(prompt, mode)
         if isinstance(said, tuple):
-            raise PromptError("without a meta template nobody says the media", fix="give the model a meta_template")
+            raise PromptError("without a meta template no role says the media", fix="give the model a meta_template")
         return tuple(map(_sent, [ApiTurn("HUMAN", said)] if isinstance(said, str) else said))
 
     def turns(self, prompt: str | PromptList, mode: Mode) -> Content | list[ApiTurn | str]:

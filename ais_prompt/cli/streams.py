@@ -1,4 +1,4 @@
-"""Standard output and standard error without secrets, whoever writes: this program, a library, or Python itself."""
+"""Standard output and standard error without secrets, from any writer: this program, a library, or Python itself."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 
 class Rank(IntEnum):
-    """How plainly a text marks its answer."""
+    """How clearly a text marks its answer."""
 
     ALONE = 1  # a letter or number without any marker
     LABEL = 2  # a line that begins with the option: "B. Paris"
