@@ -48,7 +48,7 @@ def test_a_default_prompt_of_the_role_hides_the_parts() -> None:
 def test_without_a_meta_template_media_alone_have_no_speaker() -> None:
     bare = ApiFormat(None)
     assert bare.turns(dialogue(TEXT, IMAGE), "gen") == (TEXT, IMAGE)
-    with pytest.raises(PromptError, match="nobody says the media"):
+    with pytest.raises(PromptError, match="no role says the media"):
         bare.render(dialogue(TEXT, IMAGE), "gen")
 
 
