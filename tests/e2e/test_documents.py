@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.project import COMMAND, Project
+from tests.markdown import blocks
 from tests.servers import mock_server
 
 ROOT = Path(__file__).parents[2]
@@ -24,18 +25,16 @@ def indented_blocks(text: str) -> Iterator[str]:
 
 def commands(page: str) -> list[list[str]]:
     """The commands of a page, in order; a backslash continues a line."""
-    blocks = indented_blocks((ROOT / page).read_text("utf-8"))
-    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    found = indented_blocks((ROOT / page).read_text("utf-8"))
+    lines = [line for block in found for line in block.replace("\\\n", " ").splitlines()]
     return [shlex.split(line, comments=True) for line in lines if re.match(r"(aisprompt|git) ", line)]
 
 
 @pytest.fixture
 def readme_config(project: Project) -> Path:
-    [config] = [
-        block for block in indented_blocks((ROOT / "README.md").read_text("utf-8")) if block.startswith("from mmengine")
-    ]
+    [config] = blocks((ROOT / "README.md").read_text("utf-8"), "python")
     path = project.root / "my_eval.py"
-    path.write_text(config + "\n", "utf-8")
+    path.write_text(config, "utf-8")
     return path
 
 

@@ -20,13 +20,14 @@ from ais_prompt.config.parse import parse_run
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.registry import ENCODERS, INFERENCERS, READERS, RETRIEVERS
 from ais_prompt.types import RunSpec
+from tests.markdown import anchor, headings, links
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 REGISTRIES = {"retrievers": RETRIEVERS, "encoders": ENCODERS, "inferencers": INFERENCERS, "readers": READERS}
 PAGES = {"retrievers": "retrievers", "encoders": "retrievers", "inferencers": "inferencers", "readers": "datasets"}
 DESCRIBED = [(kind, name) for kind in PAGES for name in PARTS[kind]]
-LINKING = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+LINKING = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 CELL = re.compile(r"(?<!\\)\|")
 
 
@@ -100,20 +101,13 @@ def test_each_option_of_view_prompt_is_listed() -> None:
     assert options <= set(listed(section("view-prompt", "Options")))
 
 
-def anchor(heading: str) -> str:
-    """The anchor of a heading, as GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
-
-
 def anchors(page: Path) -> set[str]:
-    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    return {anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    return {anchor(heading) for heading in headings(page.read_text("utf-8"))}
 
 
-@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+    for target in links(page.read_text("utf-8")):
         if "://" in target:
             continue
         path, _, part = target.partition("#")
