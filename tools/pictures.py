@@ -1,7 +1,7 @@
 """Draw the pictures of the README from a real run: ``python -m tools.pictures``.
 
-``terminal.svg`` shows what ``aisprompt run configs/eval.py`` prints. ``scores.png`` and ``sample.png`` show the report of
-that run in a headless Chromium: its first section, and a wrong answer.
+``terminal.svg`` shows what ``aisprompt run configs/eval.py`` prints. ``scores.png`` and ``sample.png`` show the report
+of that run in a headless Chromium: its first section, and a wrong answer.
 """
 
 from __future__ import annotations
