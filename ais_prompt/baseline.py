@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from ais_prompt.compare import StoredRun, open_run
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.gates import Verdict
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.exact import exact
 from ais_prompt.metrics.paired import LEVEL, holm
-from ais_prompt.report.gates import Verdict
 from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
 from ais_prompt.tasks.held_pair import HeldPair, Statistic
 from ais_prompt.tasks.scored_task import ScoredTask

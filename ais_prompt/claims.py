@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from ais_prompt.baseline import ENOUGH, paired
 from ais_prompt.compare import StoredRun
+from ais_prompt.gates import Verdict
 from ais_prompt.metrics.claims import low_end
 from ais_prompt.metrics.exact import exact
-from ais_prompt.report.gates import Verdict
 from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.store.results import read_questions, read_scores
 from ais_prompt.tasks.held_pair import HeldPair

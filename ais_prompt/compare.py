@@ -10,13 +10,12 @@ from msgspec import Struct
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.metrics.paired import holm
 from ais_prompt.partitioners.by_task import partition
-from ais_prompt.pipeline import Source
-from ais_prompt.rescore import open_stored
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.tasks.changed_parts import StoredTask
 from ais_prompt.tasks.comparison import Comparison, adjusted, compare
 from ais_prompt.tasks.scored_task import ScoredTask
+from ais_prompt.tasks.source import Source, open_stored
 from ais_prompt.utils.text import listed
 
 

@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
-from ais_prompt.config.compose import compose
-from ais_prompt.config.load import LoadedConfig, load_config
-from ais_prompt.config.locate import find_config
-from ais_prompt.config.parse import parse_run
 from ais_prompt.config.render import hidden_again, render_config
-from ais_prompt.errors import AisPromptError, ConfigError, ConfigFaults
+from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.models.base import Model
 from ais_prompt.models.identity import address_of
 from ais_prompt.partitioners.by_task import partition
@@ -37,44 +32,17 @@ from ais_prompt.store.results import read_questions
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.store.session import recorded
 from ais_prompt.tasks.build import build_model
-from ais_prompt.tasks.check import check_run
-from ais_prompt.tasks.check_scoring import check_scoring
 from ais_prompt.tasks.early_stop import GateWatch
 from ais_prompt.tasks.infer import infer
-from ais_prompt.tasks.preview import PromptView, preview
 from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.tasks.score import isolation_of, score, stored_scores
-from ais_prompt.types import DatasetSpec, Gate, ModelSpec, RunSpec, Speed, TaskSpec
+from ais_prompt.types import Gate, ModelSpec, RunSpec, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 
 logger = logging.getLogger(__name__)
 
 RunMode: TypeAlias = Literal["all", "infer", "eval", "viz"]
-
-
-class Source(Struct, frozen=True):
-    """Where the config comes from, as the command line names it.
-
-    Attributes:
-        config: path or shipped name of a config; None if models and data sets are named.
-        models, datasets: shipped names or patterns.
-        overrides: ``path=value``, as given to ``--set``.
-        work_dir: replaces the config's ``work_dir``.
-        num_prompts: only the first so many questions of each data set.
-        allow_code_execution: whether evaluators may run programs that a model wrote; ``unsafe`` also where
-            nothing keeps them apart from the machine.
-        answered_by: who answered elsewhere; takes the place of the config's models, which are not needed then.
-    """
-
-    config: str | None = None
-    models: Sequence[str] = ()
-    datasets: Sequence[str] = ()
-    overrides: Sequence[str] = ()
-    work_dir: str | None = None
-    num_prompts: int | None = None
-    allow_code_execution: bool | Literal["unsafe"] = False
-    answered_by: str | None = None
 
 
 class RunResult(Struct, frozen=True):
@@ -96,82 +64,6 @@ class RunResult(Struct, frozen=True):
     reasons: Mapping[str, int] = field(default_factory=dict)
     speeds: Mapping[str, Speed] = field(default_factory=dict)
     isolation: Mapping[str, str] = field(default_factory=dict)
-
-
-def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
-    """Load and parse a config.
-
-    Raises:
-        ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
-    """
-    if source.config is not None and (source.models or source.datasets):
-        raise ConfigError("give either a config or --models and --datasets, not both")
-    if source.config is not None:
-        loaded = load_config(find_config(source.config), source.overrides)
-    elif source.models and source.datasets:
-        loaded = compose(source.models, source.datasets, source.overrides)
-    else:
-        raise ConfigError(
-            "there is nothing to run",
-            fix="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`",
-        )
-    if source.answered_by is not None:
-        models = [{"type": "elsewhere", "abbr": source.answered_by}]
-        loaded = replace(loaded, values={**loaded.values, "models": models})
-    spec = parse_run(loaded, work_dir=source.work_dir)
-    if source.num_prompts is not None:
-        spec = replace(spec, datasets=tuple(_limited(dataset, source.num_prompts) for dataset in spec.datasets))
-    if source.allow_code_execution:
-        allowed = source.allow_code_execution
-        spec = replace(spec, datasets=tuple(_allowed_to_execute(dataset, allowed) for dataset in spec.datasets))
-    return loaded, spec
-
-
-def checked(source: Source, *, thorough: bool = False) -> tuple[RunSpec, list[PromptWarning]]:
-    """Load, parse and check a config.
-
-    Args:
-        source: where it comes from.
-        thorough: as in `check_run`.
-
-    Returns:
-        The config, and what a person would want to know of its prompts.
-
-    Raises:
-        ConfigFaults: everything that is wrong, each with its config path, file and line.
-    """
-    loaded, spec = read_spec(source)
-    found = check_run(spec, loaded.place, thorough=thorough)
-    if found.faults:
-        raise ConfigFaults(found.faults)
-    return spec, found.warnings
-
-
-def checked_for_scoring(source: Source) -> RunSpec:
-    """Load and parse a config, and check what scoring needs of it: neither models nor data have to be there.
-
-    Raises:
-        ConfigFaults: everything that is wrong, each with its config path, file and line.
-    """
-    loaded, spec = read_spec(source)
-    if faults := check_scoring(spec, loaded.place):
-        raise ConfigFaults(faults)
-    return spec
-
-
-def view(tasks: Sequence[TaskSpec], count: int, *, origins: bool = False, tokens: bool = False) -> Iterator[PromptView]:
-    """The first prompts of each task as they would be sent; no weights are loaded and nobody is asked.
-
-    Args:
-        tasks: from `partition` of a checked config.
-        count: most samples of each task.
-        origins, tokens: as in `preview`.
-
-    Raises:
-        AisPromptError: a prompt cannot be built.
-    """
-    for task in tasks:
-        yield from preview(task, build_model(task.model), count, origins=origins, tokens=tokens)
 
 
 def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
@@ -352,11 +244,3 @@ def _scored(task: TaskSpec, folder: RunFolder, record: RunRecord, progress: RunP
     except Exception as error:
         return TaskOutcome(task.model.abbr, task.dataset.abbr, error=internal_error(error))
     return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)
-
-
-def _allowed_to_execute(dataset: DatasetSpec, allowed: bool | Literal["unsafe"]) -> DatasetSpec:
-    return replace(dataset, eval=replace(dataset.eval, allow_code_execution=allowed))
-
-
-def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:
-    return replace(dataset, reader=replace(dataset.reader, limit=number))

@@ -9,41 +9,21 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ais_prompt.config.parse import DEFAULT_WORK_DIR
-from ais_prompt.config.paths import expand
 from ais_prompt.config.render import render_config
 from ais_prompt.errors import ConfigError
 from ais_prompt.partitioners.by_task import partition
-from ais_prompt.pipeline import Source, checked_for_scoring
-from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.lock import lock_run
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.tasks.build import read_dataset
 from ais_prompt.tasks.foreign_answers import match, predictions, read_answers
+from ais_prompt.tasks.source import Source, checked_for_scoring
 from ais_prompt.types import Prediction, RunSpec, SummarySpec, TaskFacts
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.text import listed
 
 logger = logging.getLogger(__name__)
-
-
-def open_stored(run: str, source: Source) -> tuple[RunSpec, RunFolder]:
-    """A run that is to be scored again: what `ais_prompt.pipeline.run` needs for that, with the mode ``eval``.
-
-    Args:
-        run: its path, or its name below the work dir.
-        source: the config to score with; the run's own if it names none.
-
-    Raises:
-        ConfigError: there is no such run, or the config has faults.
-    """
-    if source.config is not None:
-        spec = checked_for_scoring(source)
-        return spec, locate_run(spec.work_dir, run)
-    folder = locate_run(expand(source.work_dir or DEFAULT_WORK_DIR), run)
-    return checked_for_scoring(replace(source, config=str(folder.config_file))), folder
 
 
 def open_foreign(file: Path, source: Source, dataset: str | None, command: str) -> tuple[RunSpec, RunFolder]:

@@ -25,12 +25,12 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     """
     from ais_prompt.config.parse_gates import parse_gate
     from ais_prompt.errors import ConfigFaults
-    from ais_prompt.pipeline import checked
     from ais_prompt.report.claims import describe_claim
     from ais_prompt.report.extraction import describe
     from ais_prompt.tasks.build import read_dataset
     from ais_prompt.tasks.check_gates import gate_faults
     from ais_prompt.tasks.extraction import try_extraction
+    from ais_prompt.tasks.source import checked
     from ais_prompt.utils.text import printable
 
     spec, warnings = checked(source(**options), thorough=True)

@@ -100,7 +100,8 @@ class GateKeeper:
         from ais_prompt.baseline import check_run
         from ais_prompt.claims import check_claims
         from ais_prompt.compare import open_run
-        from ais_prompt.report.gates import check_gates, gate_lines, to_junit, to_pull_request
+        from ais_prompt.gates import check_gates
+        from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
         from ais_prompt.report.outcome import summary_rows
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))

@@ -70,11 +70,12 @@ def run(
     from ais_prompt import pipeline
     from ais_prompt.config.paths import expand
     from ais_prompt.errors import ConfigError
+    from ais_prompt.tasks.source import checked
 
     gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
     if mode == "infer" and (gate_values["baseline"] or (gate_values["gates"] and not stop_early)):
         raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
-    spec, warnings = pipeline.checked(source(**options))
+    spec, warnings = checked(source(**options))
     gates = read_gates(spec, **gate_values)
     decisive = gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(spec, lock_file, options):

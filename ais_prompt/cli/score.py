@@ -15,8 +15,8 @@ from ais_prompt.cli.options import CODE_EXECUTION
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from ais_prompt.pipeline import Source
     from ais_prompt.store.layout import RunFolder
+    from ais_prompt.tasks.source import Source
     from ais_prompt.types import RunSpec
 
 
@@ -68,8 +68,9 @@ def score(
     elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
     from ais_prompt import pipeline
+    from ais_prompt.tasks.source import Source
 
-    source = pipeline.Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
+    source = Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
     spec, folder = _opened(run, predictions, source, dataset, model)
     gates = read_gates(spec, **gate_values)
     result = pipeline.run(spec, folder, "eval", command_line(), with_report=False)
@@ -86,11 +87,12 @@ def _opened(
     from msgspec.structs import replace
 
     from ais_prompt import rescore
+    from ais_prompt.tasks.source import open_stored
 
     if predictions is None:
         if run is None or dataset or model:
             raise click.UsageError("Name a RUN, or give --predictions FILE --config CONFIG (--dataset, --model).")
-        return rescore.open_stored(run, source)
+        return open_stored(run, source)
     if run is not None or source.config is None:
         raise click.UsageError("--predictions needs --config CONFIG, which says how to score, and no RUN.")
     source = replace(source, answered_by=model or predictions.stem)

@@ -45,8 +45,9 @@ def view_prompt(
     from rich.console import Console
 
     from ais_prompt.partitioners.by_task import partition
-    from ais_prompt.pipeline import checked, view
     from ais_prompt.report.prompt_view import print_sample
+    from ais_prompt.tasks.preview import previews
+    from ais_prompt.tasks.source import checked
     from ais_prompt.utils.jsonl import encode
 
     # The warnings of what is shown come with it, and nothing is executed here.
@@ -55,7 +56,7 @@ def view_prompt(
     if not every:
         asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
         tasks = [_chosen(tasks, asking)]
-    prompts = view(tasks, count, origins=origins, tokens=tokens)
+    prompts = previews(tasks, count, origins=origins, tokens=tokens)
     if as_json:
         click.echo(encode([prompt.to_json() for prompt in prompts], indent=2), nl=False)
         return

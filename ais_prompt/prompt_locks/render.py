@@ -12,7 +12,7 @@ from ais_prompt.prompt_locks.parts import task_parts
 from ais_prompt.prompt_locks.text import prompt_of_text, text_of_prompt
 from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
 from ais_prompt.tasks.build import build_model
-from ais_prompt.tasks.infer import Inference, prepare
+from ais_prompt.tasks.inference import Inference, prepare
 from ais_prompt.types import RunSpec, Sample, TaskSpec
 
 

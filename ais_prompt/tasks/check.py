@@ -39,10 +39,10 @@ from ais_prompt.tasks.build import (
     read_dataset,
 )
 from ais_prompt.tasks.check_gates import gate_faults
-from ais_prompt.tasks.check_scoring import check_eval
+from ais_prompt.tasks.check_scoring import check_eval, check_k
 from ais_prompt.tasks.clusters import check_cluster
 from ais_prompt.tasks.faults import FaultList
-from ais_prompt.tasks.judge import judge_dataset, judge_fields
+from ais_prompt.tasks.judge_dataset import judge_dataset, judge_fields
 from ais_prompt.tasks.leak_search import search_leaks
 from ais_prompt.tasks.leaks import (
     check_gold_is_hidden,
@@ -52,7 +52,6 @@ from ais_prompt.tasks.leaks import (
 )
 from ais_prompt.tasks.media import check_media, taken_kinds
 from ais_prompt.tasks.prompt_warning import PromptWarning
-from ais_prompt.tasks.repeat_scorer import check_k
 from ais_prompt.tasks.shots import check_shots_are_shown
 from ais_prompt.tasks.trial import trials
 from ais_prompt.tasks.warnings import label_warnings, prompt_warnings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, POSTPROCESSORS, TEMPLATES, is_shipped
 from ais_prompt.tasks.blank_calls import call_evaluator, call_postprocessors
 from ais_prompt.tasks.build import build_evaluator
@@ -44,3 +44,18 @@ def check_eval(spec: EvalSpec, faults: FaultList) -> None:
     ]
     if all(found):
         faults.passes(lambda: call_postprocessors(spec), spec.where)
+
+
+def check_k(spec: EvalSpec, n: int) -> None:
+    """Whether there are enough answers to each question for every ``pass@k``.
+
+    Raises:
+        ConfigError: there are not.
+    """
+    most = max(spec.k, default=1)
+    if most > n:
+        raise ConfigError(
+            f"pass@{most} needs {most} answers to each question, and there {'is 1' if n == 1 else f'are {n}'}",
+            where=f"{spec.where}.k",
+            fix=f"ask for more: inferencer=dict(type='GenInferencer', n={most}); or lower k",
+        )

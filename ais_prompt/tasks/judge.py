@@ -7,9 +7,7 @@ they, the prompt or the judge have changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
-
-from msgspec.structs import replace
+from typing import Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.readers.base import Dataset
@@ -17,15 +15,12 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.tasks.build import build_model, read_dataset
 from ais_prompt.tasks.infer import infer
+from ais_prompt.tasks.judge_dataset import judge_dataset, judge_fields
 from ais_prompt.tasks.progress import OpenProgress
 from ais_prompt.types import (
     Completion,
-    DatasetSpec,
-    EvalSpec,
     Failure,
-    InferSpec,
     JudgeSpec,
-    PartSpec,
     Prediction,
     Sample,
     SampleScore,
@@ -33,31 +28,7 @@ from ais_prompt.types import (
 )
 from ais_prompt.utils.digest import digest
 
-ANSWER: Final = "prediction"
-GOLD: Final = "gold"
-"""Columns of a judge's prompt, next to those of the row; they hide a row's own of these names."""
-
-
 NOT_YET: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("not_judged", "")),))
-
-
-def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
-    """What a judge is asked, as a data set: the rows, with the judge's prompt in place of the data set's."""
-    asking = InferSpec(
-        ice_template=None,
-        prompt_template=judge.prompt_template,
-        retriever=PartSpec("ZeroRetriever", where=judge.where),
-        inferencer=PartSpec("GenInferencer", where=judge.where),
-        where=judge.where,
-    )
-    # Without an output column nothing is hidden: the judge may see the gold.
-    reader = replace(dataset.reader, output_column=None)
-    return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
-
-
-def judge_fields(fields: Mapping[str, Any], answer: Any, gold: Any) -> dict[str, Any]:
-    """What a judge's template can show: the columns of the row, the answer and the gold."""
-    return {**fields, ANSWER: answer, GOLD: gold}
 
 
 class Judge:

@@ -14,7 +14,8 @@ from ais_prompt.inferencers.base import GoldUse
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
-from ais_prompt.tasks.infer import Inference, prepare
+from ais_prompt.tasks.build import build_model
+from ais_prompt.tasks.inference import Inference, prepare
 from ais_prompt.tasks.origins import Origins, find_origins
 from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.tasks.tokens import Token, find_tokens
@@ -125,3 +126,20 @@ def _tokens(model: Model, prompt: Prompt) -> int | None:
         return model.count_tokens(prompt)
     except ModelError:  # a prompt can be looked at without the model's files
         return None
+
+
+def previews(
+    tasks: Sequence[TaskSpec], count: int, *, origins: bool = False, tokens: bool = False
+) -> Iterator[PromptView]:
+    """The first prompts of each task as they would be sent; no weights are loaded and nobody is asked.
+
+    Args:
+        tasks: from `partition` of a checked config.
+        count: most samples of each task.
+        origins, tokens: as in `preview`.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    for task in tasks:
+        yield from preview(task, build_model(task.model), count, origins=origins, tokens=tokens)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import ComparesAnswers
 from ais_prompt.metrics.aggregate import Estimate, estimated_means
 from ais_prompt.metrics.repeatability import repeatability
@@ -24,7 +24,7 @@ from ais_prompt.metrics.repeated import (
 )
 from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.scorer import SAME, Scorer
-from ais_prompt.types import EvalSpec, Prediction, SampleScore, Score, Status
+from ais_prompt.types import Prediction, SampleScore, Score, Status
 
 MOST_NAMED: Final = 1000
 """Unstable questions that results name."""
@@ -162,21 +162,6 @@ class RepeatScorer(Struct, frozen=True):
             )
         for text, completion in zip(answers, prediction.completions, strict=True):
             yield replace(prediction, prediction=text, completions=(completion,))
-
-
-def check_k(spec: EvalSpec, n: int) -> None:
-    """Whether there are enough answers to each question for every ``pass@k``.
-
-    Raises:
-        ConfigError: there are not.
-    """
-    most = max(spec.k, default=1)
-    if most > n:
-        raise ConfigError(
-            f"pass@{most} needs {most} answers to each question, and there {'is 1' if n == 1 else f'are {n}'}",
-            where=f"{spec.where}.k",
-            fix=f"ask for more: inferencer=dict(type='GenInferencer', n={most}); or lower k",
-        )
 
 
 def _vote(extracted: object) -> object:

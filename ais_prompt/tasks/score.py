@@ -19,12 +19,13 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
 from ais_prompt.tasks.build import build_evaluator, build_inferencer, build_postprocessor
+from ais_prompt.tasks.check_scoring import check_k
 from ais_prompt.tasks.clusters import Clusters
 from ais_prompt.tasks.dialogue_scorer import DialogueScorer
 from ais_prompt.tasks.judge import Judge
 from ais_prompt.tasks.judged_scorer import JudgedScorer
 from ais_prompt.tasks.progress import OpenProgress
-from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
+from ais_prompt.tasks.repeat_scorer import RepeatScorer
 from ais_prompt.tasks.sample_scores import SampleScores
 from ais_prompt.tasks.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.tasks.sensitivity import others_than, sensitivity, warning_of

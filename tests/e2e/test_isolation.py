@@ -14,9 +14,10 @@ from ais_prompt import pipeline
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.cli import main
 from ais_prompt.errors import AisPromptError, InternalError
-from ais_prompt.pipeline import RunResult, Source
+from ais_prompt.pipeline import RunResult
 from ais_prompt.registry import import_dotted
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.tasks.source import Source, checked
 from ais_prompt.types import RunSpec
 from ais_prompt.utils.shapes import members
 from tests import breakable
@@ -178,7 +179,7 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
     for labels in scenarios(part):
         PLAN.target, PLAN.wrong_type, PLAN.hits = None, wrong_type, 0
         name = written(config, part, labels=labels)
-        spec, _ = pipeline.checked(Source(str(config)))
+        spec, _ = checked(Source(str(config)))
         PLAN.target = (name, member)
         run_command("check", "eval.py")
         run_command("view-prompt", "eval.py", "--tokens", "--all")

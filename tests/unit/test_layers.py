@@ -17,7 +17,7 @@ LAYERS = (
     {"baseline"},
     {"compare"},
     {"rescore", "prompt_locks"},
-    {"pipeline"},
+    {"pipeline", "gates"},
     {"partitioners", "runners", "report"},
     {"tasks"},
     {"inferencers", "evaluators"},

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ais_prompt.config.parse_gates import parse_gate
 from ais_prompt.errors import ConfigError
-from ais_prompt.report.gates import check_gates, to_junit, to_pull_request
+from ais_prompt.gates import check_gates
+from ais_prompt.report.gates import to_junit, to_pull_request
 from ais_prompt.report.outcome import Row
 
 SUMS = Row("sums", "m", "accuracy", 0.8, n=10, scored=7, unparsed=1, truncated=1, failed=1)

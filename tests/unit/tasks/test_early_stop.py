@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.parse_gates import parse_gate
 from ais_prompt.errors import AisPromptError
-from ais_prompt.report.gates import check_gates
+from ais_prompt.gates import check_gates
 from ais_prompt.report.outcome import Row, score_row
 from ais_prompt.tasks.early_stop import GateWatch
 from ais_prompt.tasks.score import sample_scores, scorer_of

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.pipeline import Source, checked
 from ais_prompt.tasks.check import Findings, check_run
 from ais_prompt.tasks.leak_texts import drawn
+from ais_prompt.tasks.source import Source, checked
 from ais_prompt.types import PartSpec, RunSpec, Sample
 from tests.parts import dataset_spec, write_rows
 

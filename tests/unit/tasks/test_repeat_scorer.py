@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators import AccEvaluator, Gsm8kEvaluator
-from ais_prompt.tasks.repeat_scorer import RepeatScorer, check_k
+from ais_prompt.tasks.check_scoring import check_k
+from ais_prompt.tasks.repeat_scorer import RepeatScorer
 from ais_prompt.tasks.scorer import Scorer
 from ais_prompt.types import Completion, EvalSpec, Failure, Prediction, SampleScore, Score
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.tasks.build import build_model
-from ais_prompt.tasks.infer import prepare
+from ais_prompt.tasks.inference import prepare
 from ais_prompt.tasks.preview import preview
 from ais_prompt.types import PartSpec, TaskSpec
 from tests.parts import task_spec, write_rows

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from ais_prompt.chat.api import DEFAULT_META_TEMPLATE
 from ais_prompt.inferencers import Desk, Preview
 from ais_prompt.inferencers.gen import GenInferencer
-from ais_prompt.pipeline import Source, checked
 from ais_prompt.tasks.build import build_model
-from ais_prompt.tasks.infer import prepare
+from ais_prompt.tasks.inference import prepare
 from ais_prompt.tasks.preview import preview
+from ais_prompt.tasks.source import Source, checked
 from ais_prompt.tasks.trial import trials
 from ais_prompt.tasks.warnings import prompt_warnings
 from ais_prompt.types import ModelSpec, PartSpec, Sample, TaskSpec

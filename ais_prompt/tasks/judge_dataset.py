@@ -1,0 +1,41 @@
+"""The questions to a judge, as a dataset of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from ais_prompt.types import (
+    DatasetSpec,
+    EvalSpec,
+    InferSpec,
+    JudgeSpec,
+    PartSpec,
+)
+
+ANSWER: Final = "prediction"
+
+
+GOLD: Final = "gold"
+"""Columns of a judge's prompt, next to those of the row; they hide a row's own of these names."""
+
+
+def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
+    """What a judge is asked, as a data set: the rows, with the judge's prompt in place of the data set's."""
+    asking = InferSpec(
+        ice_template=None,
+        prompt_template=judge.prompt_template,
+        retriever=PartSpec("ZeroRetriever", where=judge.where),
+        inferencer=PartSpec("GenInferencer", where=judge.where),
+        where=judge.where,
+    )
+    # Without an output column nothing is hidden: the judge may see the gold.
+    reader = replace(dataset.reader, output_column=None)
+    return replace(dataset, reader=reader, infer=asking, eval=EvalSpec())
+
+
+def judge_fields(fields: Mapping[str, Any], answer: Any, gold: Any) -> dict[str, Any]:
+    """What a judge's template can show: the columns of the row, the answer and the gold."""
+    return {**fields, ANSWER: answer, GOLD: gold}
