@@ -24,9 +24,9 @@ slow: .venv/installed-dev test-lowest
 # library itself, with which ours is compared, needs librosa.
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest --numprocesses 2 tests/conformance tests/unit/cli tests/unit/chat tests/unit/config \
-		tests/unit/evaluators tests/unit/models tests/unit/prompts tests/unit/readers tests/unit/report \
+		tests/unit/evaluators tests/unit/models tests/unit/prompts tests/unit/readers tests/unit/report tests/unit/summary \
 		tests/unit/retrievers tests/unit/store tests/unit/utils tests/e2e/test_run.py tests/e2e/test_api.py \
-		--deselect tests/unit/models/test_hf_media.py::test_sound_is_answered_as_by_the_library
+		--deselect tests/unit/models/huggingface/test_media.py::test_sound_is_answered_as_by_the_library
 
 # New counterexamples for the properties, in every call others; how to repeat it is printed with what is found.
 search: .venv/installed-dev

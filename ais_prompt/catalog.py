@@ -10,10 +10,10 @@ from typing import Final
 
 PARTS: Final[dict[str, dict[str, str]]] = {
     "models": {
-        "HuggingFaceBaseModel": "ais_prompt.models.huggingface",
-        "HuggingFaceChatModel": "ais_prompt.models.huggingface",
-        "OpenAIChatModel": "ais_prompt.models.openai_api",
-        "OpenAICompletionModel": "ais_prompt.models.openai_api",
+        "HuggingFaceBaseModel": "ais_prompt.models.huggingface.model",
+        "HuggingFaceChatModel": "ais_prompt.models.huggingface.model",
+        "OpenAIChatModel": "ais_prompt.models.openai.model",
+        "OpenAICompletionModel": "ais_prompt.models.openai.model",
         "ScriptedModel": "ais_prompt.models.scripted",
     },
     "transports": {
@@ -98,13 +98,13 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "EMEvaluator": "ais_prompt.evaluators.exact_match",
         "GenericLLMEvaluator": "ais_prompt.evaluators.judge",
         "Gsm8kEvaluator": "ais_prompt.evaluators.gsm8k",
-        "HumanEvalEvaluator": "ais_prompt.evaluators.code",
-        "HumanEvaluator": "ais_prompt.evaluators.code",
+        "HumanEvalEvaluator": "ais_prompt.evaluators.code.evaluator",
+        "HumanEvaluator": "ais_prompt.evaluators.code.evaluator",
         "JiebaRougeEvaluator": "ais_prompt.evaluators.rouge",
         "LLMRatingEvaluator": "ais_prompt.evaluators.judge",
-        "MATHEvaluator": "ais_prompt.evaluators.math_verify",
-        "MATHVerifyEvaluator": "ais_prompt.evaluators.math_verify",
-        "MBPPEvaluator": "ais_prompt.evaluators.code",
+        "MATHEvaluator": "ais_prompt.evaluators.math.evaluator",
+        "MATHVerifyEvaluator": "ais_prompt.evaluators.math.evaluator",
+        "MBPPEvaluator": "ais_prompt.evaluators.code.evaluator",
         "RougeEvaluator": "ais_prompt.evaluators.rouge",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
     },

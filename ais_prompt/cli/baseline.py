@@ -19,8 +19,8 @@ def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     `aisprompt run CONFIG --baseline FILE` holds a later run against it. RUN is as in `aisprompt score`; the baseline of
     several runs has the mean over them, and less noise.
     """
-    from ais_prompt.baseline import make_baselines
-    from ais_prompt.compare import open_run
+    from ais_prompt.regression.baseline import make_baselines
+    from ais_prompt.regression.runs import open_run
     from ais_prompt.report.alarms import alarm_words
     from ais_prompt.store.baseline_file import write_baseline
 

@@ -23,14 +23,14 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
     Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
     """
-    from ais_prompt.config.parse_gates import parse_gate
+    from ais_prompt.config.parse.gates import parse_gate
     from ais_prompt.errors import ConfigFaults
+    from ais_prompt.plan.build import read_dataset
+    from ais_prompt.plan.check_gates import gate_faults
+    from ais_prompt.plan.source import checked
     from ais_prompt.report.claims import describe_claim
     from ais_prompt.report.extraction import describe
-    from ais_prompt.tasks.build import read_dataset
-    from ais_prompt.tasks.check_gates import gate_faults
-    from ais_prompt.tasks.extraction import try_extraction
-    from ais_prompt.tasks.source import checked
+    from ais_prompt.scoring.extraction import try_extraction
     from ais_prompt.utils.text import printable
 
     spec, warnings = checked(source(**options), thorough=True)

@@ -25,7 +25,7 @@ def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None,
     """
     from rich.console import Console
 
-    from ais_prompt.compare import compare_runs, open_run
+    from ais_prompt.regression.runs import compare_runs, open_run
     from ais_prompt.report.comparison import comparison_json, print_comparison
     from ais_prompt.report.html.comparison import comparison_page
     from ais_prompt.store.disk import replacing

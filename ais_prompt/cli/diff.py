@@ -31,7 +31,7 @@ def diff(
     Without B two models of A are compared: aisprompt diff A --models ONE OTHER. Exit code 0 if all prompts are equal, 1
     if they differ.
     """
-    from ais_prompt.config.parse import DEFAULT_WORK_DIR
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
     from ais_prompt.errors import ConfigError
     from ais_prompt.prompt_locks.diff import compare_sides

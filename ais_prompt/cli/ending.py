@@ -14,7 +14,7 @@ from ais_prompt.cli.verb import report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ais_prompt.pipeline import RunResult
+    from ais_prompt.workflows.run import RunResult
 
 
 def show(result: RunResult, root: Path) -> None:

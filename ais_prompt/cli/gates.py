@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from ais_prompt.pipeline import RunResult
     from ais_prompt.store.baseline_file import Baseline
     from ais_prompt.types import Gate, RunSpec
+    from ais_prompt.workflows.run import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -97,12 +97,12 @@ class GateKeeper:
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.baseline import check_run
-        from ais_prompt.claims import check_claims
-        from ais_prompt.compare import open_run
-        from ais_prompt.gates import check_gates
+        from ais_prompt.regression.baseline import check_run
+        from ais_prompt.regression.claims import check_claims
+        from ais_prompt.regression.gates import check_gates
+        from ais_prompt.regression.runs import open_run
         from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
-        from ais_prompt.report.outcome import summary_rows
+        from ais_prompt.summary.rows import summary_rows
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
         claims = [gate for gate in self.gates if gate.confidence is not None]
@@ -134,10 +134,10 @@ def read_gates(
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    from ais_prompt.baseline import open_baseline
-    from ais_prompt.config.parse_gates import parse_gate
+    from ais_prompt.config.parse.gates import parse_gate
     from ais_prompt.errors import ConfigError, ConfigFaults
-    from ais_prompt.tasks.check_gates import gate_faults
+    from ais_prompt.plan.check_gates import gate_faults
+    from ais_prompt.regression.baseline import open_baseline
 
     conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
     if faults := gate_faults(conditions, spec):

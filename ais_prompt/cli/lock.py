@@ -30,8 +30,8 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     It holds digests of data, templates, shots, tokenizer and each prompt, and a few prompts in full. Neither writing
     nor --check needs weights or a server.
     """
+    from ais_prompt.plan.source import checked
     from ais_prompt.prompt_locks.lock import find_drift, lock_path
-    from ais_prompt.tasks.source import checked
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")

@@ -11,7 +11,7 @@ import click
 from ais_prompt.cli.completion import complete_config, complete_name
 
 if TYPE_CHECKING:
-    from ais_prompt.tasks.source import Source
+    from ais_prompt.plan.source import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -79,7 +79,7 @@ def source(
     allow_code_execution: bool | Literal["unsafe"] = False,
 ) -> Source:
     """What the options say."""
-    from ais_prompt.tasks.source import Source
+    from ais_prompt.plan.source import Source
 
     return Source(config, models, datasets, overrides, work_dir, num_prompts, allow_code_execution)
 

@@ -18,8 +18,8 @@ from ais_prompt.cli.verb import Verb
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ais_prompt.pipeline import RunResult
     from ais_prompt.types import RunSpec
+    from ais_prompt.workflows.run import RunResult
 
 
 @click.command(cls=Verb)
@@ -67,10 +67,10 @@ def run(
     """
     from msgspec.structs import replace
 
-    from ais_prompt import pipeline
     from ais_prompt.config.paths import expand
     from ais_prompt.errors import ConfigError
-    from ais_prompt.tasks.source import checked
+    from ais_prompt.plan.source import checked
+    from ais_prompt.workflows import run as pipeline
 
     gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
     if mode == "infer" and (gate_values["baseline"] or (gate_values["gates"] and not stop_early)):
@@ -111,8 +111,8 @@ def _is_locked(spec: RunSpec, lock_file: str | None, options: dict[str, Any]) ->
 
 def _show_plan(spec: RunSpec) -> None:
     """The tasks of a run, and how much each would ask."""
-    from ais_prompt.partitioners.by_task import partition
-    from ais_prompt.tasks.build import read_dataset
+    from ais_prompt.plan.build import read_dataset
+    from ais_prompt.plan.partition import partition
 
     sizes = {dataset.abbr: len(read_dataset(dataset).test) for dataset in spec.datasets}
     for task in partition(spec):
@@ -122,7 +122,7 @@ def _show_plan(spec: RunSpec) -> None:
 
 def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict[str, Any]) -> None:
     """The commands that are of use now."""
-    from ais_prompt.tasks.scorer import UNUSABLE_GOLD
+    from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
     again = as_command("run", **options)
     view = as_command("view-prompt", **options)

@@ -15,8 +15,8 @@ from ais_prompt.cli.options import CODE_EXECUTION
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
+    from ais_prompt.plan.source import Source
     from ais_prompt.store.layout import RunFolder
-    from ais_prompt.tasks.source import Source
     from ais_prompt.types import RunSpec
 
 
@@ -67,8 +67,8 @@ def score(
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Answers made
     elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
-    from ais_prompt import pipeline
-    from ais_prompt.tasks.source import Source
+    from ais_prompt.plan.source import Source
+    from ais_prompt.workflows import run as pipeline
 
     source = Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
     spec, folder = _opened(run, predictions, source, dataset, model)
@@ -86,8 +86,8 @@ def _opened(
     """The run folder with the answers, and the config to score them with."""
     from msgspec.structs import replace
 
-    from ais_prompt import rescore
-    from ais_prompt.tasks.source import open_stored
+    from ais_prompt.plan.source import open_stored
+    from ais_prompt.workflows import score as rescore
 
     if predictions is None:
         if run is None or dataset or model:

@@ -29,7 +29,7 @@ def view(
     """
     import webbrowser
 
-    from ais_prompt.config.parse import DEFAULT_WORK_DIR
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
     from ais_prompt.report.server import ReportServer, report_of
     from ais_prompt.store.find import locate_run

@@ -44,10 +44,10 @@ def view_prompt(
     from msgspec.structs import replace
     from rich.console import Console
 
-    from ais_prompt.partitioners.by_task import partition
+    from ais_prompt.plan.partition import partition
+    from ais_prompt.plan.preview import previews
+    from ais_prompt.plan.source import checked
     from ais_prompt.report.prompt_view import print_sample
-    from ais_prompt.tasks.preview import previews
-    from ais_prompt.tasks.source import checked
     from ais_prompt.utils.jsonl import encode
 
     # The warnings of what is shown come with it, and nothing is executed here.

@@ -22,8 +22,8 @@ from ais_prompt.config.paths import expand
 from ais_prompt.config.plain import plain_config
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.schema import CONFIG
-from ais_prompt.config.source import locate
 from ais_prompt.config.syntax import read_syntax
+from ais_prompt.config.where import locate
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.guard import ends_program
 from ais_prompt.utils.places import last_line_in, place

@@ -1,6 +1,6 @@
 """Is the answer right, or how good is it, in the eyes of another model?
 
-An evaluator of this kind does not ask: `ais_prompt.tasks.judge` does, with the ``judge_cfg`` and ``prompt_template``
+An evaluator of this kind does not ask: `ais_prompt.scoring.judge` does, with the ``judge_cfg`` and ``prompt_template``
 that stand with the evaluator in the config, and gives it what the judge said.
 """
 

@@ -16,7 +16,7 @@ from ais_prompt.models.arguments import check_at_least, join_stops
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.reasoning import THINK_TAGS, without_thought
 from ais_prompt.models.scripted_likelihood import ScriptedLikelihoods
-from ais_prompt.models.token_count import refuse_too_long
+from ais_prompt.models.tokens.count import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (
     Activity,

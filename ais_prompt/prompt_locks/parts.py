@@ -11,10 +11,10 @@ from msgspec.structs import asdict
 from ais_prompt.config.redact import redacted
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import Model
-from ais_prompt.models.tokenizer_files import tokenizer_digests
+from ais_prompt.models.tokens.digests import tokenizer_digests
+from ais_prompt.plan.inference import Inference
 from ais_prompt.prompt_locks.values import Parts
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry
-from ais_prompt.tasks.inference import Inference
 from ais_prompt.types import Decoding, PartSpec, TaskSpec
 from ais_prompt.utils.digest import digest, digest_of_list
 

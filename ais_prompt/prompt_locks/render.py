@@ -7,12 +7,12 @@ from itertools import groupby
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import Model
-from ais_prompt.partitioners.by_task import partition
+from ais_prompt.plan.build import build_model
+from ais_prompt.plan.inference import Inference, prepare
+from ais_prompt.plan.partition import partition
 from ais_prompt.prompt_locks.parts import task_parts
 from ais_prompt.prompt_locks.text import prompt_of_text, text_of_prompt
 from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
-from ais_prompt.tasks.build import build_model
-from ais_prompt.tasks.inference import Inference, prepare
 from ais_prompt.types import RunSpec, Sample, TaskSpec
 
 

@@ -11,12 +11,12 @@ from msgspec import Struct
 from ais_prompt.config.locate import find_config
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import Model
+from ais_prompt.plan.source import Source, checked
 from ais_prompt.prompt_locks.render import render_run
 from ais_prompt.prompt_locks.sent import sent_prompts, with_model
 from ais_prompt.prompt_locks.values import TaskPrompts
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.tasks.source import Source, checked
 
 
 class SideTask(Struct, frozen=True):

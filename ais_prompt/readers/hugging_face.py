@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.batches import ArrowBatches
-from ais_prompt.readers.table import Table
+from ais_prompt.readers.arrow.batches import ArrowBatches
+from ais_prompt.readers.arrow.table import Table
 from ais_prompt.registry import READERS
 
 if TYPE_CHECKING:

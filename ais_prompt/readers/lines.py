@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.batches import StoredBatches
-from ais_prompt.readers.table import Table
+from ais_prompt.readers.arrow.batches import StoredBatches
+from ais_prompt.readers.arrow.table import Table
 from ais_prompt.utils.text import listed
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.tasks.extraction import PHRASINGS, ExtractionTrial, LostAnswer
+from ais_prompt.scoring.extraction import PHRASINGS, ExtractionTrial, LostAnswer
 
 
 def describe(found: ExtractionTrial) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from msgspec.structs import asdict
 
 from ais_prompt.report.notes import notes
-from ais_prompt.report.numbers import bare, span, value
-from ais_prompt.report.outcome import Row
-from ais_prompt.report.pivot import cell, models_of, pivot
+from ais_prompt.summary.numbers import bare, span, value
+from ais_prompt.summary.pivot import cell, models_of, pivot
+from ais_prompt.summary.rows import Row
 from ais_prompt.types import STATUSES
 from ais_prompt.utils.text import printable, reviewable_json
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Sequence
 
-from ais_prompt.gates import Verdict
+from ais_prompt.regression.gates import Verdict
 from ais_prompt.report.formats import escaped, to_markdown
-from ais_prompt.report.outcome import Row
+from ais_prompt.summary.rows import Row
 from ais_prompt.utils.text import printable
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ais_prompt.report.numbers import span
-from ais_prompt.report.outcome import Row
+from ais_prompt.summary.numbers import span
+from ais_prompt.summary.rows import Row
 
 STOPPED = "Asking stopped when the gates were decided, so there is no interval; in brackets what the rest can change:"
 LEGEND = "Not every answer was scored{star}; in brackets the score if all the others were wrong – were right:"

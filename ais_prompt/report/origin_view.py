@@ -7,8 +7,8 @@ from typing import Final
 
 from rich.text import Text
 
-from ais_prompt.tasks.origins import Origin, Span
-from ais_prompt.tasks.tokens import Token
+from ais_prompt.plan.origins import Origin, Span
+from ais_prompt.plan.tokens import Token
 from ais_prompt.utils.text import printable
 
 STYLES: Final = {

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TextIO
 
+from ais_prompt.engine.progress import Progress
 from ais_prompt.report.board import Board
 from ais_prompt.report.tally import Tally, idle
-from ais_prompt.tasks.progress import Progress
 from ais_prompt.types import Activity
 from ais_prompt.utils.text import printable
 

@@ -12,11 +12,11 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from ais_prompt.plan.origins import Origins
+from ais_prompt.plan.preview import GoldSent, PromptView
 from ais_prompt.prompts import PromptList
 from ais_prompt.prompts.prompt_list import Section
 from ais_prompt.report.origin_view import coloured, legend, listed, tokens_line
-from ais_prompt.tasks.origins import Origins
-from ais_prompt.tasks.preview import GoldSent, PromptView
 from ais_prompt.types import Prompt
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.tables import print_heading

@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.console import Console
 
 from ais_prompt.report.formats import to_csv, to_json, to_markdown
-from ais_prompt.report.outcome import Row
 from ais_prompt.report.terminal import print_summary
 from ais_prompt.store.disk import replacing
+from ais_prompt.summary.rows import Row
 
 
 def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> None:

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from ais_prompt.report.formats import LONG_HEADER, long_cells
 from ais_prompt.report.notes import notes
-from ais_prompt.report.outcome import Row
-from ais_prompt.report.pivot import cell, models_of, pivot
+from ais_prompt.summary.pivot import cell, models_of, pivot
+from ais_prompt.summary.rows import Row
 from ais_prompt.utils.tables import Cell, Column, print_table
 from ais_prompt.utils.text import printable
 
@@ -26,7 +26,7 @@ def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) 
     come in further tables. In a file or pipe every row is one line.
 
     Args:
-        rows: of `ais_prompt.report.outcome.summary_rows`.
+        rows: of `ais_prompt.summary.rows.summary_rows`.
         console: where to.
         full: whether several models are also listed with all there is.
     """

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, StoreError
 from ais_prompt.models.base import Model
-from ais_prompt.tasks.build import build_model
+from ais_prompt.plan.build import build_model
 from ais_prompt.types import TaskSpec
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import last_line_in

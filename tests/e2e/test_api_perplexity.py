@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.models.huggingface import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.openai_api import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
+from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.types import Completion, Message, Request, Scoring, prompt_to_json
 from tests.e2e.project import Project, read_lines
 from tests.servers import ROOT, MockServer, mock_server

@@ -10,16 +10,16 @@ import pytest
 from click.testing import CliRunner
 
 import ais_prompt
-from ais_prompt import pipeline
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.cli import main
 from ais_prompt.errors import AisPromptError, InternalError
-from ais_prompt.pipeline import RunResult
+from ais_prompt.plan.source import Source, checked
 from ais_prompt.registry import import_dotted
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.tasks.source import Source, checked
 from ais_prompt.types import RunSpec
 from ais_prompt.utils.shapes import members
+from ais_prompt.workflows import run as pipeline
+from ais_prompt.workflows.run import RunResult
 from tests import breakable
 from tests.breakable import PLAN
 from tests.parts import write_rows

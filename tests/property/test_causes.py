@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.regression.changed_parts import StoredTask
+from ais_prompt.regression.comparison import Comparison, compare
+from ais_prompt.regression.scored_task import ScoredTask
+from ais_prompt.scoring.score import score
 from ais_prompt.store import RunFolder, write_predictions
-from ais_prompt.tasks.changed_parts import StoredTask
-from ais_prompt.tasks.comparison import Comparison, compare
-from ais_prompt.tasks.score import score
-from ais_prompt.tasks.scored_task import ScoredTask
 from ais_prompt.types import Completion, Failure, PartSpec, Prediction, TaskSpec
 from tests.parts import task_spec
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.overrides import apply_overrides
-from ais_prompt.config.parse import parse_run
+from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.redact import redacted
 from ais_prompt.config.render import render_config
 from ais_prompt.config.schema import DATASET

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.partitioners.by_task import partition
+from ais_prompt.plan.partition import partition
 from ais_prompt.types import RunSpec
 from tests.parts import dataset_spec, model_spec
 

@@ -12,10 +12,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.openai_stream import StreamReader
-from ais_prompt.models.openai_wire import CHAT, COMPLETIONS, read_reply
+from ais_prompt.engine.speed import SpeedMeter
+from ais_prompt.models.openai.stream import StreamReader
+from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, read_reply
 from ais_prompt.models.reasoning import THINK_TAGS, without_thought
-from ais_prompt.tasks.speed import SpeedMeter
 from ais_prompt.types import Completion, Usage
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}

@@ -11,10 +11,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ais_prompt.engine.infer import infer
+from ais_prompt.engine.progress import Progress
 from ais_prompt.models import ScriptedModel
 from ais_prompt.store import RunFolder
-from ais_prompt.tasks.infer import infer
-from ais_prompt.tasks.progress import Progress
 from ais_prompt.types import Activity, Completion, Request
 from tests.parts import task_spec, write_rows
 

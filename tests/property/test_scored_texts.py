@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ais_prompt.models.hf_scoring import Row, scoring_row
-from ais_prompt.models.text_scores import EMPTY, TextScores, continuation, whole
+from ais_prompt.models.huggingface.scoring import Row, scoring_row
+from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, whole
 from ais_prompt.types import Completion, Failure, Scoring
 from tools.mock_scoring import LetterModel
 

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.openai_scoring_wire import read_scores, read_top, ways_of
-from ais_prompt.models.openai_wire import COMPLETIONS
-from ais_prompt.models.text_scores import EMPTY, TextScores, continuation, single_token, whole
+from ais_prompt.models.openai.scoring_wire import read_scores, read_top, ways_of
+from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, single_token, whole
+from ais_prompt.models.openai.wire import COMPLETIONS
 from ais_prompt.types import Completion, Failure
 
 NAMES = ["choices", "text", "logprobs", "tokens", "token_logprobs", "top_logprobs", "prompt_logprobs", "logprob", "7"]

@@ -11,9 +11,9 @@ from ais_prompt.chat import make_chat_format
 from ais_prompt.inferencers import Desk
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.models.scripted import ScriptedModel
+from ais_prompt.plan.probe import trials
+from ais_prompt.plan.warnings import prompt_warnings
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.tasks.trial import trials
-from ais_prompt.tasks.warnings import prompt_warnings
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, Sample, TaskSpec
 
 ODD = st.sampled_from(

@@ -9,7 +9,7 @@ import pytest
 
 from ais_prompt.config.load import load_config
 from ais_prompt.readers.formats import read_file
-from ais_prompt.tasks.foreign_answers import read_answers
+from ais_prompt.scoring.foreign_answers import read_answers
 
 BOM = "\ufeff"
 DATA = {

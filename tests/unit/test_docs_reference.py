@@ -16,7 +16,7 @@ from ais_prompt.catalog import PARTS
 from ais_prompt.cli.view_prompt import view_prompt
 from ais_prompt.config import schema
 from ais_prompt.config.load import load_config
-from ais_prompt.config.parse import parse_run
+from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.registry import ENCODERS, INFERENCERS, READERS, RETRIEVERS
 from ais_prompt.types import RunSpec

@@ -13,13 +13,13 @@ PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 LAYERS = (
     {"__main__"},
     {"cli"},
-    {"claims"},
-    {"baseline"},
-    {"compare"},
-    {"rescore", "prompt_locks"},
-    {"pipeline", "gates"},
-    {"partitioners", "runners", "report"},
-    {"tasks"},
+    {"workflows"},
+    {"report", "runners"},
+    {"regression"},
+    {"prompt_locks"},
+    {"scoring", "summary"},
+    {"engine"},
+    {"plan"},
     {"inferencers", "evaluators"},
     {"readers", "retrievers", "prompts", "chat", "models", "postprocess", "metrics"},
     {"registry", "catalog", "config", "store"},
@@ -63,6 +63,13 @@ def test_imports_point_down(file: Path) -> None:
 
 def test_every_part_of_the_package_has_its_layer() -> None:
     assert {owner(file) for file in FILES} - {"__init__"} == set(LEVEL)
+
+
+def test_the_docs_show_the_same_layers() -> None:
+    _, _, section = (PACKAGE.parent / "docs" / "concepts.md").read_text("utf-8").partition("## Layers")
+    picture = " ".join(line.strip() for line in section.splitlines() if line.startswith("    "))
+    shown = [set(layer.replace(" ", "").split(",")) for layer in picture.split("→")]
+    assert shown == [layer for layer in LAYERS if layer != {"__main__"}]
 
 
 def test_imports_are_absolute() -> None:

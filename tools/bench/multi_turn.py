@@ -23,8 +23,8 @@ from time import process_time
 from typing import Any, Final
 
 from ais_prompt.inferencers import Conversation, Dialogue, drive
-from ais_prompt.models.hf_tokenizer import continuation
-from ais_prompt.models.huggingface import HuggingFaceBaseModel
+from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
+from ais_prompt.models.tokens.tokenizer import continuation
 from ais_prompt.types import Completion, Decoding, Prediction, Request
 from ais_prompt.utils.jsonl import decode
 from tools.bench.local_models import (

@@ -24,7 +24,7 @@ from time import process_time
 from typing import Any, Final
 
 from ais_prompt.inferencers.drive import WINDOW
-from ais_prompt.models.huggingface import HuggingFaceBaseModel
+from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.types import Request, Scoring
 from ais_prompt.utils.jsonl import decode
 from tools.bench.local_models import (

@@ -23,11 +23,11 @@ from pathlib import Path
 
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.report.html import write_report
-from ais_prompt.report.outcome import TaskOutcome, summary_rows
 from ais_prompt.report.summary import write_summary
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.results import write_json_atomic, write_results
+from ais_prompt.summary.rows import TaskOutcome, summary_rows
 from ais_prompt.types import Completion, Message, Prediction, SampleScore, Usage
 
 MODELS = ("small", "large")

@@ -19,11 +19,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.baseline import check_baseline
 from ais_prompt.metrics.alarms import NIGHTS, alarms_per_year
 from ais_prompt.metrics.difference import MeanDifference, mean_difference
 from ais_prompt.metrics.paired import LEVEL, mcnemar_worse
 from ais_prompt.metrics.power import detectable_drop
+from ais_prompt.regression.baseline import check_baseline
 from ais_prompt.store.baseline_file import Baseline, BaselineTask
 
 SIZES = (20, 50, 200, 1_000)

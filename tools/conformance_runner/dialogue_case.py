@@ -11,8 +11,8 @@ from ais_prompt.chat import Mode
 from ais_prompt.chat.api import ApiFormat
 from ais_prompt.inferencers import Desk, Dialogue, Inferencer, drive
 from ais_prompt.models import ScriptedModel
+from ais_prompt.plan.build import build_inferencer, build_prompts, build_retriever
 from ais_prompt.prompts import Filled, PromptBuilder
-from ais_prompt.tasks.build import build_inferencer, build_prompts, build_retriever
 from ais_prompt.types import (
     DatasetSpec,
     Decoding,

@@ -10,10 +10,10 @@ from ais_prompt.chat import make_chat_format
 from ais_prompt.inferencers import Conversation, Desk, Inferencer
 from ais_prompt.inferencers.labels import lowest, normalized
 from ais_prompt.models import ScriptedModel
-from ais_prompt.models.openai_scoring_wire import prompt_logprobs_scores
-from ais_prompt.models.text_scores import whole
+from ais_prompt.models.openai.scoring_wire import prompt_logprobs_scores
+from ais_prompt.models.openai.text_scores import whole
+from ais_prompt.plan.build import build_part, build_prompts, build_retriever
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.tasks.build import build_part, build_prompts, build_retriever
 from ais_prompt.types import Completion, Likelihood, PartSpec, Prediction, Request, Scoring
 from tools.conformance_runner.case_data import dataset_spec, read_rows
 from tools.conformance_runner.case_model import STYLES

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.plan.build import build_part
 from ais_prompt.prompts import Filled, PromptTemplate
 from ais_prompt.registry import TEMPLATES
-from ais_prompt.tasks.build import build_part
 from ais_prompt.types import PartSpec
 from tools.conformance_runner.cases import Case
 from tools.conformance_runner.outcome import Outcome, ending_in, stage

@@ -9,9 +9,9 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers import Desk, GenInferencer, Inferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.models import ScriptedModel
-from ais_prompt.models.token_count import estimate_tokens
+from ais_prompt.models.tokens.count import estimate_tokens
+from ais_prompt.plan.shots import fitting_shots
 from ais_prompt.prompts import PromptBuilder
-from ais_prompt.tasks.shots import fitting_shots
 from ais_prompt.types import Prompt, Sample
 from tools.conformance_runner.case_model import make_chat
 from tools.conformance_runner.cases import Case

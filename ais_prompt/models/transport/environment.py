@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.address import is_loopback, public_address
+from ais_prompt.models.transport.address import is_loopback, public_address
 
 CERTIFICATES: Final = "SSL_CERT_FILE"
 """The variable that names the certificates to trust, as OpenSSL reads it."""

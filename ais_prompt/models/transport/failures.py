@@ -6,7 +6,7 @@ import errno
 import os
 import ssl
 
-from ais_prompt.models.address import public_address
+from ais_prompt.models.transport.address import public_address
 from ais_prompt.models.transport.environment import CERTIFICATES
 from ais_prompt.types import Failure
 

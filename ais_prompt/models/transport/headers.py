@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from ais_prompt import __version__
 from ais_prompt.errors import ModelError
-from ais_prompt.models.address import public_address
+from ais_prompt.models.transport.address import public_address
 from ais_prompt.models.transport.base import ENCODINGS
 
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.address import join_address, public_address
+from ais_prompt.models.transport.address import join_address, public_address
 from ais_prompt.models.transport.aiohttp_transport import AiohttpTransport
 from ais_prompt.models.transport.base import Reply, Server, Sink
 from ais_prompt.models.transport.failures import timed_out

@@ -31,7 +31,7 @@ class ShownTask(Struct, frozen=True):
 
 
 def summary_of(folder: RunFolder) -> list[dict[str, Any]]:
-    """The lines of the summary: each is an `ais_prompt.report.outcome.Row` as JSON values.
+    """The lines of the summary: each is an `ais_prompt.summary.rows.Row` as JSON values.
 
     Raises:
         StoreError: the run has no summary yet, or it is broken.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.config.compose import compose
-from ais_prompt.config.parse import parse_run
+from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigError, ConfigFaults
 
 Write = Callable[[str, str], Path]

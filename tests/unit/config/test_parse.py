@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.config.load import LoadedConfig, load_config
-from ais_prompt.config.parse import parse_run
+from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.types import EvalSpec, InferSpec, PartSpec, ReaderSpec, RunSpec
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.parse_summary import parse_summary
-from ais_prompt.config.section import Faults, Section
+from ais_prompt.config.parse.section import Faults, Section
+from ais_prompt.config.parse.summary import parse_summary
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
 

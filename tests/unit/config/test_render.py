@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ais_prompt.config.load import load_config
-from ais_prompt.config.parse import parse_run
+from ais_prompt.config.parse.run import parse_run
 from ais_prompt.config.render import hidden_again, render_config
 
 Write = Callable[[str, str], Path]

@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError
-from ais_prompt.readers.arrow_rows import store_rows
+from ais_prompt.readers.arrow.rows import store_rows
+from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.formats import read_file, split_name
-from ais_prompt.readers.table import Table
 
 WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]
 ROWS = [{"q": "1+1=?", "a": 2}, {"q": "问题 {a} \u2028 «", "a": 3}]

@@ -13,10 +13,10 @@ from typing import Any, TextIO
 
 import pytest
 
+from ais_prompt.engine.progress import Progress
 from ais_prompt.report import board, progress
 from ais_prompt.report.progress import run_progress
 from ais_prompt.report.tally import Tally, duration
-from ais_prompt.tasks.progress import Progress
 from ais_prompt.types import Activity, Completion, Usage
 
 LAST_LINE = r"\[demo/addition\] {} · {} failed · {} (<1|\d+) s"

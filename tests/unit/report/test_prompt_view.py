@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
+from ais_prompt.plan.preview import PromptView
+from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.prompts import PromptList
 from ais_prompt.report.prompt_view import print_sample
-from ais_prompt.tasks.preview import PromptView
-from ais_prompt.tasks.prompt_warning import PromptWarning
 from ais_prompt.types import Message
 
 CHINESE = "中国的首都是哪座城市？请用一句话回答。" * 3

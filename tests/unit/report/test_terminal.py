@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from ais_prompt.errors import MissingExtra, ModelError
-from ais_prompt.report.outcome import TaskOutcome, summary_rows
 from ais_prompt.report.terminal import print_summary
+from ais_prompt.summary.rows import TaskOutcome, summary_rows
 from ais_prompt.types import Score
 
 COUNTS = {"scored": 1314, "unparsed": 3, "truncated": 1, "failed": 1}

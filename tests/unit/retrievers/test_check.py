@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.tasks.check import check_run
+from ais_prompt.plan.check import check_run
 from ais_prompt.types import PartSpec, RunSpec
 from tests.parts import dataset_spec, write_rows
 

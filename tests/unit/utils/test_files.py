@@ -15,10 +15,10 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, StoreError
 from ais_prompt.prompt_locks.file import read_prompt_lock
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.local import LocalDataset
+from ais_prompt.scoring.foreign_answers import read_answers
 from ais_prompt.store.baseline_file import read_baseline
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_json, read_scores
-from ais_prompt.tasks.foreign_answers import read_answers
 from ais_prompt.utils.media import local_file
 
 KINDS = {

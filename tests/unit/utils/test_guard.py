@@ -8,8 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import pytest
 
+from ais_prompt.engine.infer import _activity
 from ais_prompt.errors import ConfigError, DataError, PartError
-from ais_prompt.tasks.infer import _activity
 from ais_prompt.types import Activity
 from ais_prompt.utils.guard import guarded
 

@@ -1,0 +1,1 @@
+"""From a loaded config to a frozen RunSpec; every fault is reported at once."""

@@ -1,0 +1,151 @@
+"""One item of ``datasets``: how it is read (``reader_cfg``), asked (``infer_cfg``) and scored (``eval_cfg``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from ais_prompt.config.parse.abbr import derived_abbr, parse_abbr
+from ais_prompt.config.parse.judge import parse_judge, without_judge
+from ais_prompt.config.parse.section import REQUIRED, Section, shown
+from ais_prompt.config.paths import replace_paths
+from ais_prompt.config.schema import DATASET, EVAL, INFER, READER
+from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec
+
+EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
+
+
+def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> DatasetSpec | None:
+    """The data set of a section; None if it has faults, which are noted.
+
+    Args:
+        section: keys other than those of `DATASET` (default ``LocalDataset``) are arguments of the reader.
+        find: from a path in the config to the file or folder that is meant, if there is one.
+    """
+    section.refuse_misspelt(("eval_cfg",))
+    source = section.as_part(leave_out=DATASET.names, default_type="LocalDataset")
+    abbr = parse_abbr(section, derived_abbr(section.values, ("path",)))
+    reader_section = section.section("reader_cfg")
+    reader = parse_reader(reader_section) if reader_section else None
+    infer_section = section.section("infer_cfg")
+    infer = parse_infer(infer_section) if infer_section else None
+    scoring = _parse_eval(section, find)
+    answers = _parse_counts(section, "n")
+    if source is None or abbr is None or reader is None or infer is None or scoring is None:
+        return None
+    infer = _asked(infer, max(answers, default=1))
+    source = replace(source, args=replace_paths(source.args, find))
+    return DatasetSpec(abbr, source, reader, infer, scoring, section.where)
+
+
+def parse_reader(section: Section) -> ReaderSpec | None:
+    """``reader_cfg``; None if it cannot be used."""
+    section.refuse_unknown(READER)
+    columns, gold_columns = _parse_columns(section, "input_columns"), _parse_columns(section, "gold_columns", ())
+    output_column = section.get("output_column", (str, type(None)), "the name of a column, or None")
+    train_split = section.get("train_split", (str,), "the name of a split", "train")
+    test_split = section.get("test_split", (str,), "the name of a split", "test")
+    train_range, test_range = _parse_range(section, "train_range"), _parse_range(section, "test_range")
+    if columns is None or gold_columns is None or train_split is None or test_split is None:
+        return None
+    return ReaderSpec(
+        input_columns=columns,
+        output_column=output_column,
+        train_split=train_split,
+        test_split=test_split,
+        train_range=train_range,
+        test_range=test_range,
+        gold_columns=gold_columns,
+        input_template=_parse_input_template(section),
+        where=section.where,
+    )
+
+
+def _parse_input_template(section: Section) -> str | None:
+    """The text by which retrievers compare rows: as it is, or as a `PromptTemplate`, as in OpenCompass."""
+    value: Any = section.values.get("input_template")
+    if isinstance(value, Mapping):
+        value = value.get("template")
+    if isinstance(value, str | None):
+        return value
+    what = f"{section.at('input_template')} is {shown(value)}, not a text with {{column}}"
+    section.fault("input_template", what, "write the text that retrievers compare: '{question}'")
+    return None
+
+
+def parse_infer(section: Section) -> InferSpec | None:
+    """``infer_cfg``; None if it cannot be used. Without a retriever there are no shots (``ZeroRetriever``)."""
+    section.refuse_unknown(INFER)
+    ice_template, prompt_template = section.part("ice_template"), section.part("prompt_template")
+    retriever: PartSpec | None = PartSpec("ZeroRetriever", {}, section.at("retriever"))
+    if section.values.get("retriever") is not None:
+        retriever = section.part("retriever")
+    inferencer = section.required_part("inferencer")
+    if retriever is None or inferencer is None:
+        return None
+    # Not an argument of the retriever: it says what the check of any retriever accepts.
+    allow_overlap = retriever.args.get("allow_overlap", False)
+    if not isinstance(allow_overlap, bool):
+        section.fault(
+            "retriever", f"allow_overlap is {allow_overlap!r:.60}, not True or False", "write allow_overlap=True"
+        )
+    args = {name: value for name, value in retriever.args.items() if name != "allow_overlap"}
+    retriever = replace(retriever, args=args)
+    return InferSpec(ice_template, prompt_template, retriever, inferencer, section.where, allow_overlap is True)
+
+
+def _parse_eval(dataset: Section, find: Callable[[str], Path | None]) -> EvalSpec | None:
+    """``eval_cfg``, which may be missing: then only predictions are made."""
+    if dataset.values.get("eval_cfg") is None:
+        return EvalSpec(where=dataset.at("eval_cfg"))
+    section = dataset.section("eval_cfg")
+    if section is None:
+        return None
+    section.refuse_unknown(EVAL)
+    evaluator, pred, gold = (section.part(key) for key in EVAL_PARTS)
+    k = _parse_counts(section, "k") or _parse_counts(dataset, "k")
+    evaluator_section = section.section("evaluator") if evaluator else None
+    judge = parse_judge(evaluator_section, find) if evaluator_section else None
+    cluster = section.get("cluster", (str, type(None)), "the name of a column, or None", None)
+    return EvalSpec(evaluator and without_judge(evaluator), pred, gold, k, judge, where=section.where, cluster=cluster)
+
+
+def _asked(infer: InferSpec, answers: int) -> InferSpec:
+    """The ``infer_cfg`` with so many answers to each question, unless its inferencer says how many."""
+    if answers == 1:
+        return infer
+    part = infer.inferencer
+    return replace(infer, inferencer=replace(part, args={"n": answers, **part.args}))
+
+
+def _parse_counts(section: Section, key: str) -> tuple[int, ...]:
+    """One number above 0 or a list of them, in order and each once; empty if there is none."""
+    value: Any = section.get(key, (int, list, tuple), "a number, or a list of numbers", ())
+    numbers = [value] if isinstance(value, int) else list(value or ())
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            section.fault(key, f"{section.at(key)} has {shown(number)}", "give whole numbers from 1")
+            return ()
+    return tuple(sorted(set(numbers)))
+
+
+def _parse_columns(section: Section, key: str, default: Any = REQUIRED) -> tuple[str, ...] | None:
+    """Columns as a list, or as one text that is split at blanks, as in OpenCompass: ``'question context'``."""
+    columns: Any = section.get(key, (str, list, tuple), "a list of column names", default)
+    if isinstance(columns, str):
+        return tuple(columns.split())
+    for column in columns or ():
+        if not isinstance(column, str):
+            fix = "give a list of column names"
+            section.fault(key, f"{section.at(key)} contains {shown(column)}", fix)
+            return None
+    return None if columns is None else tuple(columns)
+
+
+def _parse_range(section: Section, key: str) -> int | float | str | None:
+    kinds = (int, float, str, type(None))
+    rows: int | float | str | None = section.get(key, kinds, "a number of rows, a slice such as '[:10]', or None", None)
+    return rows

@@ -1,0 +1,41 @@
+"""One item of ``models``, or the ``judge_cfg`` of an evaluator: the model, and the template that shapes its prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from ais_prompt.config.parse.abbr import derived_abbr, parse_abbr
+from ais_prompt.config.parse.section import Section
+from ais_prompt.config.paths import replace_paths
+from ais_prompt.config.schema import MODEL
+from ais_prompt.types import ModelSpec
+
+
+def parse_model(section: Section, find: Callable[[str], Path | None]) -> ModelSpec | None:
+    """The model of a section; None if it has faults, which are noted."""
+    section.refuse_misspelt(("meta_template", "prompt_template"))
+    part = section.as_part(leave_out=MODEL.names)
+    if part is None:
+        return None
+    abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or part.type.rpartition(".")[2])
+    meta_template = section.get("meta_template", (Mapping, list, type(None)), "a dict, a list, or None", None)
+    role_template = _role_template(section)
+    if abbr is None:
+        return None
+    part = replace(part, args=replace_paths(part.args, find))
+    return ModelSpec(abbr, part, meta_template, role_template, section.where)
+
+
+def _role_template(section: Section) -> Mapping[str, Any] | str | None:
+    """``prompt_template`` of a model; None if it has none or it has a fault."""
+    expected = "a dict of role → (before, after), or a dotted path"
+    template: Mapping[str, Any] | str | None = section.get(
+        "prompt_template", (Mapping, str, type(None)), expected, None
+    )
+    if template is not None and section.values.get("meta_template"):
+        section.fault("prompt_template", f"{section.where} has a meta_template and a prompt_template", "remove one")
+    return template

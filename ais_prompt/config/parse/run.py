@@ -1,0 +1,103 @@
+"""From a loaded config to a `RunSpec`: all faults of the config at once, or frozen values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ais_prompt.config.bases import check_bases
+from ais_prompt.config.load import LoadedConfig
+from ais_prompt.config.parse.abbr import name_fault, refuse_duplicates
+from ais_prompt.config.parse.dataset import parse_dataset
+from ais_prompt.config.parse.gates import parse_gates
+from ais_prompt.config.parse.model import parse_model
+from ais_prompt.config.parse.section import Faults, Section
+from ais_prompt.config.parse.summary import parse_summary
+from ais_prompt.config.paths import expand, resolve_data_path
+from ais_prompt.config.schema import CONFIG
+from ais_prompt.config.syntax import read_syntax
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec
+
+DEFAULT_WORK_DIR = "outputs"
+KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer", "gates")
+"""What the resolved config has as it was written."""
+
+Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
+
+
+def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
+    """Parse a config. Parts are not looked up here: their types and arguments are bound later, by the check.
+
+    The specs hold absolute paths of data files and model folders that exist; ``resolved`` keeps every path as the user
+    wrote it, and the folder that the paths are relative to.
+
+    Args:
+        loaded: the config.
+        work_dir: replaces the config's ``work_dir``.
+
+    Raises:
+        ConfigFaults: every fault of the config, each with its config path and, where it is known, ``file:line``.
+    """
+    faults = Faults(loaded.place)
+    top = Section(loaded.values, "", faults)
+    top.refuse_misspelt([key for key in CONFIG.names if key not in ("models", "datasets")], partial(_is_used, loaded))
+    folder = _config_folder(top, loaded)
+    find = partial(resolve_data_path, config_dir=folder)
+    models = _parse_list(top, "models", partial(parse_model, find=find))
+    datasets = _parse_list(top, "datasets", partial(parse_dataset, find=find))
+    where_to = work_dir or _name(top, "work_dir", "a folder", DEFAULT_WORK_DIR)
+    name = _run_name(top, loaded.name)
+    cache = _name(top, "cache", "a folder", "")
+    faults.raise_any()  # which data sets the summary may name is known only if all are
+    summary = parse_summary(top, [dataset.abbr for dataset in datasets])
+    gates = parse_gates(top)
+    faults.raise_any()
+    resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder)}
+    resolved |= {"cache": cache} if cache else {}
+    kept = {key: loaded.values[key] for key in KEPT_KEYS if key in loaded.values}
+    cache_folder = expand(cache) if cache else None
+    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder, gates)
+
+
+def _is_used(loaded: LoadedConfig, name: str) -> bool:
+    """Whether the code of the config uses a variable of its top level: then it is a helper with a name of its own."""
+    files = check_bases(loaded.path) if loaded.path else ()
+    nodes = (node for file in files for node in ast.walk(read_syntax(file)))
+    return any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
+
+
+def _parse_list(top: Section, key: str, parse: Callable[[Section], Spec | None]) -> tuple[Spec, ...]:
+    """The items of ``models`` or ``datasets`` that have no fault."""
+    items: Any = top.get(key, (list, tuple), f"a list of {key}")
+    if items is not None and not items:
+        top.fault(key, f"the config has no {key}: the list is empty", f"write {key} = [dict(...)]")
+    sections = [Section.open(item, f"{key}[{index}]", top.faults) for index, item in enumerate(items or ())]
+    specs = tuple(spec for section in sections if section and (spec := parse(section)))
+    refuse_duplicates(key, [(spec.abbr, spec.where) for spec in specs], top.faults)
+    return specs
+
+
+def _config_folder(top: Section, loaded: LoadedConfig) -> Path:
+    """Where relative paths are looked up: beside the config, or for configs by name in the working directory."""
+    written = _name(top, "paths_relative_to", "a folder", "")
+    if written:
+        return expand(written).absolute()
+    return loaded.path.resolve().parent if loaded.path else Path.cwd()
+
+
+def _run_name(top: Section, default: str) -> str:
+    name = _name(top, "run_name", "the name of a folder", default)
+    if fault := name_fault(name):
+        top.fault("run_name", f"the run_name {name!r} {fault}", "it names a folder below work_dir")
+    return name
+
+
+def _name(top: Section, key: str, expected: str, default: str) -> str:
+    """A text that is not empty and that a file system can take."""
+    value: str = top.get(key, (str,), expected, default) or default
+    if not value.isprintable():
+        top.fault(key, f"{key} contains characters that cannot be printed: {value!r}", f"give {expected}")
+    return value

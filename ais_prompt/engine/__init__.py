@@ -1,0 +1,1 @@
+"""Ask the models: send what is missing, keep every answer."""

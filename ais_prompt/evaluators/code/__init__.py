@@ -1,0 +1,1 @@
+"""Does the program that a model wrote pass its tests?"""

@@ -1,0 +1,155 @@
+"""Does the program that a model wrote pass its tests?"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, get_args
+
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.evaluators.code.humaneval import humaneval_program
+from ais_prompt.evaluators.code.sandbox import Outcome, Task, end_spares, find_isolation, run_program
+from ais_prompt.evaluators.code.tested_names import tested_names
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.metrics.incidents import incident_shares
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import SampleScore, Score
+
+_FAILURES: Final = tuple(outcome for outcome in get_args(Outcome) if outcome != "passed")
+_WRONG_ANSWER: Final = "assertion"
+"""The failure that needs no row of its own: whatever is not accuracy or another failure."""
+
+
+class CodeEvaluator(ABC):
+    """Accuracy by running each program with its tests: 1 if the tests come to their end, 0 elsewhere.
+
+    With one answer to each question the accuracy is pass@1; ``n`` answers give pass@k. Programs run in a sandbox
+    (docs/security.md), apart from their tests. Each failure counts under its reason: ``assertion``, ``exception``,
+    ``syntax``, ``exited``, ``timeout``, ``memory`` or ``forbidden``.
+
+    Args:
+        allow_code_execution: must be True; the switch ``--allow-code-execution`` says so. ``unsafe`` accepts a machine
+            that cannot keep programs apart.
+        timeout: most seconds for one program.
+        memory: most memory for one program, in MiB.
+        sandbox: as in `find_isolation`.
+
+    Attributes:
+        isolation: how programs are kept apart, as people read it.
+
+    Raises:
+        ConfigError: running programs was not allowed.
+        ModelError: they cannot be kept apart on this machine.
+    """
+
+    metrics: tuple[str, ...] = ("accuracy", *_FAILURES)
+
+    def __init__(
+        self,
+        allow_code_execution: bool | Literal["unsafe"] = False,
+        timeout: float = 10.0,
+        memory: int = 1024,
+        sandbox: str | None = None,
+    ) -> None:
+        if not allow_code_execution:
+            raise ConfigError(
+                f"{type(self).__name__} runs programs that a model wrote, which was not allowed",
+                fix="read docs/security.md, then add --allow-code-execution",
+            )
+        self._isolation = find_isolation(sandbox, unsafe=allow_code_execution == "unsafe")
+        self.isolation = self._isolation.name
+        self.timeout = timeout
+        self.memory = memory
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """``accuracy``, and every reason for a failure; each 0 or 1.
+
+        Raises:
+            DataError: the gold lacks what is needed to test a program.
+            ModelError: the sandbox does not start; the program was not run.
+        """
+        task = self.task("" if extracted is None else str(extracted), gold)
+        outcome = None if extracted is None else run_program(task, self._isolation, self.timeout, self.memory)
+        return {"accuracy": float(outcome == "passed"), **{one: float(outcome == one) for one in _FAILURES}}
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """The mean over the samples that were answered; then the share of each failure that happened."""
+        end_spares()
+        shown = [failure for failure in _FAILURES if failure != _WRONG_ANSWER]
+        return [*mean_scores(("accuracy",), scores), *incident_shares(shown, scores)]
+
+    @abstractmethod
+    def task(self, answer: str, gold: Any) -> Task:
+        """The answer as a program, and its tests, which raise if it is wrong.
+
+        Raises:
+            DataError: the gold lacks what is needed.
+        """
+
+
+@EVALUATORS.register_module(name=["HumanEvalEvaluator", "HumanEvaluator"])
+class HumanEvalEvaluator(CodeEvaluator):
+    """HumanEval: does the function that the answer completes pass ``check`` of its test?
+
+    The gold is a mapping: ``reader_cfg=dict(gold_columns=['prompt', 'test', 'entry_point'], ...)``. An answer may be
+    the body of the function or all of it. Source: Chen et al. 2021, "Evaluating Large Language Models Trained on Code",
+    whose program gives 3 seconds where this gives 10; a busy machine is slow.
+    """
+
+    def task(self, answer: str, gold: Any) -> Task:
+        """The function; the prompt, whose imports and helpers tests use; the test, and the call of ``check``."""
+        columns = _columns(gold, ("prompt", "test", "entry_point"))
+        name = columns["entry_point"]
+        beginning = f"{columns['prompt']}\n    pass\n"
+        tests = f"{columns['test']}\ncheck({name})\n"
+        return Task(
+            humaneval_program(columns["prompt"], answer, name),
+            [*([([], beginning)] if _is_python(beginning) else []), ([name], tests)],
+        )
+
+
+@EVALUATORS.register_module()
+class MBPPEvaluator(CodeEvaluator):
+    """MBPP: does the program pass its assertions?
+
+    The gold is the column ``test_list``, or a mapping with it and, if there are any, ``test_setup_code`` or
+    ``test_imports``: ``reader_cfg=dict(gold_columns=['test_list', 'test_setup_code'], ...)``. Source: Austin et al.
+    2021, "Program Synthesis with Large Language Models".
+    """
+
+    def task(self, answer: str, gold: Any) -> Task:
+        """The answer, and the tests after what they need."""
+        columns = gold if isinstance(gold, Mapping) else {"test_list": gold}
+        tests = "\n".join(_lines(columns.get("test_list")))
+        if not tests:
+            raise DataError("the gold has no tests", fix="reader_cfg=dict(gold_columns=['test_list'], ...)")
+        setup = "\n".join([*_lines(columns.get("test_imports")), *_lines(columns.get("test_setup_code"))])
+        try:
+            names, modules = tested_names(f"{setup}\n{tests}\n")
+        except (SyntaxError, ValueError) as error:
+            raise DataError(f"the tests are no Python: {error}") from error
+        imports = [f"import {module}" for module in modules]
+        return Task(answer, [(names, "\n".join([*imports, setup])), ([], tests)], prelude=setup)
+
+
+def _is_python(source: str) -> bool:
+    try:
+        compile(source, "prompt", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _columns(gold: Any, names: Sequence[str]) -> dict[str, str]:
+    if not isinstance(gold, Mapping) or any(not isinstance(gold.get(name), str) for name in names):
+        raise DataError(
+            f"the gold has not all of the columns {', '.join(names)}, as texts",
+            fix=f"reader_cfg=dict(gold_columns={list(names)}, ...)",
+        )
+    return {name: gold[name] for name in names}
+
+
+def _lines(value: Any) -> list[str]:
+    """Statements, of which there is a list or one text."""
+    statements = value if isinstance(value, list | tuple) else [value]
+    return [str(statement) for statement in statements if statement]

@@ -1,0 +1,1 @@
+"""Language models in this process's memory, through Hugging Face transformers."""

@@ -1,0 +1,1 @@
+"""Compute common beginnings of prompts once: caches of keys and values."""

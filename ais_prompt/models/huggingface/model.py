@@ -1,0 +1,377 @@
+"""Language models in this process's memory, through Hugging Face transformers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import Any, ClassVar, Final
+
+from msgspec.structs import replace
+
+from ais_prompt.errors import PromptError
+from ais_prompt.models.arguments import join_stops
+from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.huggingface.bisect import free_accelerator, in_halves
+from ais_prompt.models.huggingface.files import fingerprint, local_folder
+from ais_prompt.models.huggingface.generation import is_sampling, refuse_taken_options, without_sampling
+from ais_prompt.models.huggingface.generator import Generator
+from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
+from ais_prompt.models.huggingface.scorer import Scorer
+from ais_prompt.models.huggingface.scoring import Row, scoring_row
+from ais_prompt.models.huggingface.weights import check_generation_options, load_network
+from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
+from ais_prompt.models.tokens.count import refuse_too_long
+from ais_prompt.models.tokens.tokenizer import encode, load_tokenizer
+from ais_prompt.registry import MODELS
+from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
+from ais_prompt.utils.digest import digest
+from ais_prompt.utils.imports import require_installed
+from ais_prompt.utils.media import KINDS
+
+_SECRETS: Final = {"token", "use_auth_token"}
+
+
+@MODELS.register_module()
+class HuggingFaceBaseModel:
+    """A causal language model that continues a text. Answers are greedy unless ``generation_kwargs`` ask to sample.
+
+    Making one costs nothing: the tokenizer is opened when it is first needed, the weights by `load`.
+
+    Args:
+        path: the model's folder, or else a hub id, which is downloaded.
+        tokenizer_path: folder or hub id of the tokenizer; ``path`` if None.
+        model_kwargs: further arguments of ``AutoModelForCausalLM.from_pretrained``: ``dtype``, ``device_map``, ...
+        tokenizer_kwargs: further arguments of ``AutoTokenizer.from_pretrained``.
+        generation_kwargs: options of ``generate``: ``temperature``, ``top_p``, ``seed``, ``eos_token_id``, ...
+        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all
+            in. Prompt and answer together never have more than the model's ``max_position_embeddings``.
+        max_out_len: most tokens of an answer, where the data set does not say.
+        batch_size: prompts in one batch.
+        prefix_cache_tokens: most tokens that are kept in memory, with their keys and values, for other texts that begin
+            like them: the common beginning of texts that are scored, prompts and answers of earlier batches where
+            texts are generated. 0 computes every text on its own.
+        stop_words: texts that end an answer and are not part of it, besides those of the data set.
+        trust_remote_code: may code that comes with the model be run?
+        seed: seed of the sampling; one in ``generation_kwargs`` wins.
+        think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
+            answer. None leaves it in.
+
+    Raises:
+        ConfigError: ``generation_kwargs`` hold an option that has an argument of its own, or ``think_tags`` are not
+            two texts.
+    """
+
+    prompt_style: PromptStyle = "text"
+    adds_special_tokens: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        path: str,
+        tokenizer_path: str | None = None,
+        model_kwargs: Mapping[str, Any] | None = None,
+        tokenizer_kwargs: Mapping[str, Any] | None = None,
+        generation_kwargs: Mapping[str, Any] | None = None,
+        max_seq_len: int | None = None,
+        max_out_len: int = 256,
+        batch_size: int = 8,
+        stop_words: Sequence[str] = (),
+        trust_remote_code: bool = False,
+        seed: int | None = None,
+        prefix_cache_tokens: int = 8192,
+        think_tags: ThinkTags = THINK_TAGS,
+    ) -> None:
+        self.path = path
+        self.tokenizer_path = tokenizer_path or path
+        self.model_kwargs = dict(model_kwargs or {})
+        self.tokenizer_kwargs = dict(tokenizer_kwargs or {})
+        self.generation_kwargs = dict(generation_kwargs or {})
+        self.max_seq_len = max_seq_len
+        self.max_out_len = max_out_len
+        self.batch_size = batch_size
+        self.stop_words = tuple(stop_words)
+        self.trust_remote_code = trust_remote_code
+        self.seed = seed
+        self.prefix_cache_tokens = prefix_cache_tokens
+        self.think_tags = check_think_tags(think_tags)
+        self._tokenizer: Any = None
+        self._network: Any = None
+        self._generator: Generator | None = None
+        self._scorer: Scorer | None = None
+        refuse_taken_options(self.generation_kwargs, where=path)
+
+    def identity(self) -> Mapping[str, Any]:
+        """What decides the answers, as plain JSON values; how they are generated stands in each request.
+
+        Raises:
+            ModelError: the model's folder is not there or cannot be read.
+        """
+        folders = {path: local_folder(path) for path in (self.path, self.tokenizer_path)}
+        identity = {
+            "type": type(self).__name__,
+            "path": self.path,
+            "tokenizer_path": self.tokenizer_path,
+            "model_kwargs": _without_secrets(self.model_kwargs),
+            "tokenizer_kwargs": _without_secrets(self.tokenizer_kwargs),
+            "think_tags": self.think_tags,
+            "files": {path: fingerprint(folder) for path, folder in folders.items() if folder},
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))
+        return plain
+
+    def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
+        """The options of ``generation_kwargs``, with the data set's ``max_out_len`` and ``stop`` put in.
+
+        Greedy decoding says so with temperature 0, and carries no option or seed that means something to sampling only.
+        """
+        options = {"seed": self.seed, **self.generation_kwargs}
+        sampling = is_sampling(options)
+        seed = options.pop("seed")
+        extra = {**options, "do_sample": True} if sampling else without_sampling(options)
+        return Decoding(
+            max_out_len=self.max_out_len if max_out_len is None else max_out_len,
+            temperature=extra.pop("temperature", None) if sampling else 0.0,
+            top_p=extra.pop("top_p", None),
+            stop=join_stops(self.stop_words, stop),
+            seed=seed if sampling else None,
+            extra=extra,
+        )
+
+    def tokenizer(self) -> Any:
+        """The model's tokenizer, loaded once and without weights; padding on the left.
+
+        Raises:
+            ModelError: it cannot be loaded, or it has no token to pad with.
+        """
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(
+                self.tokenizer_path, self.tokenizer_kwargs, trust_remote_code=self.trust_remote_code
+            )
+        return self._tokenizer
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """Token ids of a prompt, exactly as the network is given them.
+
+        Raises:
+            PromptError: the prompt is not a text.
+            ModelError: the tokenizer cannot be loaded.
+        """
+        if not isinstance(prompt, str):
+            raise PromptError(
+                f"{type(self).__name__} is given text, not messages",
+                where=self.path,
+                fix="render the messages to a text first",
+            )
+        return encode(self.tokenizer(), prompt, add_special_tokens=self.adds_special_tokens)
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        """Tokens of a prompt as it is sent, special tokens included.
+
+        Raises:
+            PromptError, ModelError: as `encode`.
+        """
+        return len(self.encode(prompt))
+
+    def preflight(self) -> None:
+        """See whether the folders and packages are there. A hub id is not looked up.
+
+        Raises:
+            ModelError: a folder that does not exist.
+            MissingExtra: torch is not installed.
+        """
+        for path in (self.path, self.tokenizer_path):
+            local_folder(path)
+        require_installed("torch", extra="local", why=type(self).__name__)
+
+    def load(self) -> None:
+        """Open tokenizer and weights. A second call does nothing.
+
+        Raises:
+            ModelError: they cannot be loaded, or ``generation_kwargs`` are wrong.
+            MissingExtra: torch is not installed.
+        """
+        if self._network is None:
+            self.tokenizer()
+            network = self._load_network()
+            check_generation_options(self.path, self.decoding(None, ()).extra)
+            self._network = network
+
+    def generate(self, requests: Sequence[Request]) -> list[Completion]:
+        """Answer requests in one batch, in order; a request that cannot be answered has a failure in its place."""
+        self.load()
+        started = perf_counter()
+        rows = [self.encode(request.prompt) for request in requests]
+        decoding = _shared_decoding(requests)
+        failures = [self._refusal(row, decoding.max_out_len) for row in rows]
+        fit = [number for number, failure in enumerate(failures) if failure is None]
+        answers = iter(in_halves([(requests[number], rows[number]) for number in fit], self._answer, kind="generation"))
+        outcomes = [failure or next(answers) for failure in failures]
+        seconds = perf_counter() - started
+        return [
+            self._completion(request.prompt, outcome, seconds)
+            for request, outcome in zip(requests, outcomes, strict=True)
+        ]
+
+    def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        """Numbers of requests and the likelihoods of their texts, as they are found.
+
+        What texts have in common at their beginning is computed once. Values in float32 do not depend on what else is
+        scored. A text that cannot be scored has a failure in its place.
+        """
+        self.load()
+        started = perf_counter()
+        if self._scorer is None:
+            pad = self.tokenizer().pad_token_id
+            self._scorer = Scorer(self._network, pad, batch_size=self.batch_size, cache_tokens=self.prefix_cache_tokens)
+        fit: list[tuple[int, Row]] = []
+        for number, request in enumerate(requests):
+            row = self._scoring_row(request)
+            if isinstance(row, Failure):
+                yield number, Completion(failure=row)
+            else:
+                fit.append((number, row))
+        for place, values in self._scorer.log_probs([row for _, row in fit]):
+            number, row = fit[place]
+            seconds = perf_counter() - started
+            yield number, Completion(failure=values) if isinstance(values, Failure) else row.completion(values, seconds)
+
+    def close(self) -> None:
+        """Free the network's memory. May be called more than once."""
+        if self._network is not None:
+            self._network = self._generator = self._scorer = None
+            free_accelerator()
+
+    def _load_network(self) -> Any:
+        return load_network(self.path, self.model_kwargs, trust_remote_code=self.trust_remote_code)
+
+    def _open_generator(self) -> Generator:
+        if self._generator is None:
+            options, kept = self.decoding(None, ()).extra, self.prefix_cache_tokens
+            self._generator = Generator(self._network, self.tokenizer(), options, cache_tokens=kept)
+        return self._generator
+
+    def _scoring_row(self, request: Request) -> Row | Failure:
+        if not isinstance(request.prompt, str):
+            return Failure("cannot_score", "the prompt has images or other media", fatal=True)
+        assert isinstance(request.decoding, Scoring)
+        row = scoring_row(request.prompt, request.decoding, self.tokenizer(), self.encode)
+        return row if isinstance(row, Failure) else self._refusal(row.tokens, 0 if row.is_choice else 1) or row
+
+    def _refusal(self, row: Sequence[int], more: int) -> Failure | None:
+        """Why a prompt is not sent, with ``more`` tokens after it; None if it can be. Others cut it silently."""
+        if not row:
+            return Failure("empty_prompt", "the prompt has no tokens")
+        context = getattr(self._network.config.get_text_config(), "max_position_embeddings", None)
+        if context is not None and len(row) + more > context:
+            return Failure(
+                "too_long",
+                f"the prompt has {len(row)} tokens, with {more} for the answer that is more than the {context} of the "
+                "model; with max_seq_len in-context examples are left out",
+            )
+        return refuse_too_long(len(row), self.max_seq_len)
+
+    def _completion(self, prompt: Prompt, outcome: Completion | Failure, seconds: float) -> Completion:
+        if isinstance(outcome, Failure):
+            return Completion(failure=outcome)
+        return without_thought(replace(outcome, seconds=seconds), prompt, self.think_tags)
+
+    def _answer(self, batch: Sequence[tuple[Request, list[int]]]) -> list[Completion]:
+        requests, rows = [request for request, _ in batch], [row for _, row in batch]
+        return self._open_generator().answer(rows, _shared_decoding(requests), _batch_seed(requests))
+
+
+@MODELS.register_module()
+class HuggingFaceChatModel(HuggingFaceBaseModel):
+    """A chat model. Its prompts are messages, rendered to text with its tokenizer's chat template before they arrive.
+
+    Prompts with images, sound or film arrive as messages. The model's processor renders them, if the model has one.
+
+    Args and errors are those of `HuggingFaceBaseModel`.
+    """
+
+    prompt_style: PromptStyle = "chat_template"
+    # The rendered text holds BOS and all other special tokens already.
+    adds_special_tokens: ClassVar[bool] = False
+
+    def media_kinds(self, *, offline: bool = False) -> frozenset[str]:
+        """What the model's processor takes, as `MediaModel.media_kinds`."""
+        if offline and local_folder(self.path) is None:
+            return frozenset(KINDS.values())
+        return self._processor.kinds if self._processor else frozenset()
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """Token ids of a prompt, exactly as the network is given them; the places of an image are tokens, too.
+
+        Raises:
+            PromptError: the processor refuses the prompt, or the prompt has media and the model has no processor.
+            ModelError: as `HuggingFaceBaseModel.encode`.
+        """
+        if isinstance(prompt, str) or self._processor is None:
+            return super().encode(prompt)
+        try:
+            return self._processor.rows(self._processor.inputs([prompt]))[0]
+        except ValueError as error:
+            raise PromptError(str(error), where=self.path, fix="check the file, and the chat template") from error
+
+    def generate(self, requests: Sequence[Request]) -> list[Completion]:
+        """Answer requests in order, those with media of the same kinds in one batch; failures as in the base class."""
+        groups: dict[frozenset[str] | None, list[int]] = {}
+        for number, request in enumerate(requests):
+            groups.setdefault(media_in(request.prompt), []).append(number)
+        completions: dict[int, Completion] = {}
+        for kinds, numbers in groups.items():
+            answer = super().generate if kinds is None else self._generate_with_media
+            completions |= zip(numbers, answer([requests[number] for number in numbers]), strict=True)
+        return [completions[number] for number in range(len(requests))]
+
+    def _generate_with_media(self, requests: Sequence[Request]) -> list[Completion]:
+        self.load()
+        started = perf_counter()
+        outcomes = in_halves(requests, self._answer_with_media, kind="generation")
+        seconds = perf_counter() - started
+        return [
+            self._completion(request.prompt, outcome, seconds)
+            for request, outcome in zip(requests, outcomes, strict=True)
+        ]
+
+    def _answer_with_media(self, requests: Sequence[Request]) -> list[Completion | Failure]:
+        processor, decoding = self._processor, _shared_decoding(requests)
+        assert processor is not None  # the chat format refuses media otherwise
+        prompts = [request.prompt for request in requests if not isinstance(request.prompt, str)]
+        inputs = processor.inputs(prompts)
+        rows = processor.rows(inputs)
+        refused = {number: why for number, row in enumerate(rows) if (why := self._refusal(row, decoding.max_out_len))}
+        fit = [number for number in range(len(rows)) if number not in refused]
+        if refused and fit:
+            inputs = processor.inputs([prompts[number] for number in fit])
+        answers: dict[int, Completion | Failure] = dict(refused)
+        if fit:
+            seed = _batch_seed([requests[number] for number in fit])
+            generator, fit_rows = self._open_generator(), [rows[number] for number in fit]
+            answers |= zip(fit, generator.answer_media(fit_rows, inputs, decoding, seed), strict=True)
+        return [answers[number] for number in range(len(rows))]
+
+    @cached_property
+    def _processor(self) -> MediaProcessor | None:
+        return load_processor(self.path, self.tokenizer, self.model_kwargs, trust_remote_code=self.trust_remote_code)
+
+    def _load_network(self) -> Any:
+        return load_network(self.path, self.model_kwargs, trust_remote_code=self.trust_remote_code, with_media=True)
+
+
+def _shared_decoding(requests: Sequence[Request]) -> Decoding:
+    decoding = requests[0].decoding
+    assert isinstance(decoding, Decoding)
+    return decoding
+
+
+def _batch_seed(requests: Sequence[Request]) -> int | None:
+    """The seed of a batch. Requests are mixed in, so that repeats of a prompt in two batches draw different answers."""
+    if _shared_decoding(requests).seed is None:
+        return None
+    return int(digest([request.content() for request in requests], length=16), 16) >> 1
+
+
+def _without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in _SECRETS}

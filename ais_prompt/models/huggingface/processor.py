@@ -1,0 +1,180 @@
+"""Images, sound and film for a local model, through the processor that comes with it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from ais_prompt.errors import ModelError
+from ais_prompt.models.huggingface.files import local_folder
+from ais_prompt.models.huggingface.library import first_line, loading, quiet
+from ais_prompt.models.huggingface.weights import hub_options, media_class
+from ais_prompt.types import Message, Prompt
+from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.media import KINDS, local_file, part_bytes
+
+_FILES: Final = ("processor_config.json", "preprocessor_config.json")
+"""A model folder with media has one of them."""
+_READERS: Final[Mapping[str, Sequence[str]]] = {
+    "image": ("image_processor",),
+    "audio": ("feature_extractor", "audio_processor"),
+    "video": ("video_processor",),
+}
+"""Kind of media → parts of a processor of transformers that read it."""
+
+
+class MediaProcessor:
+    """Turns messages with media into what a network is given.
+
+    Args:
+        processor: a processor of transformers.
+        tokenizer: the model's tokenizer, padding on the left; it takes the place of the processor's own.
+        path: where the processor comes from.
+
+    Raises:
+        ModelError: neither of them has a chat template.
+    """
+
+    def __init__(self, processor: Any, tokenizer: Any, path: str) -> None:
+        processor.tokenizer = tokenizer
+        self._processor = processor
+        self._template = None if processor.chat_template else getattr(tokenizer, "chat_template", None)
+        if not (processor.chat_template or self._template):
+            raise ModelError(
+                "neither the processor nor the tokenizer has a chat template",
+                where=path,
+                fix="use a model for chats, or add its chat_template.jinja to the folder",
+            )
+        self.kinds = frozenset(
+            kind for kind, names in _READERS.items() if any(getattr(processor, name, None) for name in names)
+        )
+
+    def inputs(self, prompts: Sequence[Sequence[Message]]) -> Any:
+        """Render prompts with the chat template, and read their media.
+
+        Args:
+            prompts: the messages of each prompt; all of them have media of the same kinds, any number of each.
+
+        Returns:
+            What the network takes, as tensors: ``input_ids`` and ``attention_mask``, shape (prompts, longest prompt),
+            padded on the left, and what the processor makes of the media.
+
+        Raises:
+            ValueError: a file cannot be decoded, or the processor refuses the messages.
+            DataError: a file cannot be read.
+        """
+        conversations = [[self._message(message) for message in prompt] for prompt in prompts]
+        try:
+            with quiet():
+                return self._processor.apply_chat_template(
+                    conversations,
+                    chat_template=self._template,
+                    add_generation_prompt=True,
+                    tokenize=True,
+                    return_dict=True,
+                    return_tensors="pt",
+                    padding=True,
+                )
+        except Exception as error:  # processors and templates raise whatever they like
+            raise ValueError(f"the processor refuses the prompt: {first_line(error)}") from error
+
+    def rows(self, inputs: Mapping[str, Any]) -> list[list[int]]:
+        """Ids of the tokens of each prompt, without padding; a place in an image counts as a token."""
+        pairs = zip(inputs["input_ids"], inputs["attention_mask"], strict=True)
+        return [ids[mask.bool()].tolist() for ids, mask in pairs]
+
+    def _message(self, message: Message) -> dict[str, Any]:
+        # Templates of such models want parts everywhere: some of them lose a content that is a text.
+        content = message.content
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else map(self._part, content)
+        return {"role": message.role, "content": list(parts)}
+
+    def _part(self, part: Mapping[str, Any]) -> dict[str, Any]:
+        kind = KINDS.get(str(part["type"]))
+        if kind is None:
+            return dict(part)
+        if kind == "video":
+            return {"type": kind, "path": _film(part)}
+        content = part_bytes(part)
+        assert content is not None  # the chat format refuses URLs
+        name = str(part.get(str(part["type"])))[:100]
+        read = _image if kind == "image" else self._sound
+        try:
+            return {"type": kind, kind: read(content)}
+        except Exception as error:  # decoders raise whatever they like of a broken file
+            raise ValueError(f"{name} cannot be decoded as {kind}: {first_line(error)}") from error
+
+    def _sound(self, content: bytes) -> Any:
+        """One channel at the processor's sampling rate, float32, shape (samples,)."""
+        import soundfile
+        import soxr
+
+        wave, rate = soundfile.read(io.BytesIO(content), dtype="float32", always_2d=True)
+        reader = next(filter(None, (getattr(self._processor, name, None) for name in _READERS["audio"])))
+        return soxr.resample(wave.mean(axis=1), rate, getattr(reader, "sampling_rate", 16_000))
+
+
+def load_processor(
+    path: str, tokenizer: Callable[[], Any], options: Mapping[str, Any], *, trust_remote_code: bool
+) -> MediaProcessor | None:
+    """The processor of a model; None if the model takes text only.
+
+    Args:
+        path: a folder, or else a hub id.
+        tokenizer: gives the model's tokenizer if there is a processor.
+        options: arguments of the model's ``from_pretrained``, of which those that say which version count here, too.
+        trust_remote_code: may code that comes with the model be run?
+
+    Raises:
+        ModelError: it cannot be loaded.
+        MissingExtra: a package that reads media is not installed.
+    """
+    folder = local_folder(path)
+    if folder is not None and not any((folder / name).exists() for name in _FILES):
+        return None
+    require("torch", extra="local", why="a local model with media")
+    of_hub = hub_options(path, options, trust_remote_code=trust_remote_code)
+    with loading("processor", path, local=folder is not None):
+        from transformers import AutoProcessor
+
+        if media_class(str(folder or path), of_hub) is None:
+            return None
+        try:
+            made = AutoProcessor.from_pretrained(str(folder or path), **of_hub)
+        except ImportError as error:
+            raise ModelError(
+                f"the processor needs a package that is not installed: {first_line(error)}",
+                where=path,
+                fix="install the package that it names, such as torchvision for films",
+            ) from error
+    if not hasattr(made, "tokenizer"):  # what comes is a tokenizer, or reads images without text
+        return None
+    processor = MediaProcessor(made, tokenizer(), path)
+    packages = {"image": ["PIL"], "audio": ["soundfile", "soxr"]}
+    for package in [package for kind in sorted(processor.kinds) for package in packages.get(kind, ())]:
+        require_installed(package, extra="local", why="a local model with media")
+    return processor
+
+
+def media_in(prompt: Prompt) -> frozenset[str] | None:
+    """The kinds of media in messages, maybe none at all; None for a prompt that is one text."""
+    if isinstance(prompt, str):
+        return None
+    parts = (part for message in prompt if not isinstance(message.content, str) for part in message.content)
+    return frozenset(KINDS[part["type"]] for part in parts if part["type"] in KINDS)
+
+
+def _image(content: bytes) -> Any:
+    """An image in RGB, the way up that its camera noted."""
+    from PIL import Image, ImageOps
+
+    with Image.open(io.BytesIO(content)) as image:
+        return ImageOps.exif_transpose(image).convert("RGB")
+
+
+def _film(part: Mapping[str, Any]) -> str:
+    file = local_file(part)
+    if file is None:
+        raise ValueError("a local model reads films from files only: write the film to a file, and give its path")
+    return str(file.path)

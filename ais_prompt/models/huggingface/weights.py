@@ -1,0 +1,126 @@
+"""A causal language model from a folder or the hub into memory, on the device and in the precision that suit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ais_prompt.errors import ModelError
+from ais_prompt.models.huggingface.files import local_folder
+from ais_prompt.models.huggingface.library import first_line, loading
+from ais_prompt.utils.imports import require
+
+_WHY = "a local Hugging Face model"
+
+
+def hub_options(path: str, options: Mapping[str, Any], *, trust_remote_code: bool) -> dict[str, Any]:
+    """Arguments of ``from_pretrained`` for what comes along with a model's weights: which version, and from where.
+
+    Raises:
+        ModelError: as `local_folder`.
+    """
+    of_hub = {name: options[name] for name in ("revision", "cache_dir", "token", "subfolder") if name in options}
+    return {"trust_remote_code": trust_remote_code, "local_files_only": local_folder(path) is not None, **of_hub}
+
+
+def media_class(path: str, options: Mapping[str, Any]) -> Any:
+    """The class of transformers for a network that reads images, sound or film, and goes on with text.
+
+    Args:
+        path: a folder or a hub id.
+        options: arguments of ``from_pretrained``, as `hub_options` gives them.
+
+    Returns:
+        None if the model's network reads text only.
+    """
+    from transformers import AutoConfig, AutoModelForMultimodalLM
+
+    config = AutoConfig.from_pretrained(path, **options)
+    reads_media = type(config) in AutoModelForMultimodalLM._model_mapping
+    return AutoModelForMultimodalLM if reads_media and not getattr(config, "is_encoder_decoder", False) else None
+
+
+def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bool, with_media: bool = False) -> Any:
+    """The network, ready to generate.
+
+    Args:
+        path: a folder, or else a hub id.
+        options: further arguments of ``AutoModelForCausalLM.from_pretrained``; they win over ours. ``device_map``
+            places the network, ``dtype`` (or ``torch_dtype``) says its precision. Otherwise it goes to the first of
+            cuda, mps and cpu, in the precision of its weights on an accelerator and in float32 on a cpu.
+        trust_remote_code: may code that comes with the model be run?
+        with_media: a network may read media besides text.
+
+    Raises:
+        ModelError: it cannot be found or loaded, or weights are missing in its files.
+        MissingExtra: torch is not installed, or accelerate and a ``device_map`` is given.
+    """
+    require("torch", extra="local", why=_WHY)
+    if "device_map" in options:
+        require("accelerate", extra="local", why="device_map")
+    folder = local_folder(path)
+    arguments = _arguments(options, trust_remote_code=trust_remote_code, local=folder is not None)
+    with loading("model", path, local=folder is not None):
+        from transformers import AutoModelForCausalLM
+
+        place = str(folder or path)
+        of_hub = hub_options(path, options, trust_remote_code=trust_remote_code)
+        network_class = (media_class(place, of_hub) if with_media else None) or AutoModelForCausalLM
+        network, report = network_class.from_pretrained(place, output_loading_info=True, **arguments)
+        _refuse_missing_weights(path, report["missing_keys"])
+        if "device_map" not in options:
+            network.to(_best_device())
+    return network.eval()
+
+
+def check_generation_options(path: str, options: Mapping[str, Any]) -> None:
+    """Find wrong ``generation_kwargs`` before the first batch.
+
+    Raises:
+        ModelError: an option is unknown to the library, or its value is out of range.
+    """
+    from transformers import GenerationConfig
+
+    try:
+        unknown = GenerationConfig().update(**options)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"generation_kwargs are refused: {first_line(error)}", where=path, fix="correct generation_kwargs"
+        ) from error
+    if unknown:
+        raise ModelError(
+            f"transformers knows no generation option {', '.join(map(repr, sorted(unknown)))}",
+            where=path,
+            fix="correct generation_kwargs; the names are those of transformers.GenerationConfig",
+        )
+
+
+def _arguments(options: Mapping[str, Any], *, trust_remote_code: bool, local: bool) -> dict[str, Any]:
+    arguments = {"trust_remote_code": trust_remote_code, "local_files_only": local, **options}
+    # torch_dtype is the older name of dtype, and configs write it as "float16" or "torch.float16".
+    dtype = arguments.pop("torch_dtype", None) or arguments.pop("dtype", None) or _suitable_dtype()
+    arguments["dtype"] = dtype.removeprefix("torch.") if isinstance(dtype, str) else dtype
+    return arguments
+
+
+def _best_device() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _suitable_dtype() -> str:
+    # Half precision is slow on most processors, and float32 keeps answers the same for every batch.
+    return "float32" if _best_device() == "cpu" else "auto"
+
+
+def _refuse_missing_weights(path: str, missing: set[str]) -> None:
+    """The library fills missing weights with random numbers and goes on; its answers would mean nothing."""
+    if missing:
+        raise ModelError(
+            f"the files hold no weights for {len(missing)} tensors, the first is {min(missing)!r}",
+            where=path,
+            fix="check that path names a causal language model, and that all its files are there",
+        )

@@ -1,0 +1,1 @@
+"""Language models behind servers with the wire format of OpenAI."""

@@ -1,0 +1,107 @@
+"""Asking one endpoint of one server, as long as an event loop runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from ais_prompt.errors import PartError
+from ais_prompt.models.openai.stream import STREAMED, StreamReader
+from ais_prompt.models.openai.wire import Endpoint, read_reply
+from ais_prompt.models.traffic.retry import Attempt, read_retry_after
+from ais_prompt.models.traffic.traffic import Traffic
+from ais_prompt.models.transport import Reply, Sink, Transport
+from ais_prompt.models.transport.address import public_address
+from ais_prompt.types import Completion, Failure
+from ais_prompt.utils.jsonl import encode_plain
+from ais_prompt.utils.secrets import SECRETS
+
+MESSAGE_LENGTH: Final = 500
+"""Characters of a server's own words that are kept."""
+
+
+class OpenAIClient:
+    """Posts bodies and reads what comes back.
+
+    Args:
+        endpoint: how the server is asked.
+        transport: sends requests to the server.
+        traffic: decides when requests go, and go again.
+        stream: let answers come piece by piece.
+    """
+
+    def __init__(self, endpoint: Endpoint, transport: Transport, traffic: Traffic, *, stream: bool) -> None:
+        self.transport = transport
+        self.traffic = traffic
+        self._endpoint = endpoint
+        self._stream = stream
+
+    async def generate(self, body: Mapping[str, Any], tokens: float = 0) -> Completion:
+        """The answer to a body, retries included. Failures are returned, not raised.
+
+        Args:
+            body: from `request_body`.
+            tokens: what prompt and answer are expected to take, for a limit of tokens.
+        """
+        once = self._once_streamed if self._stream else self._once
+        return await self.traffic.ask(lambda: once(body), tokens)
+
+    async def post(self, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
+        """Post a body once. A reply that can be no answer of this server, such as a redirect, is a failure too."""
+        content = encode_plain(body)
+        try:
+            reply = await self.transport.send("POST", self._endpoint.path, content, sink)
+        except PartError as error:  # it may have lost its connection, so another attempt makes sense
+            return Failure("connection", error.what, where=error.where)
+        except Exception as error:  # one of ours can raise whatever its library does
+            return Failure("connection", f"the transport raised {type(error).__name__}: {error}")
+        if isinstance(reply, Reply) and 300 <= reply.status < 400:
+            target = public_address(reply.location or "") or "another address"
+            words = f"the server redirects to {target}; base_url must lead there"
+            return Failure(f"http_{reply.status}", _with_address(words, reply))
+        if isinstance(reply, Reply) and reply.status < 200:
+            return Failure(f"http_{reply.status}", _with_address("the server switches to another protocol", reply))
+        return reply
+
+    def shown(self, failure: Failure, reply: Reply | None = None) -> Failure:
+        """A failure in words that may be shown, with the address that replied."""
+        # Redact first: half a key at the end of a shortened message would not be recognised.
+        words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
+        return replace(failure, message=_with_address(words, reply) if reply else words)
+
+    async def _once(self, body: Mapping[str, Any]) -> Attempt:
+        return self._attempt(await self.post(body), None)
+
+    async def _once_streamed(self, body: Mapping[str, Any]) -> Attempt:
+        reader = StreamReader()
+        return self._attempt(await self.post({**body, **STREAMED}, reader.feed), reader)
+
+    def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
+        """What came of an attempt, failures in words that may be shown."""
+        if isinstance(reply, Failure):
+            return Attempt(Completion(failure=self.shown(reply)))
+        if reader is not None and 200 <= reply.status < 300:
+            completion = reader.completion()
+        else:
+            completion = read_reply(self._endpoint, reply.status, reply.body)
+        if completion.failure is not None:
+            completion = replace(completion, failure=self.shown(completion.failure, reply))
+        return Attempt(completion, read_retry_after(reply.retry_after))
+
+
+def _with_address(words: str, reply: Reply) -> str:
+    """What a server said, with its address, and with a hint where the address seems to be wrong."""
+    hint = _hint(reply) if reply.status in (404, 405) else ""
+    return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
+
+
+def _hint(reply: Reply) -> str:
+    path = urlsplit(reply.url).path
+    if path in ("/chat/completions", "/completions"):
+        return "; base_url has no path, most servers want /v1 at its end"
+    if path.count("completions") > 1:
+        return "; base_url must end before /chat/completions"
+    return ""

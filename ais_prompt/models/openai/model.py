@@ -1,0 +1,335 @@
+"""Language models behind servers that speak the wire format of OpenAI."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeVar
+from urllib.parse import urlsplit
+
+from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models.arguments import check_at_least, check_more_than_0, join_stops
+from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.identity import GIVEN
+from ais_prompt.models.openai.client import OpenAIClient
+from ais_prompt.models.openai.scoring import OpenAIScorer
+from ais_prompt.models.openai.scoring_wire import LogprobsVia, ways_of
+from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, request_body
+from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
+from ais_prompt.models.tokens.count import estimate_tokens, prompt_token_ids, refuse_too_long
+from ais_prompt.models.tokens.tokenizer import load_tokenizer
+from ais_prompt.models.traffic.retry import Backoff
+from ais_prompt.models.traffic.traffic import Traffic, traffic_options
+from ais_prompt.models.transport import (
+    ClientOption,
+    Server,
+    allow_connections,
+    check_environment,
+    read_client,
+    request_headers,
+)
+from ais_prompt.models.transport.address import check_address, public_address, without_login
+from ais_prompt.models.transport.credentials import (
+    DEFAULT_VARIABLE,
+    VariableName,
+    check_variable_name,
+    read_key,
+    resolve_address,
+    resolve_headers,
+)
+from ais_prompt.registry import MODELS
+from ais_prompt.types import Activity, Completion, Decoding, Failure, Prompt, Request, Scoring
+
+T = TypeVar("T")
+
+DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
+_TAKEN_OPTIONS: Final = {
+    "max_tokens": "use max_out_len",
+    "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
+    "messages": "prompts come from the data set",
+    "model": "use the argument model",
+    "n": "use n of GenInferencer",
+    "prompt": "prompts come from the data set",
+    "stop": "use stop_words",
+    "stream": "use stream=True of the model",
+    "stream_options": "use stream=True of the model",
+}
+"""Fields of the body that this program sets itself, and what to write in their place."""
+
+
+class OpenAIModel:
+    """What chat and completion models have in common. Answers are greedy unless ``generation_kwargs`` say otherwise.
+
+    Making one costs nothing and asks nobody.
+
+    Args:
+        model: name of the model, as the server knows it.
+        base_url: address of the server up to its version, ``http://127.0.0.1:8000/v1``; if None the environment's
+            ``OPENAI_BASE_URL``, or else that of OpenAI.
+        api_key: NAME of the environment variable that holds the key; None for a server that wants none. A server on
+            this machine is sent none if ``OPENAI_API_KEY`` is meant and not set.
+        max_concurrency: requests in flight at most.
+        timeout: seconds that one attempt may take.
+        retry: how often a request that failed in passing is asked again: no connection, timeout, broken reply, HTTP
+            408, 409, 425, 429 and 5xx; after a random time that grows, and not before the server's ``Retry-After``.
+        generation_kwargs: further fields of the body. ``temperature`` is 0 where it is not given, for answers that can
+            be repeated; ``temperature=None`` sends none, for models that refuse it.
+        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
+        max_out_len: most tokens of an answer, where the data set does not say.
+        stop_words: texts that end an answer and are not part of it, besides those of the data set.
+        tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
+        headers: sent along with every request; their values are kept as secret as the key, and may name environment
+            variables: ``{'X-Tenant': '$TENANT'}``.
+        seed: seed of the sampling, for servers that know it; one in ``generation_kwargs`` wins. Each repeat of a prompt
+            has the next one.
+        think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
+            answer. None leaves it in, and does not keep a server from telling thoughts in a field of their own.
+        max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
+        logprobs_via: how the server tells the likelihood of a text: ``prompt_logprobs`` (vLLM) or ``echo`` (completions
+            only). None tries both on a short text, before the first sample that is scored.
+        stream: let answers come piece by piece, and record when the first token came and how fast the others followed.
+        request_rate: requests that start each second; None starts them as soon as there is a place.
+        query_per_second: the same under the name that it has in OpenCompass.
+        deadline: seconds that a request may take with all its attempts; None for no limit.
+        identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
+            answers from any address. It is part of the key of every answer.
+        traffic_cfg: more of that: burstiness, ramp-up, tokens per minute, adaptive concurrency (`TrafficOptions`).
+        client: what sends the requests: ``aiohttp``, ``openai``, a class of the openai package, or the dotted path of a
+            `Transport`; with arguments as a dict with ``type``.
+
+    Raises:
+        ConfigError: the key itself stands in ``api_key``, a number is too small, or ``generation_kwargs`` hold what
+            has an argument of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
+    """
+
+    prompt_style: PromptStyle
+    endpoint: ClassVar[Endpoint]
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        api_key: VariableName = DEFAULT_VARIABLE,
+        max_concurrency: int = 16,
+        timeout: float = 60.0,
+        retry: int = 3,
+        generation_kwargs: Mapping[str, Any] | None = None,
+        max_seq_len: int | None = None,
+        max_out_len: int = 256,
+        stop_words: Sequence[str] = (),
+        tokenizer_path: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        seed: int | None = None,
+        max_tokens_field: MaxTokensField = "max_tokens",
+        think_tags: ThinkTags = THINK_TAGS,
+        logprobs_via: LogprobsVia | None = None,
+        stream: bool = False,
+        request_rate: float | None = None,
+        query_per_second: float | None = None,
+        deadline: float | None = None,
+        traffic_cfg: Mapping[str, Any] | None = None,
+        client: ClientOption = "aiohttp",
+        identity: str | None = None,
+    ) -> None:
+        check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
+        check_at_least(0, retry=retry)
+        check_more_than_0(timeout=timeout, deadline=deadline)
+        check_more_than_0(request_rate=request_rate, query_per_second=query_per_second)
+        self.model = model
+        self.client = read_client(client)
+        self.base_url = base_url or self.client.address or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
+        self.api_key = self.client.key_variable(check_variable_name(api_key))
+        self.max_concurrency = max_concurrency
+        self.timeout = timeout
+        self.backoff = Backoff(retry)
+        self.generation_kwargs = _checked_options(generation_kwargs or {}, model)
+        self.max_seq_len = max_seq_len
+        self.max_out_len = max_out_len
+        self.stop_words = tuple(stop_words)
+        self.tokenizer_path = tokenizer_path
+        self.headers = dict(headers or {})
+        self.seed = seed
+        self.max_tokens_field = max_tokens_field
+        self.think_tags = check_think_tags(think_tags)
+        self.stream = stream
+        self.request_rate = request_rate or query_per_second
+        self.deadline = deadline
+        self.traffic = traffic_options(traffic_cfg or {})
+        self.given_identity = identity
+        self._ways = ways_of(self.endpoint, logprobs_via)
+        self._tokenizer: Any = None
+        self._client: OpenAIClient | None = None
+        self._scorer: OpenAIScorer | None = None
+
+    def identity(self) -> Mapping[str, Any]:
+        """Which model; how it generates is part of each request. How and where it is reached does not matter."""
+        given = {} if self.given_identity is None else {GIVEN: self.given_identity}
+        return {"type": type(self).__name__, "model": self.model, "think_tags": self.think_tags, **given}
+
+    @property
+    def knows_stop_tokens(self) -> bool:
+        """Whether the server takes ``stop_token_ids``, as vLLM and SGLang do; OpenAI and Azure refuse the field."""
+        host = urlsplit(self.address).hostname or ""
+        return not host.endswith(("openai.com", "azure.com"))
+
+    @property
+    def address(self) -> str:
+        """The base URL, without secrets."""
+        return public_address(self.base_url)
+
+    def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
+        """The options of ``generation_kwargs``, with the data set's ``max_out_len`` and ``stop`` put in."""
+        options = {"temperature": 0.0, "top_p": None, "seed": self.seed, **self.generation_kwargs}
+        return Decoding(
+            max_out_len=self.max_out_len if max_out_len is None else max_out_len,
+            temperature=options.pop("temperature"),
+            top_p=options.pop("top_p"),
+            stop=join_stops(self.stop_words, stop),
+            seed=options.pop("seed"),
+            extra=options,
+        )
+
+    def preflight(self) -> None:
+        """Find out what can be known without asking anybody.
+
+        Raises:
+            ConfigError: the transport does not take the arguments of ``client``.
+            ModelError: there is no key, ``base_url`` is no address, or a header, a proxy or a file of certificates
+                cannot be used.
+        """
+        check_address(self.base_url)
+        self.client.check()
+        self._server()
+        check_environment(self.base_url)
+
+    def tokenizer(self) -> Any | None:
+        """The tokenizer of ``tokenizer_path``, loaded once; None without one.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        if self._tokenizer is None and self.tokenizer_path:
+            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, trust_remote_code=False)
+        return self._tokenizer
+
+    def count_tokens(self, prompt: Prompt) -> int | None:
+        """Tokens of a prompt as the server will see it; None where that cannot be known here.
+
+        Raises:
+            ModelError: the tokenizer cannot be loaded.
+            PromptError: its chat template refuses the messages, or a completion model was given messages.
+        """
+        ids = self.encode(prompt)
+        return None if ids is None else len(ids)
+
+    def encode(self, prompt: Prompt) -> list[int] | None:
+        """Ids of the tokens of a prompt as the server will see it; None where that cannot be known here.
+
+        Raises:
+            ModelError, PromptError: as `count_tokens`.
+        """
+        tokenizer = self.tokenizer()
+        return None if tokenizer is None else prompt_token_ids(tokenizer, self.endpoint.prompt_value(prompt))
+
+    def close(self) -> None:
+        """Nothing outlives the event loop, see `aclose`."""
+
+    async def open(self) -> None:
+        """Make connections ready; nothing is sent yet.
+
+        Raises:
+            ModelError: as `preflight`.
+        """
+        self.preflight()
+        allow_connections(self.max_concurrency)
+        traffic = Traffic(self.backoff, self.max_concurrency, self.request_rate, self.deadline, self.traffic)
+        transport = self.client.open(self._server())
+        client = OpenAIClient(self.endpoint, transport, traffic, stream=self.stream)
+        self._client = client
+        self._scorer = OpenAIScorer(
+            self.endpoint, self.model, self.max_tokens_field, self._ways, client.post, client.shown, traffic.ask
+        )
+
+    async def complete(self, request: Request) -> Completion:
+        """The answer to one request, retries included. Failures are returned, not raised.
+
+        Raises:
+            ModelError: `open` was not called, or a text is to be scored and the server cannot do that.
+            PromptError: a completion model was given messages.
+        """
+        if failure := self._refusal(request.prompt):
+            return Completion(failure=failure)
+        if isinstance(request.decoding, Scoring):
+            return await _opened(self._scorer).complete(request.prompt, request.decoding)
+        body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
+        tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if self.traffic.tokens_per_minute else 0
+        completion = await _opened(self._client).generate(body, tokens)
+        return without_thought(completion, request.prompt, self.think_tags)
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop."""
+        if self._client is not None:
+            await self._client.transport.close()
+            self._client = self._scorer = None
+
+    def activity(self) -> Activity:
+        """What is going on in this moment."""
+        return Activity() if self._client is None else self._client.traffic.activity()
+
+    def _server(self) -> Server:
+        """The server as a transport knows it.
+
+        Raises:
+            ModelError: there is no key, or a header cannot be sent.
+        """
+        key = read_key(self.api_key, self.base_url)
+        address = resolve_address(self.base_url)
+        headers = request_headers(address, key, resolve_headers(self.headers))
+        return Server(without_login(address), headers, key, self.model, self.timeout)
+
+    def _refusal(self, prompt: Prompt) -> Failure | None:
+        """Why a prompt is not sent; None if it fits, or if only the server can know."""
+        tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
+        return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
+
+
+@MODELS.register_module()
+class OpenAIChatModel(OpenAIModel):
+    """A chat model: messages are posted to ``{base_url}/chat/completions``.
+
+    Args and errors are those of `OpenAIModel`.
+    """
+
+    prompt_style: PromptStyle = "messages"
+    endpoint = CHAT
+
+
+@MODELS.register_module()
+class OpenAICompletionModel(OpenAIModel):
+    """A model that continues a text, which is posted to ``{base_url}/completions``.
+
+    Args and errors are those of `OpenAIModel`.
+    """
+
+    prompt_style: PromptStyle = "text"
+    endpoint = COMPLETIONS
+
+
+def _opened(part: T | None) -> T:
+    if part is None:
+        raise ModelError("the model was asked before it was opened", fix="call open() first")
+    return part
+
+
+def _checked_options(options: Mapping[str, Any], model: str) -> dict[str, Any]:
+    for name in options:
+        if name in _TAKEN_OPTIONS:
+            raise ConfigError(f"generation_kwargs must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
+    try:
+        json.dumps(options, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"generation_kwargs cannot be sent as JSON: {error}", where=model, fix="use plain values only"
+        ) from None
+    return dict(options)

@@ -1,0 +1,1 @@
+"""Tokenizers: text to tokens and back, token counts, digests of tokenizer files."""

@@ -1,0 +1,1 @@
+"""Rate limits, retries and outages of one server."""

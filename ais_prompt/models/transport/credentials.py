@@ -1,0 +1,129 @@
+"""Keys: found by the name of an environment variable, and kept out of everything that is written down."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final, TypeAlias
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from pydantic import AfterValidator
+
+from ais_prompt.config.redact import register_secrets
+from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models.transport.address import is_loopback, public_address
+from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.urls import HIDDEN, VARIABLE
+
+DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
+
+_VARIABLE_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+_VARIABLE_OR_DOLLAR: Final = re.compile(rf"\$\$|{VARIABLE.pattern}", re.ASCII)
+
+
+def check_variable_name(api_key: str | None) -> str | None:
+    """The name as it is given; refused is a key that stands in the config itself. The message does not repeat it.
+
+    Raises:
+        ConfigError: it is not the name of an environment variable.
+    """
+    if api_key is None or (api_key.isascii() and api_key in os.environ) or _VARIABLE_NAME.fullmatch(api_key):
+        return api_key
+    raise ConfigError(
+        "api_key is not the name of an environment variable; if it is a key, it must not stand in a config",
+        fix=f"export it as {DEFAULT_VARIABLE} or another variable, and write api_key='{DEFAULT_VARIABLE}'",
+    )
+
+
+VariableName: TypeAlias = Annotated[str | None, AfterValidator(check_variable_name)]
+"""The name of an environment variable that holds a key, or None; the check of a config looks at it too."""
+
+
+def read_key(variable: str | None, base_url: str) -> str | None:
+    """The key to send; None to send none.
+
+    A server on this machine gets none if only the default variable was meant and it is not set: most want none.
+
+    Raises:
+        ModelError: the variable is not set, or what it holds cannot be sent.
+    """
+    if variable is None:
+        return None
+    key = os.environ.get(variable, "").strip()
+    if not key and variable == DEFAULT_VARIABLE and is_loopback(base_url):
+        return None
+    if not key:
+        raise ModelError(
+            f"the environment variable {variable} is not set, so there is no key",
+            where=public_address(base_url),
+            fix=f"export {variable}=..., or set api_key=None if the server wants no key",
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise ModelError(
+            f"the environment variable {variable} holds signs that no key can have",
+            where=public_address(base_url),
+            fix="export it again, on one line",
+        )
+    if urlsplit(base_url).username is not None:
+        raise ModelError(
+            f"two ways to log in: base_url has a user, and {variable} holds a key",
+            where=public_address(base_url),
+            fix="take the user out of base_url, or set api_key=None",
+        )
+    SECRETS.add(key)
+    return key
+
+
+def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers to send: ``$NAME`` and ``${NAME}`` are replaced by environment variables, ``$$`` by a dollar sign.
+
+    Raises:
+        ModelError: a variable is not set, or a value was hidden when the config was written.
+    """
+    resolved = {name: _resolved(str(value), f"the header {name}") for name, value in headers.items()}
+    register_secrets({"headers": resolved})
+    return resolved
+
+
+def resolve_address(base_url: str) -> str:
+    """The address to send to: the values of its query may name environment variables, as in `resolve_headers`.
+
+    Raises:
+        ModelError: as `resolve_headers`.
+    """
+    parts = urlsplit(base_url)
+    if HIDDEN in parts.netloc.rpartition("@")[0]:
+        raise _was_hidden("the login of base_url")
+    parameters = []
+    for parameter in filter(None, parts.query.split("&")):
+        name, equals, value = parameter.partition("=")
+        resolved = _resolved(value, f"{name} in base_url")
+        parameters.append(f"{name}{equals}{value if resolved == value else quote(resolved, safe='')}")
+    address = urlunsplit(parts._replace(query="&".join(parameters)))
+    register_secrets({"base_url": address})
+    return address
+
+
+def _resolved(text: str, what: str) -> str:
+    if HIDDEN in text:
+        raise _was_hidden(what)
+
+    def value_of(found: re.Match[str]) -> str:
+        if found[0] == "$$":
+            return "$"
+        variable = found["braced"] or found["bare"]
+        value = os.environ.get(variable, "").strip()
+        if not value:
+            raise ModelError(
+                f"the environment variable {variable} is not set, and {what} names it",
+                fix=f"export {variable}=..., or write $$ for a dollar sign",
+            )
+        return value
+
+    return _VARIABLE_OR_DOLLAR.sub(value_of, text)
+
+
+def _was_hidden(what: str) -> ModelError:
+    fix = "put the secret back, best as the name of an environment variable: '$NAME'"
+    return ModelError(f"{what} is {HIDDEN}: it was hidden when this config was written", fix=fix)

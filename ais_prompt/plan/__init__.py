@@ -1,0 +1,1 @@
+"""From a config to built parts, and everything that is looked at before a model is asked."""

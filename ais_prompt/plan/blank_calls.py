@@ -1,0 +1,85 @@
+"""Parts of the user's own, called once on blank values, so that a wrong return type is found before anything is asked.
+
+What they raise is no fault here: a part may rightly refuse a blank value. At a real value it costs the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.inferencers import Desk, Dialogue, Inferencer
+from ais_prompt.models.base import Model
+from ais_prompt.plan.build import build_postprocessor
+from ais_prompt.types import EvalSpec, Sample, SampleScore
+from ais_prompt.utils.digest import canonical
+from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.places import defined_at, users_line
+
+BLANK = ""
+
+
+def call_model(model: Model) -> None:
+    """Ask a model for its settings.
+
+    Raises:
+        AisPromptError: something has the wrong type, or the identity cannot be written as JSON.
+    """
+    identity = model.identity()
+    try:
+        canonical(identity)
+    except (TypeError, ValueError, RecursionError) as error:
+        what = f"{type(model).__name__}.identity cannot be written as JSON: {exception_line(error)}"
+        raise PartError(what, where=defined_at(model), fix="return texts, numbers, lists and dicts") from None
+    model.decoding(None, ())
+    _ = model.prompt_style, model.max_out_len, model.max_seq_len
+
+
+def call_inferencer(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk) -> None:
+    """Begin the conversation about a sample, up to what it asks first.
+
+    Raises:
+        PartError: it asks or returns something of the wrong type.
+    """
+    _only_wrong_types(lambda: Dialogue(inferencer.converse(sample, shots, desk), lambda _: None))
+
+
+def call_postprocessors(spec: EvalSpec) -> None:
+    """Call both postprocessors on an empty text.
+
+    Raises:
+        PartError: one cannot be called with a text.
+    """
+    for part in (spec.pred_postprocessor, spec.dataset_postprocessor):
+        if part is not None:
+            _only_wrong_types(partial(build_postprocessor(part), BLANK))
+
+
+def call_evaluator(evaluator: Evaluator) -> None:
+    """Score a blank answer, and a data set of that one sample.
+
+    Raises:
+        PartError: something has the wrong type.
+    """
+    if isinstance(evaluator, JudgeEvaluator):
+        _only_wrong_types(lambda: evaluator.without_judge(BLANK, BLANK))
+        _only_wrong_types(lambda: evaluator.verdict(BLANK))
+    else:
+        _only_wrong_types(lambda: evaluator.score(BLANK, BLANK))
+    blank = SampleScore("blank", "scored", BLANK, BLANK, dict.fromkeys(evaluator.metrics, 0.0))
+    _only_wrong_types(lambda: evaluator.aggregate([blank]))
+
+
+def _only_wrong_types(call: Callable[[], Any]) -> None:
+    """Make a call; an exception counts only if the part was not even entered, such as for the number of arguments."""
+    try:
+        call()
+    except PartError as error:
+        if error.__cause__ is None or not users_line(error.__cause__):
+            raise
+    except AisPromptError:
+        return

@@ -1,0 +1,289 @@
+"""All faults of a config at once, before any work: every type resolved, every argument bound, every data set read.
+
+Then one prompt is made for each model and data set, which also shows what a person would want to know of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.chat import ChatFormat
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, without_index
+from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, RepeatingInferencer
+from ais_prompt.models.base import AsyncModel, MediaModel, Model
+from ais_prompt.plan.blank_calls import call_inferencer, call_model
+from ais_prompt.plan.build import (
+    build_chat_format,
+    build_inferencer,
+    build_model,
+    build_prompts,
+    build_retriever,
+    read_dataset,
+)
+from ais_prompt.plan.check_gates import gate_faults
+from ais_prompt.plan.check_scoring import check_eval, check_k
+from ais_prompt.plan.cluster import check_cluster
+from ais_prompt.plan.faults import FaultList
+from ais_prompt.plan.judge_dataset import judge_dataset, judge_fields
+from ais_prompt.plan.leaks.proof import (
+    check_gold_is_hidden,
+    find_shown_questions,
+    refuse_shown_questions,
+    shown_questions_warning,
+)
+from ais_prompt.plan.leaks.search import search_leaks
+from ais_prompt.plan.media import check_media, taken_kinds
+from ais_prompt.plan.probe import trials
+from ais_prompt.plan.shots import check_shots_are_shown
+from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.plan.warnings import label_warnings, prompt_warnings
+from ais_prompt.prompts import PromptBuilder
+from ais_prompt.readers.base import Dataset
+from ais_prompt.registry import (
+    ENCODERS,
+    INFERENCERS,
+    MODELS,
+    READERS,
+    RETRIEVERS,
+    TEMPLATES,
+    is_shipped,
+)
+from ais_prompt.retrievers import Retriever, ShotIds
+from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.utils.places import defined_at
+
+
+class Findings(Struct, frozen=True):
+    """What was found in a config.
+
+    Attributes:
+        faults: what is wrong, in the order of the config.
+        warnings: what a person would want to know of the prompts, each only once.
+    """
+
+    faults: list[AisPromptError]
+    warnings: list[PromptWarning]
+
+
+def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = False) -> Findings:
+    """Look for every fault of a config. No weights are loaded, nothing is downloaded, nobody is asked.
+
+    Args:
+        spec: the config.
+        place: from a config path to the words that tell the user where that is.
+        thorough: look at all questions, and not only at the first, for prompts that tell their answer.
+    """
+    faults = FaultList(place)
+    models = [side for model in spec.models if (side := _check_model(model, faults))]
+    questions = [question for dataset in spec.datasets if (question := _check_dataset(dataset, faults))]
+    found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
+    found += [warning for question in questions for warning in _ignored_examples(question)]
+    if not faults:
+        found += [warning for question in questions for warning in _check_judge(question, faults)]
+    if not faults:
+        for fault in gate_faults(spec.gates, spec):
+            faults.note(fault, fault.where)
+    if thorough:
+        found += [warning for question in questions for warning in _look_for_leaks(question, faults)]
+    return Findings(faults, [replace(warning, where=place(warning.where)) for warning in _once(found)])
+
+
+def _once(warnings: Iterable[PromptWarning]) -> Iterator[PromptWarning]:
+    """Yield each warning once; that of a loop over data sets with the number of those that share it."""
+    groups: dict[tuple[str, ...], list[PromptWarning]] = {}
+    for one in dict.fromkeys(warnings):
+        groups.setdefault(tuple(map(without_index, (one.what, one.where, one.fix))), []).append(one)
+    for first, *others in groups.values():
+        yield replace(first, what=f"{first.what} (and in {len(others):,} more places)") if others else first
+
+
+class _ModelSide(Struct, frozen=True):
+    spec: ModelSpec
+    model: Model
+    chat: ChatFormat
+
+
+class _Question(Struct, frozen=True):
+    """The first question of a data set, and what its prompt is made of."""
+
+    spec: DatasetSpec
+    data: Dataset
+    retriever: Retriever
+    inferencer: Inferencer
+    builder: PromptBuilder
+    sample: Sample
+    shots: list[Sample]
+
+
+def _check_model(spec: ModelSpec, faults: FaultList) -> _ModelSide | None:
+    if not faults.check_part(MODELS, spec.part):
+        return None
+    model = faults.attempt(lambda: build_model(spec), spec.where)
+    if model is None:
+        return None
+    if not is_shipped(type(model)) and not faults.passes(lambda: call_model(model), spec.where):
+        return None
+    media_kinds = partial(model.media_kinds, offline=True) if isinstance(model, MediaModel) else frozenset
+    known = not isinstance(model, AsyncModel) or getattr(model, "tokenizer_path", None)
+    tokenizer = _PlainTokenizer if known else lambda: None
+    chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, tokenizer, media_kinds), spec.where)
+    return _ModelSide(spec, model, chat) if chat else None
+
+
+class _PlainTokenizer:
+    """In the place of a tokenizer, which would import torch: its chat template writes who says what, and no more."""
+
+    chat_template = "plain"
+    bos_token = ""
+    bos_token_id = None
+
+    def __call__(self, text: str, **options: Any) -> dict[str, list[int]]:  # noqa: ARG002
+        return {"input_ids": [int(token) for token in re.findall(r"<token (\d+)>", text)]}
+
+    def decode(self, ids: list[int], **options: Any) -> str:  # noqa: ARG002
+        return "".join(f"<token {token}>" for token in ids)
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **options: Any) -> str:  # noqa: ARG002
+        return "".join(f"[{message['role']}] {message['content']}\n" for message in messages)
+
+
+def _check_dataset(spec: DatasetSpec, faults: FaultList) -> _Question | None:
+    readable = faults.check_part(READERS, spec.source)
+    askable = all(
+        [
+            faults.check_part(TEMPLATES, spec.infer.ice_template),
+            faults.check_part(TEMPLATES, spec.infer.prompt_template),
+            faults.check_part(RETRIEVERS, spec.infer.retriever, nested={"encoder": ENCODERS}),
+            faults.check_part(INFERENCERS, spec.infer.inferencer),
+        ]
+    )
+    check_eval(spec.eval, faults)
+    data = faults.attempt(lambda: read_dataset(spec), spec.reader.where) if readable else None
+    return _check_prompts(spec, data, faults) if askable else None
+
+
+def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -> _Question | None:
+    """Whether templates, retriever and data go together, tried on the first question; media of all."""
+    retriever = faults.attempt(lambda: build_retriever(spec), spec.infer.retriever.where)
+    inferencer = faults.attempt(lambda: build_inferencer(spec), spec.infer.inferencer.where)
+    if retriever is None or inferencer is None:
+        return None
+    asked = inferencer.n if isinstance(inferencer, RepeatingInferencer) else 1
+    faults.attempt(lambda: check_k(spec.eval, asked), spec.eval.where)
+    prompts = faults.attempt(lambda: build_prompts(spec, retriever, inferencer), spec.infer.where)
+    if data is None:
+        return None
+    question = faults.attempt(lambda: _first_question(data), spec.reader.where)
+    if question is None:
+        return None
+    chosen = faults.attempt(lambda: retriever.trial(data.train, data.test), spec.infer.retriever.where)
+    if prompts is None or chosen is None:
+        return None
+    shots = faults.attempt(lambda: _rows(data.train, chosen, retriever), spec.infer.retriever.where)
+    if shots is None:
+        return None
+    before = len(faults)
+    faults.attempt(lambda: check_cluster(spec.eval, data.test), spec.eval.where)
+    if not spec.infer.allow_overlap:
+        columns = spec.reader.input_columns
+        overlap = partial(refuse_shown_questions, retriever, columns, data.train, data.test)
+        faults.attempt(overlap, spec.infer.retriever.where)
+    if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
+        faults.attempt(lambda: check_media(prompts, data.test, shots), spec.infer.where)
+    return _Question(spec, data, retriever, inferencer, prompts, question, shots) if len(faults) == before else None
+
+
+def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> list[Sample]:
+    if wrong := [row for row in chosen if not 0 <= row < len(train)]:
+        what = f"{type(retriever).__name__}.trial gives row {wrong[0]} of {len(train)} train rows"
+        raise PartError(what, where=defined_at(retriever))
+    return [train[row] for row in chosen]
+
+
+def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample, shots: list[Sample]) -> bool:
+    """True if the prompt of a question can be made; it raises otherwise."""
+    if isinstance(inferencer, DialogueInferencer):
+        prompts.dialogue(question, shots)
+    else:
+        prompts.generation(question, shots)
+    return True
+
+
+def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> list[PromptWarning]:
+    """The warnings of the prompts of a question; a fault more if the model cannot be given them."""
+    task = TaskSpec(side.spec, question.spec)
+    desk = Desk(question.builder, side.chat, side.model, question.data.test)
+    try:
+        found = trials(task, question.inferencer, desk, question.sample, question.shots)
+        seen = [trial.seen for trial in found]
+        check_shots_are_shown(question.inferencer, question.sample, question.shots, desk, seen)
+        if kinds := taken_kinds(side.model, question.builder, offline=True):
+            check_media(question.builder, question.data.test, question.shots, kinds)
+        if not is_shipped(type(question.inferencer)):
+            call_inferencer(question.inferencer, question.sample, question.shots, desk)
+    except ConfigError as error:
+        faults.note(error, f"{side.spec.where}.meta_template", error.where)
+        return []
+    except AisPromptError as error:
+        faults.note(error, question.spec.infer.where, error.where or f"for the model {side.spec.abbr}")
+        return []
+    return [*(warning for trial in found for warning in prompt_warnings(trial)), *label_warnings(found)]
+
+
+def _ignored_examples(question: _Question) -> list[PromptWarning]:
+    """A warning where an ``ice_template`` is written, but the template of the dialogues has no place for examples."""
+    infer = question.spec.infer
+    if infer.ice_template is None or not isinstance(question.inferencer, DialogueInferencer):
+        return []
+    if question.builder.prompt_template.ice_token is not None:
+        return []
+    what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
+    return [
+        PromptWarning(what, infer.ice_template.where, "remove ice_template, and the retriever that chooses examples")
+    ]
+
+
+def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:
+    """Look for prompts of a data set that tell their answer: a fault if a template does, warnings of the data."""
+    infer, data = question.spec.infer, question.data
+    template = infer.prompt_template or infer.ice_template
+    reader = question.spec.reader
+    golds = [column for column in reader.gold_columns if column not in reader.input_columns]
+    faults.attempt(
+        lambda: check_gold_is_hidden(question.inferencer, question.builder, data.test, question.shots, golds),
+        template.where if template else infer.where,
+    )
+    parts = question.retriever, question.inferencer, question.builder
+    found = search_leaks(question.spec, data, *parts, question.shots)
+    if infer.allow_overlap:  # else refused before
+        shown = find_shown_questions(question.retriever, reader.input_columns, data.train, data.test)
+        warning = shown_questions_warning(shown, len(data.test), infer.retriever.where)
+        found += [] if warning is None else [warning]
+    return found
+
+
+def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
+    """Whether the judge of a data set can be asked about the first question, and the warnings of that prompt."""
+    judge = question.spec.eval.judge
+    if judge is None:
+        return []
+    fields = judge_fields(question.sample.fields, "an answer", question.sample.gold)
+    data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
+    side = _check_model(judge.model, faults)
+    asked = _check_prompts(judge_dataset(judge, question.spec), data, faults)
+    return _try_prompts(side, asked, faults) if side and asked else []
+
+
+def _first_question(data: Dataset) -> Sample:
+    if not len(data.test):
+        raise DataError(
+            "there is not one question in the test split",
+            fix="check test_split and test_range of reader_cfg, and that the file has rows",
+        )
+    return data.test[0]

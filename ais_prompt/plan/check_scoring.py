@@ -1,0 +1,61 @@
+"""All faults of what a config says of scoring. Neither models nor data are needed for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.plan.blank_calls import call_evaluator, call_postprocessors
+from ais_prompt.plan.build import build_evaluator
+from ais_prompt.plan.faults import FaultList
+from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, POSTPROCESSORS, TEMPLATES, is_shipped
+from ais_prompt.types import EvalSpec, RunSpec
+
+
+def check_scoring(spec: RunSpec, place: Callable[[str], str]) -> list[AisPromptError]:
+    """Look for every fault that would stop the scoring of answers that are there already.
+
+    Args:
+        spec: the config.
+        place: from a config path to the words that tell the user where that is.
+    """
+    faults = FaultList(place)
+    for dataset in spec.datasets:
+        # Whether a prediction holds the turns of a dialogue is known to the inferencer.
+        faults.check_part(INFERENCERS, dataset.infer.inferencer)
+        check_eval(dataset.eval, faults)
+    return faults
+
+
+def check_eval(spec: EvalSpec, faults: FaultList) -> None:
+    """Note every fault of an ``eval_cfg``."""
+    nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS}
+    if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
+        evaluator = faults.attempt(lambda: build_evaluator(spec), spec.evaluator.where)
+        # What ours return is tested; some of them run programs, or load a lot, to score even one answer.
+        if evaluator is not None and not is_shipped(type(evaluator)):
+            faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
+    if spec.judge is not None:
+        faults.check_part(MODELS, spec.judge.model.part)
+        faults.check_part(TEMPLATES, spec.judge.prompt_template)
+    found = [
+        faults.check_part(POSTPROCESSORS, part, given=1)
+        for part in (spec.pred_postprocessor, spec.dataset_postprocessor)
+    ]
+    if all(found):
+        faults.passes(lambda: call_postprocessors(spec), spec.where)
+
+
+def check_k(spec: EvalSpec, n: int) -> None:
+    """Whether there are enough answers to each question for every ``pass@k``.
+
+    Raises:
+        ConfigError: there are not.
+    """
+    most = max(spec.k, default=1)
+    if most > n:
+        raise ConfigError(
+            f"pass@{most} needs {most} answers to each question, and there {'is 1' if n == 1 else f'are {n}'}",
+            where=f"{spec.where}.k",
+            fix=f"ask for more: inferencer=dict(type='GenInferencer', n={most}); or lower k",
+        )

@@ -1,0 +1,73 @@
+"""Questions that depend on each other, such as those about one passage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from ais_prompt.errors import DataError
+from ais_prompt.plan.build import read_dataset
+from ais_prompt.types import DatasetSpec, EvalSpec, Prediction, Sample
+from ais_prompt.utils.digest import canonical
+
+
+def check_cluster(spec: EvalSpec, samples: Sequence[Sample]) -> None:
+    """Check that the data have the column of ``eval_cfg.cluster``.
+
+    Raises:
+        DataError: they do not.
+    """
+    if spec.cluster is not None and len(samples) and spec.cluster not in samples[0].fields:
+        raise DataError(
+            f"there is no column {spec.cluster!r} to cluster by (there are {', '.join(samples[0].fields)})",
+            where=f"{spec.where}.cluster",
+            fix="name the column that dependent questions share, such as their passage",
+        )
+
+
+def cluster_of(sample: Sample, column: str | None) -> tuple[str, str] | None:
+    """Return column and value of a sample's cluster; None without a column."""
+    if column is None:
+        return None
+    value = sample.fields[column]
+    return column, value if isinstance(value, str) else canonical(value)
+
+
+class Clusters:
+    """Names the cluster of each prediction, as it was stored or, for a column named later, from the data."""
+
+    def __init__(self, dataset: DatasetSpec) -> None:
+        self._dataset = dataset
+        self._column = dataset.eval.cluster
+
+    def named(self, predictions: Iterable[Prediction]) -> Iterator[Prediction]:
+        """Yield the predictions with the cluster that scoring goes by.
+
+        Raises:
+            DataError: the data have no such column, or no longer the row of a prediction.
+        """
+        for prediction in predictions:
+            if (prediction.cluster and prediction.cluster[0]) == self._column:
+                yield prediction
+            elif self._column is None:
+                yield replace(prediction, cluster=None)
+            else:
+                yield replace(prediction, cluster=cluster_of(self._sample(prediction), self._column))
+
+    @cached_property
+    def _samples(self) -> dict[str, Sample]:
+        samples = read_dataset(self._dataset).test
+        check_cluster(self._dataset.eval, samples)
+        # Predictions of the first version are named after their whole rows.
+        return {name: sample for sample in samples for name in (sample.row_id, sample.id)}
+
+    def _sample(self, prediction: Prediction) -> Sample:
+        if (sample := self._samples.get(prediction.sample_id)) is None:
+            raise DataError(
+                f"the data no longer hold sample {prediction.sample_id}, so its cluster is not known",
+                where=f"{self._dataset.eval.where}.cluster",
+                fix="score with the data of the run, or without cluster",
+            )
+        return sample

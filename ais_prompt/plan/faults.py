@@ -1,0 +1,87 @@
+"""The faults of a config while it is being checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from ais_prompt.errors import AisPromptError, ConfigError, faults_of
+from ais_prompt.evaluators.own import is_scoring_function
+from ais_prompt.plan.bind import argument_faults
+from ais_prompt.registry import EVALUATORS, PartRegistry
+from ais_prompt.types import PartSpec
+
+T = TypeVar("T")
+
+
+class FaultList(list[AisPromptError]):
+    """Collects faults instead of stopping at the first; each says where in the config it is, and where in the data."""
+
+    def __init__(self, place: Callable[[str], str]) -> None:
+        super().__init__()
+        self._place = place
+
+    def attempt(self, action: Callable[[], T], where: str) -> T | None:
+        """What the action returns; None, and a fault more, if it raises one."""
+        try:
+            return action()
+        except AisPromptError as error:
+            for fault in faults_of(error):
+                inside, _, elsewhere = fault.where.partition(" · ")
+                is_inside = inside.startswith(where)
+                self.note(fault, inside if is_inside else where, elsewhere if is_inside else fault.where)
+            return None
+
+    def passes(self, action: Callable[[], None], where: str) -> bool:
+        """Whether an action raises no fault; one more is noted otherwise."""
+        before = len(self)
+        self.attempt(action, where)
+        return len(self) == before
+
+    def check_part(
+        self,
+        registry: PartRegistry,
+        spec: PartSpec | None,
+        *,
+        given: int = 0,
+        nested: Mapping[str, PartRegistry] | None = None,
+    ) -> bool:
+        """Resolve a part's type and bind its arguments; True if all is well.
+
+        Args:
+            registry: where its type is looked up.
+            spec: the part; None is well.
+            given: as in `argument_faults`.
+            nested: argument → registry, of those arguments that may be parts themselves.
+        """
+        if spec is None:
+            return True
+        before = len(self)
+        part = self.attempt(lambda: registry.get(spec.type), f"{spec.where}.type")
+        if part is not None:
+            if registry is EVALUATORS and is_scoring_function(part, spec.args):
+                given = 2  # the answer and the gold
+            for fault in argument_faults(part, spec.args, spec.where, given=given):
+                self.note(fault, fault.where)
+        for name, inner in (nested or {}).items():
+            if isinstance(config := spec.args.get(name), Mapping):
+                self._check_nested(inner, config, f"{spec.where}.{name}")
+        return len(self) == before
+
+    def _check_nested(self, registry: PartRegistry, config: Mapping[str, Any], where: str) -> None:
+        if not isinstance(kind := config.get("type"), str):
+            fix = f"type='...', one of {', '.join(registry.names())}"
+            self.note(ConfigError(f"{where.rpartition('.')[2]!r} needs a 'type'", fix=fix), where)
+        else:
+            self.check_part(registry, PartSpec(kind, {k: v for k, v in config.items() if k != "type"}, where))
+
+    def note(self, fault: AisPromptError, config_path: str, elsewhere: str = "") -> None:
+        """One fault more.
+
+        Args:
+            fault: what is wrong.
+            config_path: where in the config.
+            elsewhere: where in the data.
+        """
+        fault.where = " · ".join(place for place in (self._place(config_path), elsewhere) if place)
+        self.append(fault)

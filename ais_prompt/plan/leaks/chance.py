@@ -1,0 +1,109 @@
+"""Tests of what a search for leaks sees against what chance gives, and the correction for many such tests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from ais_prompt.plan.leaks.texts import SEED
+
+DRAWS: Final = 9_999
+"""Random draws of a test; the smallest p-value is one over one more of them."""
+
+ALPHA: Final = 0.01
+"""The share of data sets without a leak that raise an alarm, at most; divided by the number of tests (Bonferroni)."""
+
+NOTICEABLE: Final = 0.05
+"""An excess over chance, as a share of the questions, below which there is no alarm however significant it is."""
+
+
+class Clue(Struct, frozen=True):
+    """What one test saw.
+
+    Attributes:
+        what: what is so of some questions.
+        hits: the samples' rows of which it is so.
+        questions: how many were looked at.
+        chance: the share of them of which it would be so by chance.
+        p: how likely chance alone gives as many.
+        fix: what the user can do about it.
+    """
+
+    what: str
+    hits: Sequence[int]
+    questions: int
+    chance: float
+    p: float
+    fix: str
+
+    @property
+    def share(self) -> float:
+        """The share of the questions of which it is so."""
+        return len(self.hits) / self.questions
+
+    def __str__(self) -> str:
+        rows = ", ".join(map(str, self.hits[:3])) + (", and so on" if len(self.hits) > 3 else "")
+        p = f"p = {self.p:.4f}" if self.p > 2 / (DRAWS + 1) else f"p < {2 / (DRAWS + 1):.4f}"
+        return (
+            f"{self.what} in {self.share:.1%} of {self.questions} questions, and by chance in {self.chance:.1%} "
+            f"({p}): test row{'s' * (len(self.hits) > 1)} {rows}"
+        )
+
+
+def alarming(clues: Sequence[Clue]) -> list[Clue]:
+    """The clues that are both significant, given how many there are, and noticeable."""
+    return [clue for clue in clues if clue.p <= ALPHA / len(clues) and clue.share - clue.chance >= NOTICEABLE]
+
+
+def p_of_matches(matches: NDArray[np.bool_], own: NDArray[np.intp]) -> float:
+    """The permutation test of golds that stand in texts: how often shuffled golds stand there as often.
+
+    Args:
+        matches: whether a gold stands in a text, shape (texts, different golds).
+        own: the gold of each text, shape (texts,).
+    """
+    rng = np.random.default_rng(SEED)
+    rows = np.arange(len(own))
+    observed = matches[rows, own].sum()
+    as_many = 0
+    at_once = 1 + 500_000 // len(own)  # a few megabytes
+    for start in range(0, DRAWS, at_once):
+        shuffled = rng.permuted(np.tile(own, (min(at_once, DRAWS - start), 1)), axis=1)
+        as_many += int((matches[rows, shuffled].sum(axis=1) >= observed).sum())
+    return (1 + as_many) / (1 + DRAWS)
+
+
+def p_of_hits(hits: int, options: Sequence[int]) -> float:
+    """The binomial test, one-sided: how often picking at random is right as often.
+
+    Args:
+        hits: how often it was right.
+        options: how many choices each question has; questions may differ.
+    """
+    rng = np.random.default_rng(SEED)
+    drawn = np.zeros(DRAWS)
+    for n, questions in Counter(options).items():
+        drawn += rng.binomial(questions, 1 / n, DRAWS)
+    return (1 + int((drawn >= hits).sum())) / (1 + DRAWS)
+
+
+def p_of_positions(counts: Sequence[int], options: Sequence[int]) -> float:
+    """The χ² test of gold positions, against draws in place of the distribution's tail: it holds for few rows too.
+
+    Args:
+        counts: how often the gold is at each position.
+        options: how many choices each question has; each position of a question is as likely.
+    """
+    rng = np.random.default_rng(SEED)
+    expected = np.zeros(len(counts))
+    drawn = np.zeros((DRAWS, len(counts)))
+    for n, questions in Counter(options).items():
+        expected[:n] += questions / n
+        drawn[:, :n] += rng.multinomial(questions, [1 / n] * n, DRAWS)
+    statistics = ((np.vstack([counts, drawn]) - expected) ** 2 / expected).sum(axis=1)
+    return (1 + int((statistics[1:] >= statistics[0] * (1 - 1e-12)).sum())) / (1 + DRAWS)

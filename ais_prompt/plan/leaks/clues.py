@@ -1,0 +1,144 @@
+"""A search for golds that something else in their prompts gives away: another column, or the look of the choices."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ais_prompt.plan.leaks.chance import Clue, p_of_hits, p_of_matches, p_of_positions
+from ais_prompt.plan.leaks.choices import ChoiceLayout, Choices, find_choices
+from ais_prompt.plan.leaks.texts import drawn, value_text
+from ais_prompt.types import Sample
+from ais_prompt.utils.words import words_of
+
+MAX_ROWS: Final = 2_000
+"""Questions that are looked at, drawn with a seed if there are more."""
+
+_IN_COLUMN: Final = "nothing, if answers are to be read or chosen there; else take the gold out of the column"
+_IN_CHOICES: Final = "shuffle the choices of each question, and make the wrong ones look like the right one"
+
+
+def find_clues(
+    samples: Sequence[Sample], columns: Sequence[str], golds_of: Callable[[Sample], Sequence[str]]
+) -> list[Clue]:
+    """Everything that was tested, alarming or not.
+
+    Args:
+        samples: all questions.
+        columns: the columns that their prompts show.
+        golds_of: the texts that count as the gold of a sample; none if it has no text.
+    """
+    chosen = drawn(samples, range(len(samples)), MAX_ROWS, columns)
+    golds = [tuple(golds_of(sample)) for sample in chosen]
+    asked = [(sample, gold) for sample, gold in zip(chosen, golds, strict=True) if gold]
+    if not asked:
+        return []
+    rows = [sample.index for sample, _ in asked]
+    fields = [sample.fields for sample, _ in asked]
+    single = all(len(gold) == 1 for _, gold in asked)
+    layout = find_choices(columns, fields, [gold[0] for _, gold in asked]) if single else None
+    others = [column for column in columns if layout is None or column not in layout.columns]
+    texts = {column: [_spaced(value_text(row.get(column))) for row in fields] for column in others}
+    clues = list(_in_columns(texts, rows, [gold for _, gold in asked]))
+    if layout is not None:
+        clues += _in_choices(layout, rows, texts)
+    return clues
+
+
+def _spaced(text: str) -> str:
+    """The words of a text with a space on both sides of each."""
+    return f" {' '.join(words_of(text))} "
+
+
+def _in_columns(
+    texts: Mapping[str, Sequence[str]], rows: Sequence[int], golds: Sequence[tuple[str, ...]]
+) -> Iterator[Clue]:
+    numbers = {gold: number for number, gold in enumerate(dict.fromkeys(golds))}
+    own = np.array([numbers[gold] for gold in golds])
+    phrases = [[phrase for text in gold if (phrase := _spaced(text)).strip()] for gold in numbers]
+    for column, column_texts in texts.items():
+        matches = _matches(column_texts, phrases)
+        hits = [index for index, gold in enumerate(own) if matches[index, gold]]
+        yield Clue(
+            f"the gold stands in the column {column!r}, which the prompt shows,",
+            [rows[index] for index in hits],
+            len(rows),
+            float(matches[:, own].mean()),
+            p_of_matches(matches, own) if len(hits) else 1.0,
+            _IN_COLUMN,
+        )
+
+
+def _matches(texts: Sequence[str], golds: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
+    """Whether one of the phrases of a gold stands in a text, shape (texts, golds): looked up by its rarest word."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for row, text in enumerate(texts):
+        for word in set(text.split()):
+            places[word].append(row)
+    found = np.zeros((len(texts), len(golds)), dtype=np.bool_)
+    for number, phrases in enumerate(golds):
+        for phrase in phrases:
+            rarest = min((places.get(word, []) for word in phrase.split()), key=len)
+            found[[row for row in rarest if phrase in texts[row]], number] = True
+    return found
+
+
+def _in_choices(layout: ChoiceLayout, rows: Sequence[int], texts: Mapping[str, Sequence[str]]) -> Iterator[Clue]:
+    questions = layout.questions
+    yield _position_clue(questions, rows)
+    if not layout.columns:
+        return
+    rest = [" ".join(row) for row in zip(*texts.values(), strict=True)] or [""] * len(rows)
+    picks: dict[str, Callable[[Choices, str], int | None]] = {
+        "the longest": lambda question, _: _only_one([len(text) for text in question.texts], max),
+        "the shortest": lambda question, _: _only_one([len(text) for text in question.texts], min),
+        "the only one that begins as it does": lambda question, _: _odd_one([text[:1] for text in question.texts]),
+        "the only one that ends as it does": lambda question, _: _odd_one([text[-1:] for text in question.texts]),
+        "the only one that stands elsewhere in the prompt": lambda question, text: _only_one(
+            [(phrase := _spaced(choice)).strip() != "" and phrase in text for choice in question.texts], max
+        ),
+    }
+    for name, pick in picks.items():
+        picked = [pick(question, text) for question, text in zip(questions, rest, strict=True)]
+        tried = [index for index, place in enumerate(picked) if place is not None]
+        hits = [index for index in tried if picked[index] == questions[index].gold]
+        options = [questions[index].options for index in tried]
+        yield Clue(
+            f"the right choice is {name}",
+            [rows[index] for index in hits],
+            len(rows),
+            sum(1 / n for n in options) / len(rows),
+            p_of_hits(len(hits), options) if hits else 1.0,
+            _IN_COLUMN if "elsewhere" in name else _IN_CHOICES,
+        )
+
+
+def _position_clue(questions: Sequence[Choices], rows: Sequence[int]) -> Clue:
+    options = [question.options for question in questions]
+    counts = np.bincount([question.gold for question in questions], minlength=max(options))
+    chances = np.array([sum(1 / n for n in options if n > place) for place in range(len(counts))])
+    place = int(np.argmax(counts - chances))
+    return Clue(
+        f"the right choice is number {place + 1}",
+        [row for row, question in zip(rows, questions, strict=True) if question.gold == place],
+        len(rows),
+        float(chances[place]) / len(rows),
+        p_of_positions(counts.tolist(), options),
+        "shuffle the choices of each question",
+    )
+
+
+def _only_one(values: Sequence[Any], best: Callable[[Sequence[Any]], Any]) -> int | None:
+    """The place of the best value; None if several have it."""
+    return values.index(best(values)) if values.count(best(values)) == 1 else None
+
+
+def _odd_one(characters: Sequence[str]) -> int | None:
+    """The place of the only choice with another kind of character than all others; letters and digits are one kind."""
+    kinds = ["" if character.isalnum() else character for character in characters]
+    odd = [place for place, kind in enumerate(kinds) if kinds.count(kind) == 1]
+    return odd[0] if len(kinds) > 2 and len(odd) == 1 and len(set(kinds)) == 2 else None

@@ -1,0 +1,171 @@
+"""A search for questions that are another one with words changed.
+
+Two questions are near copies if each of their input columns
+
+- has the same words, numbers and signs in the same order, whatever the case and punctuation, or
+- has at least `LEAST_WORDS` words, the same numbers and signs, and pairs of adjacent words with a weighted Jaccard
+  index of at least `LEAST_OVERLAP`.
+
+A pair of words weighs log((N + 1) / (n - 1)), N being the rows and n those that have it (inverse document frequency):
+what a template writes into every question weighs nothing, what two rows share and no other weighs most. Candidates
+come from an inverted index of the rarest pairs of each row, as many as two near copies must have one in common (prefix
+filtering: Chaudhuri et al., A Primitive Operator for Similarity Joins in Data Cleaning, 2006).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import islice, pairwise
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ais_prompt.plan.leaks.texts import value_text
+from ais_prompt.types import Sample
+from ais_prompt.utils.words import words_and_signs_of
+
+LEAST_OVERLAP: Final = 0.4
+"""Weighted Jaccard index of near copies, at least."""
+
+LEAST_WORDS: Final = 10
+"""Words of a text in which some may be changed; in a shorter one, a changed word makes another question."""
+
+MAX_POSTINGS: Final = 2_000
+"""Entries of the index that are looked up for a question, those of its rarest pairs first: it bounds the time."""
+
+MAX_COMPARED: Final = 10
+"""Rows that a question is compared with, those that share the most weight of rare pairs first."""
+
+Ids: TypeAlias = NDArray[np.intp]
+Words: TypeAlias = tuple[tuple[str, ...], ...]
+"""The words, numbers and signs of each column."""
+
+Fixed: TypeAlias = tuple[tuple[str, ...], ...]
+"""The numbers and signs of each column."""
+
+
+def find_near_copies(
+    questions: Sequence[Sample],
+    rows: Sequence[Sample] | None,
+    columns: Sequence[str],
+    allowed: Callable[[int, int], bool],
+) -> list[tuple[int, int]]:
+    """For each question that has one, a row that is a near copy of it.
+
+    Args:
+        questions: the questions.
+        rows: where copies are looked for; None for the questions themselves.
+        columns: the columns that make a question.
+        allowed: whether a row counts for a question; both by their places in these sequences.
+
+    Returns:
+        (place of the question, place of the row).
+    """
+    words = [_words(sample, columns) for sample in [*questions, *(rows or [])]]
+    first = 0 if rows is None else len(questions)
+    equal: defaultdict[Words, list[int]] = defaultdict(list)
+    for row in range(first, len(words)):
+        if any(words[row]):
+            equal[words[row]].append(row - first)
+    index = _PairIndex(words, first, len(columns))
+    found = []
+    for place in range(len(questions)):
+        candidates = [*islice(equal.get(words[place], ()), MAX_POSTINGS), *index.candidates(place)]
+        for row in candidates:
+            if allowed(place, row) and (words[place] == words[first + row] or index.near(place, first + row)):
+                found.append((place, row))
+                break
+    return found
+
+
+def _words(sample: Sample, columns: Sequence[str]) -> Words:
+    return tuple(tuple(words_and_signs_of(value_text(sample.fields.get(column)))) for column in columns)
+
+
+class _PairIndex:
+    """The pairs of adjacent words of all texts, numbered from the rarest on, and the texts by their rarest pairs.
+
+    Args:
+        texts: the words of all texts.
+        first: the text from which on texts are candidates.
+        columns: how many columns a text has.
+    """
+
+    def __init__(self, texts: Sequence[Words], first: int, columns: int) -> None:
+        self._texts = texts
+        self._first = first
+        hashes = [np.fromiter(_pair_hashes(words), np.int64) for words in texts]
+        ends = np.cumsum([len(own) for own in hashes])
+        pairs, numbers, counts = np.unique(
+            np.concatenate([np.empty(0, np.int64), *hashes]), return_inverse=True, return_counts=True
+        )
+        order = np.argsort(counts, kind="stable")
+        by_rarity = np.empty_like(order)
+        by_rarity[order] = np.arange(len(order))
+        self._column = (pairs % columns)[order] if columns else pairs
+        self._columns = columns
+        self._weights = np.log((len(texts) + 1) / np.maximum(1, counts[order] - 1))
+        self._pairs: list[Ids] = [np.sort(own) for own in np.split(by_rarity[numbers], ends[:-1])]
+        self._fixed = [tuple(map(_fixed, words)) for words in texts]
+        totals = np.array([self._weights[own].sum() for own in self._pairs])
+        self._totals, self._row_totals = totals, totals[first:]
+        rows: defaultdict[tuple[int, Fixed], list[int]] = defaultdict(list)
+        for row in range(first, len(texts)):
+            for pair in self._rarest(row):
+                rows[pair, self._fixed[row]].append(row - first)
+        self._rows = {key: np.array(own) for key, own in rows.items()}
+
+    def candidates(self, text: int) -> list[int]:
+        """Rows that may be near copies of a text, the likeliest first."""
+        keys = [(pair, self._fixed[text]) for pair in self._rarest(text)]
+        found = [(self._rows[key], self._weights[key[0]]) for key in keys if key in self._rows]
+        if not found:
+            return []
+        rows = np.concatenate([own for own, _ in found])[:MAX_POSTINGS]
+        weights = np.repeat([weight for _, weight in found], [len(own) for own, _ in found])[:MAX_POSTINGS]
+        shared = np.bincount(rows, weights, len(self._row_totals))
+        # Pairs that are not the rarest of both have less than LEAST_OVERLAP of the weight of one; J >= t needs a common
+        # weight of t / (1 + t) times the sum of both.
+        mine, theirs = self._totals[text], self._row_totals
+        missing = LEAST_OVERLAP / (1 + LEAST_OVERLAP) * (mine + theirs) - LEAST_OVERLAP * np.maximum(mine, theirs)
+        enough = np.flatnonzero((shared > 0) & (shared >= missing - 1e-9))
+        enough = enough[enough + self._first != text]
+        return enough[np.argsort(-shared[enough], kind="stable")][:MAX_COMPARED].tolist()  # type: ignore[no-any-return]
+
+    def near(self, one: int, other: int) -> bool:
+        """Whether two texts are near copies, given that their numbers and signs are the same."""
+        both = np.intersect1d(self._pairs[one], self._pairs[other], assume_unique=True)
+        common = self._weight(both)
+        union = self._weight(self._pairs[one]) + self._weight(self._pairs[other]) - common
+        return all(
+            mine == theirs or (of_union > 0 and of_both >= LEAST_OVERLAP * of_union)
+            for mine, theirs, of_both, of_union in zip(self._texts[one], self._texts[other], common, union, strict=True)
+        )
+
+    def _rarest(self, text: int) -> list[int]:
+        """The pairs without which too little weight is left for a near copy."""
+        pairs = self._pairs[text]
+        weights = np.cumsum(self._weights[pairs])
+        enough = np.searchsorted(weights, (1 - LEAST_OVERLAP) * weights[-1] + 1e-9) if len(pairs) else 0
+        return pairs[: enough + 1].tolist()  # type: ignore[no-any-return]
+
+    def _weight(self, pairs: Ids) -> NDArray[np.float64]:
+        """The weight of pairs in each column, shape (columns,)."""
+        return np.bincount(self._column[pairs], self._weights[pairs], self._columns).astype(np.float64)
+
+
+def _pair_hashes(words: Words) -> set[int]:
+    """A number for each pair of adjacent words in a column with enough of them; modulo the columns it is the column."""
+    return {
+        hash(pair) % 2**50 * len(words) + column
+        for column, own in enumerate(words)
+        if sum(map(str.isalpha, own)) >= LEAST_WORDS
+        for pair in pairwise(own)
+    }
+
+
+def _fixed(words: Sequence[str]) -> tuple[str, ...]:
+    """What must be the same in a column of near copies: numbers and signs, in any order."""
+    return tuple(sorted(word for word in words if not word.isalpha()))

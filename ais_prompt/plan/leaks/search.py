@@ -1,0 +1,152 @@
+"""A search for leaks that no proof can find: what the data itself gives away. It sees much, but not all.
+
+docs/leaks.md says what is proved, what is searched for, and what is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final
+
+from ais_prompt.inferencers import DialogueInferencer, Inferencer
+from ais_prompt.plan.build import build_postprocessor
+from ais_prompt.plan.leaks.chance import alarming
+from ais_prompt.plan.leaks.clues import find_clues
+from ais_prompt.plan.leaks.near_copies import find_near_copies
+from ais_prompt.plan.leaks.proof import question_key, shown_columns, with_other_value
+from ais_prompt.plan.leaks.texts import drawn
+from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.prompts import PromptBuilder
+from ais_prompt.readers.base import Dataset
+from ais_prompt.retrievers import Retriever
+from ais_prompt.retrievers.texts import RetrievalText
+from ais_prompt.types import DatasetSpec, Sample
+
+MAX_ROWS: Final = 10_000
+"""Rows of a split among which near copies are looked for, drawn with a seed if there are more."""
+
+PROBES: Final = 5
+"""Questions whose prompts show which columns the template uses."""
+
+
+def search_leaks(
+    spec: DatasetSpec,
+    data: Dataset,
+    retriever: Retriever,
+    inferencer: Inferencer,
+    builder: PromptBuilder,
+    shots: Sequence[Sample],
+) -> list[PromptWarning]:
+    """Look for whatever in the data of a data set may give its golds away.
+
+    Args:
+        spec, data: the data set.
+        retriever, inferencer, builder: its parts.
+        shots: examples for any question.
+    """
+    probes = [data.test[row] for row in range(0, len(data.test), max(1, len(data.test) // PROBES))][:PROBES]
+    golds = set(spec.reader.gold_columns) - set(spec.reader.input_columns)
+    columns = [column for column in shown_columns(inferencer, builder, probes, shots) if column not in golds]
+    clues = find_clues(data.test, columns, _golds_of(spec))
+    template = spec.infer.prompt_template or spec.infer.ice_template
+    where = template.where if template else spec.infer.where
+    found = [PromptWarning(str(clue), where, clue.fix) for clue in alarming(clues)]
+    found += _retrieval_by_gold(spec, retriever, probes)
+    if not isinstance(inferencer, DialogueInferencer):
+        found += _changed_questions(spec, data, retriever)
+    return found + _repeated_questions(spec, data)
+
+
+def _golds_of(spec: DatasetSpec) -> Callable[[Sample], list[str]]:
+    gold_of = build_postprocessor(spec.eval.dataset_postprocessor)
+    column = spec.reader.output_column
+
+    def golds(sample: Sample) -> list[str]:
+        try:
+            gold = sample.fields[column] if spec.reader.gold_columns and column else gold_of(sample.gold)
+        except Exception:  # the check of the postprocessor says so
+            return []
+        return _texts(gold)
+
+    return golds
+
+
+def _texts(gold: Any) -> list[str]:
+    if isinstance(gold, list | tuple):
+        return [text for entry in gold for text in _texts(entry)]
+    return [str(gold)] if isinstance(gold, str | int | float) and str(gold).strip() else []
+
+
+def _retrieval_by_gold(spec: DatasetSpec, retriever: Retriever, probes: Sequence[Sample]) -> list[PromptWarning]:
+    text = getattr(retriever, "text", None)
+    column = spec.reader.output_column
+    if not isinstance(text, RetrievalText) or column is None:
+        return []
+    if text.of(probes) == text.of(with_other_value(sample, column) for sample in probes):
+        return []
+    what = f"the retriever compares rows by their gold, column {column!r}: which examples are shown tells the answer"
+    return [PromptWarning(what, spec.infer.retriever.where, f"take {column!r} out of what the retriever compares")]
+
+
+def _changed_questions(spec: DatasetSpec, data: Dataset, retriever: Retriever) -> list[PromptWarning]:
+    if not retriever.gives_shots:
+        return []
+    columns = spec.reader.input_columns
+    candidates = retriever.candidates(data.train, data.test)
+    questions = drawn(data.test, range(len(data.test)), MAX_ROWS, columns)
+    rows = drawn(data.train, _shown_rows(candidates, len(data.train)), MAX_ROWS, columns)
+
+    asked, shown = ([question_key(sample, columns) for sample in samples] for samples in (questions, rows))
+
+    def allowed(question: int, row: int) -> bool:  # equal questions were found before, or are left out
+        return asked[question] != shown[row] and rows[row].index in candidates[questions[question].index]
+
+    found = find_near_copies(questions, rows, columns, allowed)
+    if not found:
+        return []
+    pairs = [f"test row {questions[one].index} is train row {rows[other].index}" for one, other in found[:3]]
+    return [
+        PromptWarning(
+            f"{len(found)} of {_of(questions, data.test)} questions are, with words or punctuation changed, among the "
+            f"rows that they may be shown as examples: {_listed(pairs, len(found))}",
+            spec.infer.retriever.where,
+            "compare these rows; if they ask the same, choose other examples or another train_range",
+        )
+    ]
+
+
+def _repeated_questions(spec: DatasetSpec, data: Dataset) -> list[PromptWarning]:
+    columns = spec.reader.input_columns
+    questions = drawn(data.test, range(len(data.test)), MAX_ROWS, columns)
+    found = find_near_copies(questions, None, columns, lambda question, row: row < question)
+    if not found:
+        return []
+    fields = [[sample.fields.get(column) for column in columns] for sample in questions]
+    exact = sum(fields[one] == fields[other] for one, other in found)
+    pairs = [f"row {questions[one].index} repeats row {questions[other].index}" for one, other in found[:3]]
+    return [
+        PromptWarning(
+            f"{len(found)} of {_of(questions, data.test)} questions repeat an earlier one of the test split ({exact} "
+            f"exactly, {len(found) - exact} with words or punctuation changed): {_listed(pairs, len(found))}",
+            spec.reader.where,
+            "compare these rows; repeats count twice, and the standard error takes them for independent",
+        )
+    ]
+
+
+def _shown_rows(candidates: Sequence[Collection[int]], rows: int) -> Sequence[int]:
+    """The train rows that some question may be shown."""
+    shown: set[int] = set()
+    for own in candidates:
+        if len(own) == rows or len(shown) == rows:
+            return range(rows)
+        shown.update(own)
+    return sorted(shown)
+
+
+def _of(looked_at: Sequence[Sample], samples: Sequence[Sample]) -> str:
+    return str(len(samples)) if len(looked_at) == len(samples) else f"{len(looked_at)} drawn from {len(samples)}"
+
+
+def _listed(pairs: Sequence[str], count: int) -> str:
+    return ", ".join(pairs) + (", and so on" if count > len(pairs) else "")

@@ -1,0 +1,145 @@
+"""What would be sent, without sending it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from ais_prompt.errors import ModelError
+from ais_prompt.inferencers import Preview
+from ais_prompt.inferencers.base import GoldUse
+from ais_prompt.models.base import Model
+from ais_prompt.plan.build import build_model
+from ais_prompt.plan.inference import Inference, prepare
+from ais_prompt.plan.origins import Origins, find_origins
+from ais_prompt.plan.probe import trials
+from ais_prompt.plan.tokens import Token, find_tokens
+from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.plan.warnings import label_warnings, prompt_warnings, shows_gold
+from ais_prompt.prompts import Filled
+from ais_prompt.retrievers import ShotIds
+from ais_prompt.types import Prompt, Sample, TaskSpec, prompt_to_json
+
+GoldSent: TypeAlias = GoldUse | Literal["all"]
+"""What of the gold a prompt shows: as the inferencer means it, or ``all``, because a template has its column."""
+
+
+class PromptView(Struct, frozen=True):
+    """One prompt, for people to look at.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        sample_id, index: as in `Sample`.
+        title: which prompt of the sample it is; empty if there is only one.
+        filled: the template filled with data, before the model's format: who says what.
+        prompt: exactly what is sent.
+        shots: row numbers of the in-context examples in the train split.
+        gold: what the answer will be compared with.
+        gold_sent: what of it the prompt shows.
+        tokens: length of the prompt; None if no tokenizer is known or it could not be loaded.
+        warnings: what a person would want to know of it.
+        origins: where each piece of the prompt comes from; None if nobody asked, empty if it cannot be known.
+        all_tokens: the tokens of the prompt; None if nobody asked, or no tokenizer is known.
+        left_out: how many further examples were retrieved but do not fit ``max_seq_len``.
+    """
+
+    model: str
+    dataset: str
+    sample_id: str
+    index: int
+    title: str
+    filled: Filled
+    prompt: Prompt
+    shots: ShotIds
+    gold: Any
+    tokens: int | None
+    warnings: tuple[PromptWarning, ...] = ()
+    left_out: int = 0
+    origins: Origins | None = None
+    all_tokens: tuple[Token, ...] | None = None
+    gold_sent: GoldSent = "none"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "model": self.model,
+            "dataset": self.dataset,
+            "id": self.sample_id,
+            "index": self.index,
+            "title": self.title,
+            "says": self.filled if isinstance(self.filled, str) else list(self.filled),
+            "prompt": prompt_to_json(self.prompt),
+            "shots": list(self.shots),
+            "left_out": self.left_out,
+            "gold": self.gold,
+            "gold_sent": self.gold_sent,
+            "tokens": self.tokens,
+            "warnings": [asdict(warning) for warning in self.warnings],
+            **({"origins": [[span.to_json() for span in spans] for spans in self.origins]} if self.origins else {}),
+            **({"all_tokens": [token.to_json() for token in self.all_tokens]} if self.all_tokens else {}),
+        }
+
+
+def preview(
+    task: TaskSpec, model: Model, count: int, *, origins: bool = False, tokens: bool = False
+) -> Iterator[PromptView]:
+    """The prompts of the first ``count`` samples, with the origin of each piece and with all tokens if asked for.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    work = prepare(task, model)
+    for sample in work.data.test[:count]:
+        shots = work.shots(sample)
+        found = trials(task, work.inferencer, work.desk, sample, shots)
+        seen = [trial.seen for trial in found]
+        places = _places(work, sample, shots, seen) if origins else [None] * len(seen)
+        for trial, place in zip(found, places, strict=True):
+            yield PromptView(
+                model=task.model.abbr,
+                dataset=task.dataset.abbr,
+                sample_id=sample.id,
+                index=sample.index,
+                title=trial.seen.title,
+                filled=trial.seen.filled,
+                prompt=trial.seen.prompt,
+                shots=work.shot_ids[sample.index][: len(shots)],
+                gold=sample.gold,
+                tokens=_tokens(model, trial.seen.prompt),
+                warnings=(*prompt_warnings(trial), *label_warnings(found)),
+                origins=place,
+                all_tokens=find_tokens(model, trial.seen.prompt) if tokens else None,
+                left_out=work.shots_retrieved(sample.index) - len(shots),
+                gold_sent="all" if shows_gold(trial) else trial.seen.gold,
+            )
+
+
+def _places(work: Inference, sample: Sample, shots: Sequence[Sample], seen: Sequence[Preview]) -> Sequence[Origins]:
+    return [origins or () for origins in find_origins(work.inferencer, sample, shots, work.desk, seen)]
+
+
+def _tokens(model: Model, prompt: Prompt) -> int | None:
+    try:
+        return model.count_tokens(prompt)
+    except ModelError:  # a prompt can be looked at without the model's files
+        return None
+
+
+def previews(
+    tasks: Sequence[TaskSpec], count: int, *, origins: bool = False, tokens: bool = False
+) -> Iterator[PromptView]:
+    """The first prompts of each task as they would be sent; no weights are loaded and nobody is asked.
+
+    Args:
+        tasks: from `partition` of a checked config.
+        count: most samples of each task.
+        origins, tokens: as in `preview`.
+
+    Raises:
+        AisPromptError: a prompt cannot be built.
+    """
+    for task in tasks:
+        yield from preview(task, build_model(task.model), count, origins=origins, tokens=tokens)

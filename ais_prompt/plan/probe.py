@@ -1,0 +1,99 @@
+"""The prompts of one sample, as they would be sent, and once more with plain data to see what the templates write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from ais_prompt.chat import ChatFormat
+from ais_prompt.chat.language_model import LanguageModelFormat
+from ais_prompt.chat.meta_template import MetaTemplate
+from ais_prompt.chat.role_format import META_TEMPLATE, RoleTemplateFormat
+from ais_prompt.inferencers import Desk, Inferencer, Preview
+from ais_prompt.models.base import AsyncModel
+from ais_prompt.plan.build import knows_stop_tokens
+from ais_prompt.plan.warning import GOLD, PLAIN, PLAIN_SHOT, Trial
+from ais_prompt.prompts.markers import has_marker
+from ais_prompt.types import Sample, TaskSpec
+
+
+def trials(task: TaskSpec, inferencer: Inferencer, desk: Desk, sample: Sample, shots: Sequence[Sample]) -> list[Trial]:
+    """Every prompt about a sample.
+
+    Raises:
+        AisPromptError: one of them cannot be built.
+    """
+    seen = inferencer.preview(sample, shots, desk)
+    meta = desk.chat.meta if isinstance(desk.chat, LanguageModelFormat) else None
+    return [
+        Trial(
+            task,
+            preview,
+            plain,
+            meta,
+            gives_messages=task.model.prompt_template is None and desk.model.prompt_style != "text",
+            served=isinstance(desk.model, AsyncModel),
+            fields=sample.fields,
+            framing=_meta_template_of(desk.chat),
+            continued=inferencer.mask is not None,
+            knows_stop_tokens=knows_stop_tokens(desk.model),
+        )
+        for preview, plain in zip(seen, _plain(task, inferencer, desk, sample, shots, len(seen)), strict=True)
+    ]
+
+
+def _meta_template_of(chat: ChatFormat) -> MetaTemplate | None:
+    """The meta template with which a format frames dialogues; None if it has none."""
+    if isinstance(chat, RoleTemplateFormat):
+        return META_TEMPLATE
+    inner = getattr(chat, "inner", None) or getattr(chat, "messages", None)
+    found = _meta_template_of(inner) if inner is not None else getattr(chat, "meta", None)
+    return found if isinstance(found, MetaTemplate) else None
+
+
+def _plain(
+    task: TaskSpec, inferencer: Inferencer, desk: Desk, sample: Sample, shots: Sequence[Sample], count: int
+) -> Sequence[Preview | None]:
+    """The same prompts of plain data; None for each if a part of the user's cannot work with such data."""
+    gold = task.dataset.reader.output_column
+    try:
+        found = inferencer.preview(
+            _with_gold_mark(_plain_sample(sample), gold), [_plain_sample(shot, PLAIN_SHOT) for shot in shots], desk
+        )
+    except Exception:  # templates and formats may be the user's own, and expect whatever they like of a value
+        found = []
+    return found if len(found) == count else [None] * count
+
+
+def _plain_sample(sample: Sample, text: str = PLAIN) -> Sample:
+    """A sample of its own, because examples are known by their ids. Its label stays, for tables by label."""
+    return replace(
+        sample,
+        id=f"plain {sample.id}",
+        fields={name: _plain_value(value, text) for name, value in sample.fields.items()},
+    )
+
+
+def _plain_value(value: Any, text: str) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain_value(entry, text) for entry in value]
+    if isinstance(value, Mapping):  # a message: its role and its shape must stay
+        return {key: _without_braces(entry) for key, entry in value.items()}
+    if has_marker(value):
+        return _without_braces(value)
+    return text if isinstance(value, str) and value.strip() else value
+
+
+def _without_braces(value: Any) -> Any:
+    return value.replace("{", "(").replace("}", ")") if isinstance(value, str) else value
+
+
+def _with_gold_mark(sample: Sample, column: str | None) -> Sample:
+    if column is None or column not in sample.fields:
+        return sample
+    value = sample.fields[column]
+    # Of a dialogue only the last answer is asked for; the earlier ones are part of the question.
+    marked = [*value[:-1], GOLD] if isinstance(value, list) and value else GOLD
+    return replace(sample, fields={**sample.fields, column: marked})

@@ -1,0 +1,76 @@
+"""Whether in-context examples are shown, and how many of them fit into a prompt.
+
+The last examples are left out until the prompt has at most ``max_seq_len`` tokens, as OpenCompass does it. All prompts
+of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out, and not even those
+if the inferencer measures the whole text (``keeps_all_shots``).
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+
+from ais_prompt.errors import AisPromptError, PromptError
+from ais_prompt.inferencers import Desk, Inferencer, Preview
+from ais_prompt.models.base import Model
+from ais_prompt.models.tokens.count import estimate_tokens
+from ais_prompt.types import Prompt, Sample
+
+
+def fitting_shots(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Sequence[Sample]:
+    """The examples with which every prompt of a sample fits; none if they do not fit even without examples.
+
+    The number is found by bisection, so a prompt with k examples is built log2(k) + 1 times at most.
+
+    Args:
+        inferencer: makes the prompts.
+        sample: the question.
+        shots: its examples, all of them.
+        desk: the model, whose ``max_seq_len`` is the most tokens of a prompt; with None all examples fit.
+
+    Raises:
+        AisPromptError: a prompt cannot be built, or the model's tokenizer cannot be loaded.
+    """
+    limit = desk.model.max_seq_len
+    if limit is None or getattr(inferencer, "keeps_all_shots", False):
+        return shots
+
+    def too_long(count: int) -> bool:
+        views = inferencer.preview(sample, shots[:count], desk)
+        return any(_tokens(desk.model, view.prompt) > limit for view in views)
+
+    if not shots or not too_long(len(shots)):
+        return shots
+    return shots[: bisect.bisect_left(range(1, len(shots)), True, key=too_long)]
+
+
+def check_shots_are_shown(
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk, seen: Sequence[Preview]
+) -> None:
+    """See that every prompt of a sample changes with its examples.
+
+    Args:
+        inferencer, sample, shots, desk: what the prompts are made of.
+        seen: the prompts, with all of these examples.
+
+    Raises:
+        PromptError: a prompt without the examples is the same: they would be lost.
+    """
+    if not shots:
+        return
+    try:
+        bare = inferencer.preview(sample, (), desk)
+    except AisPromptError:  # a template of the user's own may need examples
+        return
+    if any(with_shots.prompt == without.prompt for with_shots, without in zip(seen, bare, strict=False)):
+        raise PromptError(
+            "the retriever gives examples, but the prompt is the same without them",
+            fix="write ice_template and prompt_template in one form, both as texts or both as dialogues, with the "
+            "ice_token as an item of its own; or use ZeroRetriever",
+        )
+
+
+def _tokens(model: Model, prompt: Prompt) -> int:
+    """Counted with the model's tokenizer; without one estimated, as OpenCompass does for models behind an API."""
+    counted = model.count_tokens(prompt)
+    return estimate_tokens(prompt) if counted is None else counted

@@ -1,0 +1,132 @@
+"""A config as the command line names it, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.config.compose import compose
+from ais_prompt.config.load import LoadedConfig, load_config
+from ais_prompt.config.locate import find_config
+from ais_prompt.config.parse.run import DEFAULT_WORK_DIR, parse_run
+from ais_prompt.config.paths import expand
+from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.plan.check import check_run
+from ais_prompt.plan.check_scoring import check_scoring
+from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.store.find import locate_run
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import DatasetSpec, RunSpec
+
+
+class Source(Struct, frozen=True):
+    """Where the config comes from, as the command line names it.
+
+    Attributes:
+        config: path or shipped name of a config; None if models and data sets are named.
+        models, datasets: shipped names or patterns.
+        overrides: ``path=value``, as given to ``--set``.
+        work_dir: replaces the config's ``work_dir``.
+        num_prompts: only the first so many questions of each data set.
+        allow_code_execution: whether evaluators may run programs that a model wrote; ``unsafe`` also where
+            nothing keeps them apart from the machine.
+        answered_by: who answered elsewhere; takes the place of the config's models, which are not needed then.
+    """
+
+    config: str | None = None
+    models: Sequence[str] = ()
+    datasets: Sequence[str] = ()
+    overrides: Sequence[str] = ()
+    work_dir: str | None = None
+    num_prompts: int | None = None
+    allow_code_execution: bool | Literal["unsafe"] = False
+    answered_by: str | None = None
+
+
+def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
+    """Load and parse a config.
+
+    Raises:
+        ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
+    """
+    if source.config is not None and (source.models or source.datasets):
+        raise ConfigError("give either a config or --models and --datasets, not both")
+    if source.config is not None:
+        loaded = load_config(find_config(source.config), source.overrides)
+    elif source.models and source.datasets:
+        loaded = compose(source.models, source.datasets, source.overrides)
+    else:
+        raise ConfigError(
+            "there is nothing to run",
+            fix="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`",
+        )
+    if source.answered_by is not None:
+        models = [{"type": "elsewhere", "abbr": source.answered_by}]
+        loaded = replace(loaded, values={**loaded.values, "models": models})
+    spec = parse_run(loaded, work_dir=source.work_dir)
+    if source.num_prompts is not None:
+        spec = replace(spec, datasets=tuple(_limited(dataset, source.num_prompts) for dataset in spec.datasets))
+    if source.allow_code_execution:
+        allowed = source.allow_code_execution
+        spec = replace(spec, datasets=tuple(_allowed_to_execute(dataset, allowed) for dataset in spec.datasets))
+    return loaded, spec
+
+
+def checked(source: Source, *, thorough: bool = False) -> tuple[RunSpec, list[PromptWarning]]:
+    """Load, parse and check a config.
+
+    Args:
+        source: where it comes from.
+        thorough: as in `check_run`.
+
+    Returns:
+        The config, and what a person would want to know of its prompts.
+
+    Raises:
+        ConfigFaults: everything that is wrong, each with its config path, file and line.
+    """
+    loaded, spec = read_spec(source)
+    found = check_run(spec, loaded.place, thorough=thorough)
+    if found.faults:
+        raise ConfigFaults(found.faults)
+    return spec, found.warnings
+
+
+def checked_for_scoring(source: Source) -> RunSpec:
+    """Load and parse a config, and check what scoring needs of it: neither models nor data have to be there.
+
+    Raises:
+        ConfigFaults: everything that is wrong, each with its config path, file and line.
+    """
+    loaded, spec = read_spec(source)
+    if faults := check_scoring(spec, loaded.place):
+        raise ConfigFaults(faults)
+    return spec
+
+
+def _allowed_to_execute(dataset: DatasetSpec, allowed: bool | Literal["unsafe"]) -> DatasetSpec:
+    return replace(dataset, eval=replace(dataset.eval, allow_code_execution=allowed))
+
+
+def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:
+    return replace(dataset, reader=replace(dataset.reader, limit=number))
+
+
+def open_stored(run: str, source: Source) -> tuple[RunSpec, RunFolder]:
+    """A run that is to be scored again: what `ais_prompt.workflows.run.run` needs for that, with the mode ``eval``.
+
+    Args:
+        run: its path, or its name below the work dir.
+        source: the config to score with; the run's own if it names none.
+
+    Raises:
+        ConfigError: there is no such run, or the config has faults.
+    """
+    if source.config is not None:
+        spec = checked_for_scoring(source)
+        return spec, locate_run(spec.work_dir, run)
+    folder = locate_run(expand(source.work_dir or DEFAULT_WORK_DIR), run)
+    return checked_for_scoring(replace(source, config=str(folder.config_file))), folder

@@ -1,0 +1,211 @@
+"""What the rules keep for parity with the peers, but a person would want to know of a prompt.
+
+Nothing here stops a run: each warning says what was seen, where it comes from and what can be done about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+from ais_prompt.chat.chat_section import CHAT
+from ais_prompt.chat.meta_template import MetaTemplate, Slot
+from ais_prompt.chat.rounds import split_rounds
+from ais_prompt.inferencers import Preview
+from ais_prompt.plan.lost_texts import lost_texts
+from ais_prompt.plan.warning import GOLD, PLAIN, PromptWarning, Trial, filled_texts, quoted, sent_texts
+from ais_prompt.prompts.markers import has_marker
+from ais_prompt.prompts.prompt_list import Section
+from ais_prompt.utils.text import listed
+
+PLACEHOLDER: Final = re.compile(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
+"""``{name}``; what belongs to a LaTeX command, such as ``\\boxed{answer}``, is in the first group too."""
+
+BOS: Final = r"<s>|<bos>|<BOS>|\[BOS\]|<\|begin_of_text\|>|<\|startoftext\|>|<｜begin▁of▁sentence｜>"
+"""How tokenizers write the beginning of a sequence. Asking the model's own would need files that may not be here."""
+
+SPEAKER: Final = re.compile(
+    r"^[ \t#]*(?:human|user|assistant|bot|ai|system)[ \t]*[:：]"
+    r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|(?:user|assistant|system)\|>|\[INST\]|<<SYS>>",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A text that says who speaks: ``User:`` at the start of a line, or a mark of a chat format."""
+
+LABEL_TWICE: Final = re.compile(r"(\b\w+[ \t]?[:：])[ \t]*\1", re.IGNORECASE)
+"""``Question: Question:``."""
+
+
+def prompt_warnings(trial: Trial) -> list[PromptWarning]:
+    """All that is to be said of a prompt; nothing if it is as one would expect."""
+    found = lost_texts(trial)
+    if trial.plain is not None:
+        found += [warning for look in _LOOKS for warning in look(trial, trial.plain)]
+    return found
+
+
+def label_warnings(trials: Sequence[Trial]) -> list[PromptWarning]:
+    """Warn where the prompts of all labels of a sample are one and the same: then the first label always wins."""
+    if len(trials) < 2 or any(trial.seen.gold != "every label" for trial in trials):
+        return []
+    if any(trial.seen.prompt != trials[0].seen.prompt for trial in trials):
+        return []
+    return [
+        PromptWarning(
+            f"all {len(trials)} labels have the same prompt, so the first label always wins",
+            trials[0].template,
+            "write the template as a table by label: template={'A': '... A', 'B': '... B'}",
+        )
+    ]
+
+
+def _unfilled(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    sent = "\n".join(sent_texts(plain.prompt))
+    found = (match for text in filled_texts(plain.filled) for match in PLACEHOLDER.finditer(text))
+    for mark in dict.fromkeys(match[2] for match in found if not match[1]):
+        if mark in sent:
+            near = get_close_matches(mark.strip("{}"), trial.columns, n=1)
+            hint = f"did you mean {{{near[0]}}}? " if near else ""
+            yield PromptWarning(
+                f"{mark} is sent as it is: nothing is filled in there",
+                trial.template,
+                f"{hint}the columns are {listed(trial.columns)}",
+            )
+
+
+def _unfilled_defaults(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    slots = trial.framing.all_slots if trial.framing else []
+    sent = "\n".join(sent_texts(plain.prompt))
+    for slot in slots:
+        for match in PLACEHOLDER.finditer(slot.prompt or ""):
+            if not match[1] and match[2] in sent:
+                yield PromptWarning(
+                    f"{match[2]} in the prompt of the role {slot.role!r} is sent as it is: nothing is filled in there",
+                    _model_template(trial),
+                    f"the columns are {listed(trial.columns)}",
+                )
+
+
+def _no_column(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    gold = trial.task.dataset.reader.output_column
+    values = [value for name, value in trial.fields.items() if name != gold and value not in (None, "")]
+    seen = "\n".join(sent_texts(trial.seen.prompt))
+    if not values or any(PLAIN in text for text in sent_texts(plain.prompt)):
+        return
+    if next(_unfilled(trial, plain), None):  # which says the same, and why
+        return
+    # Only texts are replaced in the plain prompt; numbers, messages and media are not.
+    kept = [value for value in values if not isinstance(value, str) or has_marker(value)]
+    if any(not isinstance(value, int | float) or str(value) in seen for value in kept):
+        return
+    yield PromptWarning(
+        "the prompt shows no column of the row, so it is the same for every question",
+        trial.template,
+        f"write {{{trial.columns[0]}}} into it; the columns are {listed(trial.columns)}",
+    )
+
+
+def shows_gold(trial: Trial) -> bool:
+    """Return whether a template writes the gold that the model is asked for into the prompt."""
+    return trial.plain is not None and any(GOLD in text for text in sent_texts(trial.plain.prompt))
+
+
+def _shown_gold(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:  # noqa: ARG001
+    if shows_gold(trial):
+        column = trial.task.dataset.reader.output_column
+        yield PromptWarning(
+            f"the model is shown the gold answer: the prompt has the output column {column!r} in it",
+            trial.template,
+            f"take {{{column}}} out of the template; in a label table write the label's own text in its place",
+        )
+
+
+def _leading_newline(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    if next(iter(sent_texts(plain.prompt)), "").startswith("\n"):
+        yield PromptWarning(
+            "the prompt starts with a newline: an empty text stands first, such as the place of examples that are none",
+            trial.template,
+            "remove the empty text or the ice_token; keep it to compare scores with OpenCompass or AISBench",
+        )
+
+
+def _doubled_bos(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    first = next(iter(sent_texts(plain.prompt)), "")
+    found = re.match(rf"\s*({BOS})" if trial.served else rf"\s*({BOS})\s*\1", first)
+    if found:
+        who = "the server puts it there too" if trial.served else "it stands there already"
+        yield PromptWarning(
+            f"the model sees {found[1]} twice at the beginning: a template writes it, and {who}",
+            trial.template if found[1] in "".join(filled_texts(plain.filled)) else _model_template(trial),
+            f"take {found[1]} out of the template",
+        )
+
+
+def _roles_twice(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    if not _is_framed(trial, plain):
+        return
+    twice = LABEL_TWICE.search(plain.prompt) if isinstance(plain.prompt, str) else None
+    twice = twice or next(filter(None, map(SPEAKER.search, filled_texts(plain.filled))), None)
+    if twice is not None:
+        yield PromptWarning(
+            f"the template says who speaks ({quoted(twice[0].strip())}), and so does the model's format",
+            trial.template,
+            "leave it to the format: dict(role='HUMAN', prompt='{question}')",
+        )
+
+
+def _empty_slots(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
+    if trial.meta is None or not trial.meta.round or isinstance(plain.filled, str):
+        return
+    roles = dict.fromkeys(role for part in plain.filled.parts() for role in _silent(part, trial.meta))
+    if roles:
+        yield PromptWarning(
+            f"a round in which {' and '.join(roles)} says nothing is written all the same, with the text around it",
+            trial.template,
+            "let the turns of each round follow the order of the meta template, or say two turns of one role as one",
+        )
+
+
+_LOOKS: Final[tuple[Callable[[Trial, Preview], Iterator[PromptWarning]], ...]] = (
+    _unfilled,
+    _unfilled_defaults,
+    _no_column,
+    _shown_gold,
+    _leading_newline,
+    _doubled_bos,
+    _roles_twice,
+    _empty_slots,
+)
+
+
+def _is_framed(trial: Trial, plain: Preview) -> bool:
+    """True if the format writes who speaks: always in messages and role templates, else around turns only."""
+    if trial.gives_messages or trial.task.model.prompt_template is not None:
+        return True
+    return trial.meta is not None and not isinstance(plain.filled, str)
+
+
+def _silent(part: Section, meta: MetaTemplate) -> Iterator[str]:
+    """Roles that say nothing in some round of a part, though text is written around them."""
+    if part.name in ("begin", "end"):
+        for example in part.body.parts():
+            if example.name == "ice":
+                yield from _silent(example, meta)
+        return
+    if part.name == CHAT:  # its turns are written one by one
+        return
+    rounds = [piece for piece in split_rounds(part.body, meta) if not isinstance(piece, str)]
+    for said in rounds:
+        for index, slot in enumerate(meta.round):
+            if not isinstance(slot, Slot) or index in said:
+                continue
+            if slot.generate and said is rounds[-1] and part.name != "ice":  # here the model is to speak
+                break
+            if slot.prompt is None and slot.text():
+                yield slot.role
+
+
+def _model_template(trial: Trial) -> str:
+    key = "meta_template" if trial.task.model.prompt_template is None else "prompt_template"
+    return f"{trial.task.model.where}.{key}"

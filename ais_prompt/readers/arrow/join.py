@@ -1,0 +1,60 @@
+"""Several files of one split → one table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ais_prompt.errors import DataError
+from ais_prompt.readers.arrow.batches import StoredBatches, widened
+from ais_prompt.readers.arrow.table import Table
+from ais_prompt.utils.text import listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+logger = logging.getLogger(__name__)
+
+
+def join_tables(tables: Sequence[Table]) -> Table:
+    """The rows of all tables, one after the other; as with rows (rule S2), the first one names the columns.
+
+    Raises:
+        DataError: a column holds different kinds of values in two of them.
+    """
+    import pyarrow as pa
+
+    if len(tables) == 1:
+        return tables[0]
+    origins = [origin for table in tables for origin in table.origins]
+    first = list(tables[0].columns)
+    for table in tables[1:]:
+        if odd := sorted(set(first) ^ set(table.columns)):
+            logger.warning("%s: the columns %s are not in all files; the first file's count", table.origins[0], odd)
+    stored = StoredBatches()
+    try:
+        whole = pa.unify_schemas([table.batches.schema for table in tables], promote_options="permissive")
+        schema = pa.schema([whole.field(name) for name in first])
+        for table in tables:
+            for batch in table.batches:
+                stored.append(_fitted(batch, schema))
+    except pa.ArrowException as error:
+        raise DataError(
+            f"the files of one split do not go together: {str(error).partition(chr(10))[0]}",
+            where=listed(origins),
+            fix="write the same kind of value in every row of a column, in all files",
+        ) from None
+    return Table(stored, origins)
+
+
+def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch with the columns of a schema; one that it lacks holds nothing."""
+    import pyarrow as pa
+
+    names = set(batch.schema.names)
+    columns = [
+        widened(batch.column(field.name), field.type) if field.name in names else pa.nulls(len(batch), field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -1,0 +1,99 @@
+"""The rows of one split, as they were read."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ais_prompt.readers.arrow.batches import Batches
+from ais_prompt.readers.arrow.row_ids import RowIds
+from ais_prompt.utils.digest import digest_of_list
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row: TypeAlias = dict[str, Any]
+"""Column → plain Python value."""
+
+_BATCHES_KEPT: Final = 128
+"""Batches whose rows are asked for one by one: 8 MiB of those that are stored, as much as a benchmark's train split."""
+_ROWS_AT_ONCE: Final = 1000
+"""Rows that become Python values in one go."""
+
+
+class Table:
+    """Batches of rows, which become Python values when they are asked for.
+
+    Attributes:
+        batches: the rows.
+        columns: their names, in the order of the source.
+        origins: the files that it was read from, for errors and for the record.
+    """
+
+    def __init__(self, batches: Batches, origins: Sequence[str]) -> None:
+        self.batches = batches
+        self.columns: tuple[str, ...] = tuple(batches.schema.names)
+        self.origins = tuple(origins)
+        self._ids: dict[tuple[str, ...], RowIds] = {}
+        self._columns_of = lru_cache(_BATCHES_KEPT)(partial(_named_columns, batches))
+
+    def __len__(self) -> int:
+        return self.batches.starts[-1]
+
+    def __iter__(self) -> Iterator[Row]:
+        return self.rows(range(len(self)))
+
+    def rows(self, numbers: Sequence[int]) -> Iterator[Row]:
+        """The rows of these numbers; a `range` without steps is read much faster than row by row."""
+        if isinstance(numbers, range) and numbers.step == 1:
+            return self._successive(numbers.start, numbers.stop, self.columns)
+        return map(self.row, numbers)
+
+    def _successive(self, start: int, stop: int, columns: Sequence[str]) -> Iterator[Row]:
+        starts = self.batches.starts
+        for number in range(bisect_right(starts, start) - 1, bisect_left(starts, stop)):
+            batch = self.batches[number]
+            if columns is not self.columns:
+                batch = batch.select(columns)
+            first, last = max(start - starts[number], 0), min(stop - starts[number], batch.num_rows)
+            for row in range(first, last, _ROWS_AT_ONCE):
+                yield from batch.slice(row, min(_ROWS_AT_ONCE, last - row)).to_pylist()
+
+    def row(self, number: int) -> Row:
+        """One row.
+
+        Raises:
+            IndexError: there is no row of this number, from 0.
+        """
+        starts = self.batches.starts
+        if not 0 <= number < starts[-1]:
+            raise IndexError(f"row {number} of {len(self)}")
+        batch = bisect_right(starts, number) - 1
+        offset = number - starts[batch]
+        return {name: column[offset].as_py() for name, column in self._columns_of(batch)}
+
+    @cached_property
+    def row_ids(self) -> RowIds:
+        """The ids of whole rows, gold and unused columns included."""
+        return RowIds(self, len(self))
+
+    def ids_by(self, columns: Sequence[str]) -> RowIds:
+        """The ids of rows by these columns only."""
+        named = tuple(sorted(set(columns)))
+        if set(named) == set(self.columns):
+            return self.row_ids
+        if named not in self._ids:
+            self._ids[named] = RowIds(self._successive(0, len(self), named), len(self))
+        return self._ids[named]
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all rows and their order, whatever kind of file they came from."""
+        return digest_of_list(self.row_ids)
+
+
+def _named_columns(batches: Batches, number: int) -> list[tuple[str, pa.Array]]:
+    batch = batches[number]
+    return list(zip(batch.schema.names, batch.columns, strict=True))

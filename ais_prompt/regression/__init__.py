@@ -1,0 +1,1 @@
+"""Compare runs and decide: differences and their causes, baselines, gates."""

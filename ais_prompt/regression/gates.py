@@ -1,0 +1,81 @@
+"""Decide whether the scores of a run keep to its gates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ais_prompt.metrics.exact import exact
+from ais_prompt.summary.numbers import span, value
+from ais_prompt.summary.rows import Row
+from ais_prompt.types import Gate
+
+
+class Verdict(Struct, frozen=True):
+    """What became of one gate for one model and data set.
+
+    Attributes:
+        gate: the condition, in words.
+        subject: ``model/dataset``; empty if there is none to which it applies.
+        passed: whether the run keeps to it.
+        found: what was found, in words.
+        inconclusive: whether there is too little evidence to tell; it has not passed then.
+    """
+
+    gate: str
+    subject: str
+    passed: bool
+    found: str
+    inconclusive: bool = False
+
+    def __str__(self) -> str:
+        mark = "ok  " if self.passed else "????" if self.inconclusive else "FAIL"
+        return f"{mark}  {self.gate}  {self.subject}  {self.found}"
+
+
+def check_gates(gates: Iterable[Gate], rows: Sequence[Row]) -> list[Verdict]:
+    """Hold the scores against the gates. A gate that finds no score to hold against it fails: nothing was proved."""
+    return [verdict for gate in gates for verdict in _verdicts(gate, rows)]
+
+
+def _verdicts(gate: Gate, rows: Sequence[Row]) -> Iterator[Verdict]:
+    chosen = [row for row in rows if gate.concerns(row.model, row.dataset)]
+    if gate.counts_answers:
+        # Every metric of a data set has the same counts.
+        chosen = list({(row.model, row.dataset): row for row in reversed(chosen)}.values())[::-1]
+        yield from (_of_count(gate, row) for row in chosen)
+    else:
+        # A data set that could not be scored has no metric, and no right to pass.
+        chosen = [row for row in chosen if row.metric == gate.name or row.metric is None]
+        yield from (_of_score(gate, row) for row in chosen)
+    if not chosen:
+        yield Verdict(gate.text, "", False, "there is no such score")
+
+
+def _of_score(gate: Gate, row: Row) -> Verdict:
+    subject = f"{row.model}/{row.dataset}"
+    if row.score is None:
+        return Verdict(gate.text, subject, False, row.note or "no score")
+    if not math.isfinite(row.score):
+        return Verdict(gate.text, subject, False, f"the score is {row.score}")
+    if row.fraction and not gate.percent and gate.limit > 1:
+        limit = f"{float(gate.limit):g}%"
+        return Verdict(gate.text, subject, False, f"{gate.name} is a part of 1: write the limit as {limit}")
+    return Verdict(gate.text, subject, gate.holds_score(exact(row.score), fraction=row.fraction), _shown(row))
+
+
+def _shown(row: Row) -> str:
+    assert row.score is not None
+    interval = span(row.ci95_low, row.ci95_high, fraction=row.fraction)
+    return f"{value(row.score, fraction=row.fraction)}{f' ({interval})' if interval else ''}, n {row.size}"
+
+
+def _of_count(gate: Gate, row: Row) -> Verdict:
+    subject = f"{row.model}/{row.dataset}"
+    if row.n is None:
+        return Verdict(gate.text, subject, False, row.note or "no score")
+    count: int = getattr(row, gate.name) or 0
+    found = f"{count} of {row.n}" + (f" asked, of {row.of} samples" if row.of else "")
+    return Verdict(gate.text, subject, gate.holds_count(count, row.n), found)

@@ -1,0 +1,127 @@
+"""Comparison of two runs: which data sets changed, on which samples, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.metrics.paired import holm
+from ais_prompt.plan.partition import partition
+from ais_prompt.plan.source import Source, open_stored
+from ais_prompt.regression.changed_parts import StoredTask
+from ais_prompt.regression.comparison import Comparison, adjusted, compare
+from ais_prompt.regression.scored_task import ScoredTask
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_file import read_run_file
+from ais_prompt.utils.text import listed
+
+
+class StoredRun(Struct, frozen=True):
+    """A run that is there already.
+
+    Attributes:
+        folder: where it lies.
+        status: how it ended, as ``run.json`` has it.
+        tasks: its tasks in order.
+    """
+
+    folder: RunFolder
+    status: str
+    tasks: tuple[ScoredTask, ...]
+
+    @property
+    def name(self) -> str:
+        """The last two parts of its path, ``eval/20260131_235959Z``."""
+        return "/".join(self.folder.root.parts[-2:])
+
+
+class RunComparison(Struct, frozen=True):
+    """Two runs.
+
+    Attributes:
+        before, after: the runs.
+        comparisons: of each data set that both have, with p-values corrected over all of them.
+        notes: what a reader must know first: a run that is not finished, data sets that cannot be compared and why.
+    """
+
+    before: StoredRun
+    after: StoredRun
+    comparisons: tuple[Comparison, ...]
+    notes: tuple[str, ...]
+
+
+def open_run(run: str, work_dir: str | None = None) -> StoredRun:
+    """A run by its path, name or time.
+
+    Raises:
+        ConfigError: there is no such run, or its config has faults.
+        StoreError: its ``run.json`` is missing or broken.
+    """
+    spec, folder = open_stored(run, Source(work_dir=work_dir))
+    record: Mapping[str, Any] = read_run_file(folder)
+    facts, versions = record.get("tasks", {}), record.get("versions", {})
+    tasks = [ScoredTask(StoredTask(task, facts.get(task.name, {}), versions), folder) for task in partition(spec)]
+    return StoredRun(folder, record.get("status", "unknown"), tuple(tasks))
+
+
+def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
+    """Compare two runs, data set by data set.
+
+    Raises:
+        ConfigError: there is nothing that both have.
+    """
+    pairs = pair_tasks(before, after)
+    notes = [f"{run.name} is not finished: it is {run.status}" for run in (before, after) if run.status != "finished"]
+    notes += [note for run in (before, after) for note in _stopped(run)]
+    notes += _unpaired(before, after, pairs)
+    found: list[Comparison] = []
+    for old, new in pairs:
+        try:
+            found.append(compare(old, new))
+        except AisPromptError as error:
+            notes.append(f"{new.task.spec.name} cannot be compared: {error}")
+    corrected = holm({number: one.p for number, one in enumerate(found)})
+    return RunComparison(
+        before,
+        after,
+        tuple(adjusted(one, corrected[number]) for number, one in enumerate(found)),
+        tuple(notes),
+    )
+
+
+def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
+    """The tasks of two runs that belong together: by model and data set, or by data set if each run has one model.
+
+    Raises:
+        ConfigError: none do.
+    """
+    by_name = any(len({task.task.spec.model.abbr for task in run.tasks}) > 1 for run in (before, after))
+    old = {_key(task, by_name): task for task in before.tasks}
+    pairs = [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
+    if not pairs:
+        names = " and ".join(listed(task.task.spec.name for task in run.tasks) for run in (before, after))
+        raise ConfigError("the runs have no data set in common", where=names, fix="compare runs of the same data sets")
+    return pairs
+
+
+def _stopped(run: StoredRun) -> Iterator[str]:
+    for task in run.tasks:
+        if (of := task.task.facts.get("of")) is not None:
+            yield f"{run.name}: {task.task.spec.name} stopped early, after {task.task.facts['samples']} of {of} samples"
+
+
+def _key(task: ScoredTask, by_name: bool) -> str:
+    return task.task.spec.name if by_name else task.task.spec.dataset.abbr
+
+
+def _unpaired(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[ScoredTask, ScoredTask]]) -> list[str]:
+    paired = {id(task) for pair in pairs for task in pair}
+    return [
+        f"only in {run.name}: {task.task.spec.name}"
+        for run in (before, after)
+        for task in run.tasks
+        if id(task) not in paired
+    ]

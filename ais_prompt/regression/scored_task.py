@@ -1,0 +1,169 @@
+"""A stored task with its answers and scores, read when they are needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from ais_prompt.errors import AisPromptError, DataError
+from ais_prompt.evaluators.base import CorpusEvaluator
+from ais_prompt.plan.build import build_evaluator
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.regression.changed_parts import StoredTask
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store.results import read_results
+from ais_prompt.types import Prediction, SampleScore, Score
+
+
+class ScoredTask(Struct, frozen=True, dict=True):
+    """The answers and scores of a stored task.
+
+    Attributes:
+        task: what was asked of whom.
+        folder: the run that it belongs to.
+        by_row: know samples by the ids of their whole rows, as version 1 does; its ids take the place of the others.
+        names: sample id → the id that takes its place, for samples that another run knows by another id.
+    """
+
+    task: StoredTask
+    folder: RunFolder
+    by_row: bool = False
+    names: Mapping[str, str] = {}
+
+    @cached_property
+    def predictions(self) -> dict[str, Prediction]:
+        """Sample id → prediction.
+
+        Raises:
+            StoreError, DataError: they are missing or broken.
+        """
+        found: Iterable[Prediction] = read_predictions(self._predictions_file)
+        if self.by_row:
+            found = (replace(prediction, sample_id=prediction.row_digest) for prediction in found)
+        if self.names:
+            found = (replace(one, sample_id=self.names.get(one.sample_id, one.sample_id)) for one in found)
+        return {prediction.sample_id: prediction for prediction in found}
+
+    @property
+    def knows_only_rows(self) -> bool:
+        """Whether version 1 wrote the predictions, which have no other ids than those of whole rows.
+
+        False if they cannot be read: who needs them says so.
+        """
+        try:
+            first = next(read_predictions(self._predictions_file, with_prompts=False), None)
+        except AisPromptError:
+            return False
+        return first is not None and not first.row_id
+
+    @property
+    def _predictions_file(self) -> Path:
+        return self.folder.predictions(self.task.spec.model.abbr, self.task.spec.dataset.abbr)
+
+    @cached_property
+    def details(self) -> list[dict[str, Any]]:
+        """What the results say of each sample.
+
+        Raises:
+            StoreError, DataError: results or predictions are missing or broken.
+        """
+        found: list[dict[str, Any]] = self.results["details"]
+        if self.names:
+            return [{**one, "sample_id": self.names.get(one["sample_id"], one["sample_id"])} for one in found]
+        if not self.by_row:
+            return found
+        predictions = read_predictions(self._predictions_file, with_prompts=False)
+        rows = {prediction.sample_id: prediction.row_digest for prediction in predictions}
+        return [{**one, "sample_id": rows.get(one["sample_id"], one["sample_id"])} for one in found]
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """The file of results.
+
+        Raises:
+            StoreError: it is missing or broken.
+        """
+        return read_results(self.folder.results(self.task.spec.model.abbr, self.task.spec.dataset.abbr))
+
+    @property
+    def metric(self) -> Score:
+        """The main metric."""
+        return Score.from_json(self.results["scores"][0])
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """Sample id → value of the main metric, of those samples that were answered."""
+        metric = self.metric.metric
+        return {
+            detail["sample_id"]: float(detail["values"].get(metric, 0.0))
+            for detail in self.details
+            if detail["status"] != "failed"
+        }
+
+    @cached_property
+    def clusters(self) -> dict[str, str]:
+        """Sample id → cluster, of those samples that have one."""
+        return {detail["sample_id"]: detail["cluster"] for detail in self.details if "cluster" in detail}
+
+    @property
+    def best(self) -> float | None:
+        """The highest value of the main metric, if all are from 0 to 1; None if that is not known."""
+        return 1.0 if self.metric.fraction and all(0 <= value <= 1 for value in self.values.values()) else None
+
+    @cached_property
+    def extracted(self) -> dict[str, Any]:
+        """Sample id → what was read out of the answer."""
+        return {detail["sample_id"]: detail["extracted"] for detail in self.details}
+
+    @property
+    def size(self) -> int:
+        """How many samples were asked, with an answer or without."""
+        return len(self.details)
+
+    @cached_property
+    def corpus(self) -> CorpusEvaluator | None:
+        """The evaluator, if it computes its metric from sums over all samples; None if the metric is a mean."""
+        part = self.task.spec.dataset.eval.evaluator
+        if part is None or not all(hasattr(EVALUATORS.get(part.type), name) for name in ("sums", "statistic")):
+            return None
+        evaluator = build_evaluator(self.task.spec.dataset.eval)
+        return evaluator if isinstance(evaluator, CorpusEvaluator) else None
+
+    @cached_property
+    def rows(self) -> dict[str, NDArray[np.float64]]:
+        """Sample id → what an answered sample adds to the sums of a `corpus` metric; shape (quantities,)."""
+        assert self.corpus is not None  # the caller has looked
+        scores = (msgspec.convert(detail, SampleScore) for detail in self.details)
+        return {score.sample_id: self.corpus.sums(score) for score in scores if score.status != "failed"}
+
+    def check_comparable(self) -> None:
+        """Whether the metric can be compared sample by sample: as a mean over them, or from their sums.
+
+        Raises:
+            DataError: it is neither, so what is compared would not be what the run reports.
+        """
+        value, values = self.metric.value, self.values.values()
+        if self.corpus is None and value is not None and values:
+            mean = math.fsum(values) / len(values)
+            if not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
+                raise DataError(
+                    f"{self.metric.metric} is no mean over the samples: it is {value:.6g}, and their mean {mean:.6g}",
+                    where=self.task.spec.name,
+                    fix="give the evaluator the methods sums() and statistic(), as BleuEvaluator has them",
+                )
+
+
+def clusters_of(task: ScoredTask, ids: Sequence[str]) -> list[str] | None:
+    """Return the cluster of each sample, which is the sample itself if it has none; None if no sample has one."""
+    found = task.clusters
+    return [f"cluster {found[name]}" if name in found else name for name in ids] if found else None

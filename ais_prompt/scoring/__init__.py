@@ -1,0 +1,1 @@
+"""From stored predictions to stored scores."""

@@ -1,0 +1,90 @@
+"""Scoring of one dialogue of which each turn was asked: every turn like a sample of its own, then all together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.errors import GoldError
+from ais_prompt.metrics.aggregate import mean_scores
+from ais_prompt.scoring.judged_scorer import JudgedScorer
+from ais_prompt.scoring.scorer import Scorer, failure_kind
+from ais_prompt.types import Prediction, SampleScore, Score, Status
+
+WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
+
+
+class DialogueScorer(Struct, frozen=True):
+    """Gives each metric of the evaluator twice.
+
+    ``accuracy`` is the mean over the turns of a dialogue, then over the dialogues, which weigh the same however long
+    they are: turns of one dialogue depend on each other, dialogues do not, as the standard error presumes.
+    ``dialogue_accuracy`` is that of a dialogue's worst turn: 1 if every turn is right.
+
+    A dialogue is unparsed or truncated if one of its turns is. If a turn failed, the dialogue failed: like any failed
+    sample it has no part in a value, and neither have its earlier turns, which would be the easier half of it.
+
+    Attributes:
+        turn: what scores one turn.
+    """
+
+    turn: Scorer | JudgedScorer
+
+    def score(self, prediction: Prediction) -> SampleScore:
+        """The score of one dialogue; ``extracted`` and ``gold`` have one entry for each turn.
+
+        Raises:
+            GoldError: a gold cannot be used, or there is not one for each turn; ``where`` names the sample.
+        """
+        if prediction.failed:
+            return self.failed(prediction, f"{failure_kind(prediction)} in a turn")
+        turns = [self.turn.score(turn) for turn in _turns(prediction)]
+        values: dict[str, float] = {}
+        for metric in self.turn.evaluator.metrics:
+            each = [turn.values.get(metric, 0.0) for turn in turns]
+            values |= {metric: statistics.mean(each), _of_dialogue(metric): min(each)}
+        worst = min(turns, key=lambda turn: WORST_FIRST.index(turn.status))
+        return SampleScore(
+            sample_id=prediction.sample_id,
+            status=worst.status,
+            extracted=[turn.extracted for turn in turns],
+            gold=[turn.gold for turn in turns],
+            values=values,
+            reason=worst.reason and f"{worst.reason} in a turn",
+            readings=tuple(turn.readings[0] if turn.readings else None for turn in turns),
+        )
+
+    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
+        """A dialogue that has no part in the values."""
+        return self.turn.failed(prediction, reason)
+
+    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
+        """The mean of each metric over the dialogues that were answered, by turns and as a whole."""
+        metrics = self.turn.evaluator.metrics
+        return mean_scores((*metrics, *map(_of_dialogue, metrics)), samples)
+
+
+def _turns(prediction: Prediction) -> Iterator[Prediction]:
+    """Each turn of a dialogue as if it was a sample."""
+    answers, golds = prediction.prediction, prediction.gold
+    if not (isinstance(answers, list) and isinstance(golds, list) and len(answers) == len(golds)):
+        raise GoldError(
+            f"there is not one gold for each answer of the dialogue: {_shortened(golds)} for {_shortened(answers)}",
+            where=f"sample {prediction.sample_id}, row {prediction.index}",
+            fix="name the column with one gold for each turn as output_column, or use infer_mode='last'",
+        )
+    for answer, gold, completion in zip(answers, golds, prediction.completions, strict=True):
+        yield replace(prediction, prediction=answer, gold=gold, completions=(completion,))
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _of_dialogue(metric: str) -> str:
+    return f"dialogue_{metric}"

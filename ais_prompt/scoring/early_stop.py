@@ -1,0 +1,131 @@
+"""Stop asking when every gate is decided.
+
+A gate is decided when it would hold, or fail, whatever the rest of the samples answers. Nothing is guessed: a run that
+stops early passes exactly the gates that it would have passed in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ais_prompt.errors import AisPromptError, GoldError, PartError
+from ais_prompt.metrics.aggregate import AnswerCounts
+from ais_prompt.metrics.exact import exact
+from ais_prompt.scoring.score import AnyScorer, scorer_of
+from ais_prompt.types import AVERAGES, Gate, Prediction, SampleScore, SummaryGroup, TaskSpec
+
+
+class GateWatch:
+    """Says when all gates of a task are decided.
+
+    These are never decided early, so every sample is asked: a gate on a metric that is not a mean of values from 0 to
+    1 (BLEU), a gate on a group that the data set belongs to, any gate if a judge scores the answers,
+    a claim (``@95%``).
+
+    Args:
+        gates: all gates of the run; without any that concerns the task it asks every sample.
+        groups: of data sets, whose averages gates may concern too.
+        task: whose predictions they are.
+        total: how many samples there are.
+    """
+
+    def __init__(self, gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: TaskSpec, total: int) -> None:
+        self.decided = False
+        self._gates = [gate for gate in gates if gate.concerns(task.model.abbr, task.dataset.abbr)]
+        self._possible = bool(self._gates) and not _concern_groups(gates, groups, task)
+        self._task = task
+        self._left = total
+        self._total = total
+        self._scorer: AnyScorer | None = None
+        self._usable = False  # whether any gold can be used; without one there is no score at all
+        self._answers = AnswerCounts()
+        self._means: dict[str, _Mean] = {}
+
+    def see(self, prediction: Prediction) -> None:
+        """Score the prediction, and find out whether that decides what is left."""
+        self._left -= 1
+        if not self._possible or self.decided:
+            return
+        try:
+            self._add(self._scored(prediction))
+        except AisPromptError:
+            # It comes again when all answers are scored; asking goes on, for they are worth keeping.
+            self._possible = False
+        self.decided = self._possible and self._usable and all(map(self._is_decided, self._gates))
+
+    def _scored(self, prediction: Prediction) -> SampleScore:
+        """The score of a sample.
+
+        Raises:
+            AisPromptError: samples cannot be scored here.
+        """
+        if self._scorer is None:
+            self._scorer = scorer_of(self._task, prediction)
+            if self._scorer is None:
+                raise AisPromptError("there is no evaluator, or it needs a judge")
+            self._means = {score.metric: _Mean() for score in self._scorer.aggregate(()) if score.is_mean}
+        try:
+            score = self._scorer.score(prediction)
+        except (GoldError, PartError) as error:
+            return self._scorer.failed(prediction, error.what)
+        self._usable = True
+        return score
+
+    def _add(self, score: SampleScore) -> None:
+        self._answers.add(score)
+        for metric, mean in self._means.items():
+            if score.status == "failed" or (score.values and metric not in score.values):
+                mean.without += 1
+            else:
+                mean.add(score.values.get(metric, 0.0))
+
+    def _is_decided(self, gate: Gate) -> bool:
+        if gate.confidence is not None:
+            return False
+        if gate.counts_answers:
+            repeats = self._answers.repeats
+            count, answers = self._answers.statuses[gate.name], repeats * self._total  # type: ignore[index]
+            return gate.holds_count(count, answers) == gate.holds_count(count + repeats * self._left, answers)
+        mean = self._means.get(gate.name)
+        if mean is None or not mean.known or mean.beyond:
+            return False
+        most = self._total - mean.without
+        ends = (mean.sum / most, (mean.sum + self._left) / most)
+        return gate.holds_score(ends[0], fraction=True) == gate.holds_score(ends[1], fraction=True)
+
+
+class _Mean:
+    """What is known of the mean of a metric.
+
+    Attributes:
+        sum: of the values.
+        known, without: samples with a value, and without one, which have no part in the mean.
+        beyond: whether a value was not from 0 to 1.
+    """
+
+    def __init__(self) -> None:
+        self.sum = Fraction(0)
+        self.known = 0
+        self.without = 0
+        self.beyond = False
+
+    def add(self, value: float) -> None:
+        self.known += 1
+        if 0 <= value <= 1:
+            self.sum += exact(value)
+        else:  # or no number at all
+            self.beyond = True
+
+
+def _concern_groups(gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: TaskSpec) -> bool:
+    """Whether a gate concerns the average, or the counts, of a group that the task belongs to."""
+    members = {task.dataset.abbr}
+    for group in groups:  # each after the groups that it is made of
+        if members & {entry.name for entry in group.subsets}:
+            members.add(group.name)
+    return any(
+        gate.concerns(task.model.abbr, name) and (gate.counts_answers or gate.name in AVERAGES)
+        for name in members - {task.dataset.abbr}
+        for gate in gates
+    )

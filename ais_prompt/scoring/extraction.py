@@ -1,0 +1,116 @@
+"""Does a postprocessor find the answer, however a model words it?
+
+The gold of a data set is put into a dozen ordinary phrasings, and must come back out of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.plan.build import Postprocessor, build_evaluator, build_postprocessor, read_dataset
+from ais_prompt.types import DatasetSpec, Sample
+from ais_prompt.utils.guard import exception_line
+
+PHRASINGS: Final[Mapping[str, str]] = {
+    "plain": "%s",
+    "on a line of its own": "\n%s\n",
+    "in a sentence": "The answer is %s.",
+    "after a colon": "Answer: %s",
+    "bold": "The answer is **%s**.",
+    "a bold heading": "**Final Answer:** %s",
+    "boxed": "The final answer is $\\boxed{%s}$.",
+    "in brackets": "The correct answer is (%s).",
+    "in quotation marks": 'So the answer is "%s".',
+    "after reasoning": "Let us think step by step. First we read the question twice.\n\nTherefore, the answer is %s.",
+    "Chinese": "答案是%s。",
+    "Chinese, after reasoning": "我们一步一步来想。\n\n因此，正确答案是：%s",
+}
+"""Name → how a model may say it; ``%s`` is the answer."""
+
+GOLDS: Final = 20
+"""Different golds of a data set that are tried, spread over it."""
+
+LONGEST: Final = 80
+"""Characters of a gold that can stand in a sentence; texts and programs cannot."""
+
+
+class LostAnswer(Struct, frozen=True):
+    """An answer that did not come back.
+
+    Attributes:
+        phrasing: name of the phrasing.
+        text: what the model would have said.
+        extracted: what the postprocessor made of it; None if it found nothing.
+    """
+
+    phrasing: str
+    text: str
+    extracted: Any
+
+
+class ExtractionTrial(Struct, frozen=True):
+    """How well a postprocessor finds the golds of a data set.
+
+    Attributes:
+        dataset: its ``abbr``.
+        postprocessor: type of the postprocessor.
+        golds: how many golds were tried, each in every phrasing.
+        lost: the first answer of each phrasing that does not come back for all golds.
+    """
+
+    dataset: str
+    postprocessor: str
+    golds: int
+    lost: tuple[LostAnswer, ...]
+
+
+def try_extraction(spec: DatasetSpec) -> ExtractionTrial | None:
+    """Try the postprocessor of a data set; None if it has none, asks a judge, or has no gold for a sentence.
+
+    Raises:
+        AisPromptError: the data cannot be read, or a gold cannot be used.
+    """
+    evaluator = build_evaluator(spec.eval)
+    postprocessor = spec.eval.pred_postprocessor
+    if evaluator is None or postprocessor is None or isinstance(evaluator, JudgeEvaluator):
+        return None
+    gold_of = build_postprocessor(spec.eval.dataset_postprocessor)
+    golds = list(_short_golds(read_dataset(spec).test, gold_of))
+    if not golds:
+        return None
+    answer_of = build_postprocessor(postprocessor)
+    lost = [found for name in PHRASINGS if (found := _first_lost(name, golds, answer_of, evaluator))]
+    return ExtractionTrial(spec.abbr, postprocessor.type, len(golds), tuple(lost))
+
+
+def _short_golds(samples: Sequence[Sample], gold_of: Postprocessor) -> Iterator[Any]:
+    """Different golds that are short texts or numbers, from all over the data set."""
+    step = max(1, len(samples) // GOLDS)
+    golds = [gold_of(samples[row].gold) for row in range(0, len(samples), step)][:GOLDS]
+    short = [gold for gold in golds if isinstance(gold, str | int | float) and 0 < len(str(gold)) <= LONGEST]
+    return iter(dict.fromkeys(gold for gold in short if "\n" not in str(gold)))
+
+
+def _first_lost(
+    phrasing: str, golds: Sequence[Any], answer_of: Postprocessor, evaluator: Evaluator
+) -> LostAnswer | None:
+    for gold in golds:
+        text = PHRASINGS[phrasing].replace("%s", str(gold))
+        try:
+            extracted = answer_of(text)
+            back = extracted is not None and _value(evaluator, extracted, gold) == _value(evaluator, str(gold), gold)
+        except Exception as error:  # a postprocessor of the user's own can raise whatever it likes
+            extracted, back = exception_line(error.__cause__ or error), False
+        if not back:
+            return LostAnswer(phrasing, text, extracted)
+    return None
+
+
+def _value(evaluator: Evaluator, answer: Any, gold: Any) -> float:
+    """The main metric."""
+    return evaluator.score(answer, gold)[evaluator.metrics[0]]

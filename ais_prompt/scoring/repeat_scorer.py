@@ -1,0 +1,175 @@
+"""Scoring of one question that was asked several times: every answer like a sample of its own, then all together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.errors import DataError
+from ais_prompt.evaluators.base import ComparesAnswers
+from ais_prompt.metrics.aggregate import Estimate, estimated_means
+from ais_prompt.metrics.repeatability import repeatability
+from ais_prompt.metrics.repeated import (
+    avg_at_n,
+    cons_at_k,
+    cons_bounds,
+    estimate_of_k,
+    pass_at_k,
+    pass_hat_k,
+    vote_classes,
+)
+from ais_prompt.scoring.judged_scorer import JudgedScorer
+from ais_prompt.scoring.scorer import SAME, Scorer
+from ais_prompt.types import Prediction, SampleScore, Score, Status
+
+MOST_NAMED: Final = 1000
+"""Unstable questions that results name."""
+SAME_TEXT: Final = "same_text"
+SAME_ANSWER: Final = "same_answer"
+SAME_VERDICT: Final = "same_verdict"
+WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
+
+
+class RepeatScorer(Struct, frozen=True):
+    """Gives each metric of the evaluator as its mean over the answers (avg@n), and more of the main metric.
+
+    ``pass@k`` is how likely one of ``k`` answers is right, ``pass^k`` how likely all of them are, and ``cons@n`` the
+    value of the answer that most of the ``n`` agree on (`ais_prompt.metrics.repeated`). They need a metric with right
+    and wrong, whose best value is 1. An answer that failed has no part in a value; one that could not be read is
+    wrong, and has no vote. ``same_text``, ``same_answer`` and ``same_verdict`` are the shares of questions whose
+    answers all agree.
+
+    Attributes:
+        answer: what scores one answer.
+        n: answers to each question.
+        k: the numbers of ``pass@k``; see `check_k`.
+    """
+
+    answer: Scorer | JudgedScorer
+    n: int
+    k: tuple[int, ...] = ()
+
+    def score(self, prediction: Prediction) -> SampleScore:
+        """The score of one question; ``extracted`` has one entry for each answer.
+
+        Raises:
+            GoldError: the gold cannot be used; ``where`` names the sample.
+            DataError: there are not ``n`` answers.
+            PartError: a postprocessor or evaluator failed.
+        """
+        answers = tuple(self.answer.score(one) for one in self._answers(prediction))
+        known = [answer for answer in answers if answer.status != "failed"]
+        if not known:
+            return replace(answers[0], repeats=answers)
+        worst = min(known, key=lambda answer: WORST_FIRST.index(answer.status))
+        values = {m: avg_at_n([answer.values.get(m, 0.0) for answer in known]) for m in self.answer.evaluator.metrics}
+        more = {name: one.value for name, one in self._estimates(answers).items() if one.value is not None}
+        if len(texts := [text for text in prediction.prediction if text is not None]) > 1:
+            more[SAME_TEXT] = float(len(set(map(str, texts))) == 1)
+        return SampleScore(
+            sample_id=prediction.sample_id,
+            status=worst.status,
+            extracted=[answer.extracted for answer in answers],
+            gold=worst.gold,
+            values={**values, **more},
+            reason=next((answer.reason for answer in answers if answer.status == "failed"), worst.reason),
+            repeats=answers,
+        )
+
+    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
+        """A question none of whose answers has a part in the values."""
+        one = self.answer.failed(prediction, reason)
+        return replace(one, repeats=(one,) * self.n)
+
+    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
+        """Return the scores of the evaluator, then ``pass@k``, ``pass^k``, ``cons@n`` and the shares that agree."""
+        scores = self.answer.evaluator.aggregate(samples)
+        if scores[0].fraction:
+            scores += estimated_means(self._names(), self._named_estimates, samples)
+        return scores
+
+    def repeatability(self, samples: Sequence[SampleScore]) -> dict[str, Any] | None:
+        """Return how far the answers to one question differ, as plain JSON values; None of fewer than two questions.
+
+        ``half_width`` is half the 95 % interval of the main metric with so many answers to each question, and
+        ``unstable`` names the first questions whose answers differ in their verdict.
+        """
+        metric = self.answer.evaluator.metrics[0]
+        found = repeatability(
+            [one.values.get(metric, 0.0) for one in sample.repeats if one.status != "failed"] for sample in samples
+        )
+        if found is None:
+            return None
+        unstable = [sample.sample_id for sample in samples if sample.values.get(SAME_VERDICT) == 0]
+        widths = {str(number): found.half_width(number) for number in (1, self.n, 2 * self.n, 4 * self.n)}
+        return {
+            "variance_between_questions": found.between,
+            "variance_within_questions": found.within,
+            "half_width": {**widths, "any number": found.half_width(math.inf)},
+            "unstable_questions": len(unstable),
+            "unstable": unstable[:MOST_NAMED],
+        }
+
+    def _names(self) -> list[str]:
+        names = [f"pass@{k}" for k in self.k] + [f"pass^{k}" for k in self.k if k > 1]
+        names += [f"cons@{self.n}", SAME_TEXT, SAME_ANSWER, SAME_VERDICT]
+        return [name for name in names if name not in self.answer.evaluator.metrics]
+
+    def _named_estimates(self, sample: SampleScore) -> list[Estimate]:
+        found = self._estimates(sample.repeats)
+        agree = sample.values.get(SAME_TEXT)
+        found[SAME_TEXT] = Estimate(agree, *_agreement_bounds(agree, sample.repeats))
+        return [found[name] for name in self._names()]
+
+    def _estimates(self, answers: Sequence[SampleScore]) -> dict[str, Estimate]:
+        """Return what is said of one question by all of its answers."""
+        metric = self.answer.evaluator.metrics[0]
+        values = [answer.values.get(metric, 0.0) for answer in answers]
+        right, unread = values.count(1.0), sum(not answer.is_read for answer in answers)
+        known = [number for number, answer in enumerate(answers) if answer.status != "failed"]
+        found = {}
+        for k in self.k:
+            for sign, measure in (("@", pass_at_k), ("^", pass_hat_k)):
+                found[f"pass{sign}{k}"] = Estimate(
+                    value=estimate_of_k(measure, self.n, len(known), right, k),
+                    low=measure(self.n, right, k),
+                    high=measure(self.n, right + unread, k),
+                )
+        votes = vote_classes([_vote(answer.extracted) for answer in answers], self._same)
+        found[f"cons@{self.n}"] = Estimate(cons_at_k(votes, values) if known else None, *cons_bounds(votes, values))
+        for name, each in ((SAME_ANSWER, votes), (SAME_VERDICT, values)):
+            agree = float(len({each[number] for number in known}) == 1) if len(known) > 1 else None
+            found[name] = Estimate(agree, *_agreement_bounds(agree, answers))
+        return found
+
+    def _same(self, first: object, second: object) -> bool:
+        evaluator = self.answer.evaluator
+        return isinstance(evaluator, ComparesAnswers) and evaluator.same_answer(first, second)
+
+    def _answers(self, prediction: Prediction) -> Iterator[Prediction]:
+        """Each answer as if the question was asked once."""
+        answers = prediction.prediction
+        if not isinstance(answers, list) or not len(answers) == len(prediction.completions) == self.n:
+            count = len(answers) if isinstance(answers, list) else 1
+            raise DataError(
+                f"there are {count} answers to this question, and {self.n} to the first one",
+                where=f"sample {prediction.sample_id}, row {prediction.index}",
+                fix=SAME,
+            )
+        for text, completion in zip(answers, prediction.completions, strict=True):
+            yield replace(prediction, prediction=text, completions=(completion,))
+
+
+def _vote(extracted: object) -> object:
+    """Return what was extracted, without the white space around a text; None has no vote."""
+    return (extracted.strip() or None) if isinstance(extracted, str) else extracted
+
+
+def _agreement_bounds(agree: float | None, answers: Sequence[SampleScore]) -> tuple[float, float]:
+    """Return whether the answers would all agree, at the worst and at the best, had none failed."""
+    failed = any(answer.status == "failed" for answer in answers)
+    return (0.0 if failed or agree is None else agree), (1.0 if agree is None else agree)

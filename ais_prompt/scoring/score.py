@@ -1,0 +1,286 @@
+"""Scoring of one task: predictions on disk become scores on disk. Nobody is asked, unless answers need a judge."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+
+from ais_prompt.engine.progress import OpenProgress
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, PartError
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.code.evaluator import CodeEvaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.inferencers import DialogueInferencer
+from ais_prompt.plan.build import build_evaluator, build_inferencer, build_postprocessor
+from ais_prompt.plan.check_scoring import check_k
+from ais_prompt.plan.cluster import Clusters
+from ais_prompt.scoring.dialogue_scorer import DialogueScorer
+from ais_prompt.scoring.judge import Judge
+from ais_prompt.scoring.judged_scorer import JudgedScorer
+from ais_prompt.scoring.repeat_scorer import RepeatScorer
+from ais_prompt.scoring.sample_scores import SampleScores
+from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
+from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
+from ais_prompt.store.results import read_scores, write_results
+from ais_prompt.types import DatasetSpec, PartSpec, Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.types.sensitivity import Sensitivity
+
+AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
+
+logger = logging.getLogger(__name__)
+
+_NAMED = 5
+"""Most samples that an error or a warning names."""
+_AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
+
+
+def score(
+    task: TaskSpec,
+    folder: RunFolder,
+    open_progress: OpenProgress,
+    asked: int | None = None,
+    stopped_of: int | None = None,
+) -> list[Score]:
+    """Score the predictions of a task and write its results; no scores if the data set has no evaluator.
+
+    Args:
+        task: which model answered what.
+        folder: where the predictions are.
+        open_progress: shows how far a judge is.
+        asked: how many questions were asked, as far as that is known; a warning tells if there are not so many
+            predictions.
+        stopped_of: how many questions there are, if asking stopped before its end.
+
+    Raises:
+        AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
+    """
+    evaluator = build_evaluator(task.dataset.eval)
+    if evaluator is None:
+        return []
+    model, dataset = task.model.abbr, task.dataset.abbr
+    path = folder.predictions(model, dataset)
+    predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
+    if (first := next(predictions, None)) is None:
+        raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
+    reader = _reader(task, evaluator)
+    if isinstance(evaluator, JudgeEvaluator):
+        scorer = _judged(reader, evaluator, task, folder, first, open_progress)
+    else:
+        scorer = _whole_sample(task.dataset, reader, first)
+    samples = SampleScores(_sample_scores(task.name, scorer, itertools.chain([first], predictions)))
+    _refuse_doubled(samples.doubled_ids(), str(path))
+    if asked is not None and len(samples) != asked:
+        logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
+    scores = [
+        replace(score, reasons=samples.reasons, failed_samples=samples.failed) for score in scorer.aggregate(samples)
+    ]
+    if stopped_of is not None:
+        scores = [_stopped(score, stopped_of) for score in scores]
+    head: dict[str, Any] = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
+    if isinstance(evaluator, CodeEvaluator):
+        head["isolation"] = evaluator.isolation
+    if isinstance(scorer, RepeatScorer) and (repeated := scorer.repeatability(samples)):
+        head["repeatability"] = repeated
+    if found := _read_otherwise(task, reader, first, read_predictions(path, with_prompts=False), len(samples)):
+        head["extraction"] = found.to_json()
+        if warning := warning_of(found, fraction=scores[0].fraction):
+            logger.warning("[%s] %s", task.name, warning)
+    write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
+    return scores
+
+
+def isolation_of(task: TaskSpec) -> str | None:
+    """Return how the programs of a task's answers are kept apart from the machine; None if none are run.
+
+    Raises:
+        AisPromptError: the evaluator cannot be made.
+    """
+    evaluator = build_evaluator(task.dataset.eval)
+    return evaluator.isolation if isinstance(evaluator, CodeEvaluator) else None
+
+
+def _stopped(score: Score, questions: int) -> Score:
+    """The score of a task that stopped early, with the bounds of what the rest can make of it.
+
+    It has no interval: when to stop was decided by the answers, so the usual ones would not hold.
+    """
+    of = questions * score.repeats
+    bounds = None
+    if score.bounds is not None and score.is_mean:
+        low, high = score.bounds
+        bounds = (low * score.n / of, (high * score.n + of - score.n) / of)
+    return replace(score, of=of, stderr=None, interval=None, bounds=bounds)
+
+
+def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
+    """The scores that were written before; none if the data set has no evaluator.
+
+    Raises:
+        StoreError: there are no results, or they cannot be read.
+    """
+    if task.dataset.eval.evaluator is None:
+        return []
+    return read_scores(folder.results(task.model.abbr, task.dataset.abbr))
+
+
+def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[SampleScore]:
+    """The scores of predictions, which are written nowhere; none if the data set has no evaluator.
+
+    Raises:
+        AisPromptError: they cannot be scored, or not without asking a judge.
+    """
+    evaluator = build_evaluator(task.dataset.eval)
+    if evaluator is None or not predictions:
+        return []
+    if isinstance(evaluator, JudgeEvaluator):
+        raise ConfigError(f"{task.name} is scored by a judge, who is not asked here", where=task.dataset.eval.where)
+    scorer = _whole_sample(task.dataset, _reader(task, evaluator), predictions[0])
+    return list(_sample_scores(task.name, scorer, Clusters(task.dataset).named(predictions)))
+
+
+def scorer_of(task: TaskSpec, first: Prediction) -> AnyScorer | None:
+    """What scores the samples of a task one by one; None without an evaluator, or if a judge is needed.
+
+    Args:
+        task: which model answered what.
+        first: any of its predictions, which tells how many answers there are to each question.
+
+    Raises:
+        AisPromptError: it cannot be made.
+    """
+    evaluator = build_evaluator(task.dataset.eval)
+    if evaluator is None or isinstance(evaluator, JudgeEvaluator):
+        return None
+    return _whole_sample(task.dataset, _reader(task, evaluator), first)
+
+
+def _reader(task: TaskSpec, evaluator: Evaluator) -> Scorer:
+    """What finds answer and gold, and compares them."""
+    spec = task.dataset.eval
+    return Scorer(
+        evaluator, build_postprocessor(spec.pred_postprocessor), build_postprocessor(spec.dataset_postprocessor)
+    )
+
+
+def _read_otherwise(
+    task: TaskSpec, reader: Scorer, first: Prediction, predictions: Iterator[Prediction], count: int
+) -> Sensitivity | None:
+    """The score under other postprocessors; None if a judge compares, or the postprocessor has no alternative."""
+    configured = task.dataset.eval.pred_postprocessor
+    if configured is None or isinstance(reader.evaluator, JudgeEvaluator) or not others_than(configured):
+        return None
+
+    def scorer_of(spec: PartSpec) -> Callable[[Prediction], SampleScore]:
+        return _whole_sample(task.dataset, replace(reader, answer_of=build_postprocessor(spec)), first).score
+
+    return sensitivity(configured, predictions, count, scorer_of, reader.evaluator.metrics[0])
+
+
+def _whole_sample(dataset: DatasetSpec, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:
+    """What scores a sample: by turns if each turn is asked, by answers if there are several to each question."""
+    inferencer = build_inferencer(dataset)
+    if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
+        return DialogueScorer(one)
+    repeats = len(first.prediction) if isinstance(first.prediction, list) else 1
+    check_k(dataset.eval, repeats)
+    return RepeatScorer(one, repeats, dataset.eval.k) if repeats > 1 else one
+
+
+def _judged(
+    reader: Scorer,
+    evaluator: JudgeEvaluator,
+    task: TaskSpec,
+    folder: RunFolder,
+    first: Prediction,
+    open_progress: OpenProgress,
+) -> AnyScorer:
+    """What scores a sample, after everything that needs a judge was judged.
+
+    Raises:
+        AisPromptError: the judge cannot be used.
+    """
+    assert task.dataset.eval.judge is not None  # `build_evaluator` has seen to it
+    judge = Judge(task.dataset.eval.judge, task, folder, open_progress)
+    noting = _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.note), first)
+    path = folder.predictions(task.model.abbr, task.dataset.abbr)
+    for prediction in read_predictions(path, with_prompts=False):
+        with suppress(DataError, PartError):  # it comes again when the sample is scored
+            noting.score(prediction)
+    judge.ask()
+    return _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.recall), first)
+
+
+def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:
+    """The score of each sample. One whose gold cannot be used, or that a part cannot score, is failed.
+
+    Raises:
+        GoldError, PartError: no sample can be scored.
+    """
+    scored = 0
+    golds, parts = _Unscored("golds cannot be used"), _Unscored("samples cannot be scored")
+    for prediction in predictions:
+        try:
+            result = scorer.score(prediction)
+            scored += 1
+        except GoldError as error:
+            golds.add(error)
+            result = scorer.failed(prediction, f"{UNUSABLE_GOLD}: {error.what}")
+        except PartError as error:
+            parts.add(error)
+            result = scorer.failed(prediction, f"{NOT_SCORED}: {error.what}")
+        yield replace(result, cluster=prediction.cluster[1]) if prediction.cluster else result
+    for unscored in (parts, golds):
+        unscored.tell(name, scored, scored + golds.count + parts.count)
+
+
+class _Unscored:
+    """Samples that cannot be scored for one kind of reason, of which the first few are named.
+
+    Attributes:
+        count: how many there are.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.count = 0
+        self._what = what
+        self._first: list[AisPromptError] = []
+
+    def add(self, error: AisPromptError) -> None:
+        """Count one more."""
+        self.count += 1
+        if self.count <= _NAMED + 1:
+            self._first.append(error)
+
+    def tell(self, name: str, scored: int, total: int) -> None:
+        """Warn of them.
+
+        Raises:
+            AisPromptError: the first of them, if no sample was scored.
+        """
+        if self._first and not scored:
+            raise self._first[0]
+        if self._first:
+            what = f"[{name}] {self.count} of {total} {self._what}; these samples count as failed"
+            logger.warning("%s:\n  %s", what, "\n  ".join(_shortened([str(fault) for fault in self._first])))
+
+
+def _refuse_doubled(names: list[str], origin: str) -> None:
+    """A sample counts once.
+
+    Raises:
+        DataError: there are such ids.
+    """
+    if names:
+        what = f"{len(names)} ids stand there more than once: {', '.join(_shortened(names))}"
+        raise DataError(what, where=origin, fix=_AGAIN)
+
+
+def _shortened(names: list[str]) -> list[str]:
+    return names if len(names) <= _NAMED else [*names[:_NAMED], "…"]

@@ -1,0 +1,108 @@
+"""Scoring of one sample: what the answer is, and how it compares with the gold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.errors import AisPromptError, DataError, GoldError, PartError
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.plan.build import Postprocessor
+from ais_prompt.types import REFUSAL, Extraction, Prediction, SampleScore, Score, Status
+from ais_prompt.utils.guard import exception_line
+
+CUT: Final = "cut at max_out_len"
+NO_TEXT: Final = "empty answer"
+NOTHING_FOUND: Final = "no answer found"
+UNCLOSED: Final = "unclosed thought"
+UNUSABLE_GOLD: Final = "unusable gold"
+NOT_SCORED: Final = "scoring failed"
+
+SAME: Final = "give the same number of answers to each question, null where there is none"
+FIX: Final = "fix the postprocessor or evaluator, then `aisprompt score RUN`"
+
+
+class Scorer(Struct, frozen=True):
+    """The parts that score one data set."""
+
+    evaluator: Evaluator
+    answer_of: Postprocessor
+    gold_of: Postprocessor
+
+    def score(self, prediction: Prediction) -> SampleScore:
+        """The score of one sample: its status, and the metrics' values unless it failed.
+
+        Raises:
+            GoldError: the gold cannot be used; ``where`` names the sample.
+            PartError: a postprocessor or an evaluator failed.
+        """
+        where = f"sample {prediction.sample_id}, row {prediction.index}"
+        gold = self._gold(prediction, where)
+        if prediction.failed:
+            return SampleScore(prediction.sample_id, "failed", None, gold, reason=failure_kind(prediction))
+        if isinstance(prediction.prediction, list):
+            raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
+        try:
+            found = self.answer_of(prediction.prediction)
+            # Evaluators and files get plain text; where it was read is kept beside it.
+            answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
+            if _is_nothing(answer):
+                return self._unread(prediction, gold)
+            values = dict(self.evaluator.score(answer, gold))
+        except DataError as error:
+            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
+        except AisPromptError as error:
+            error.where = error.where or where
+            raise
+        except (TypeError, ValueError, AttributeError, LookupError) as error:  # what one of ours makes of odd values
+            raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
+        if prediction.truncated:
+            return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT, readings=readings)
+        reason = REFUSAL if prediction.refused else ""
+        return SampleScore(prediction.sample_id, "scored", answer, gold, values, reason, readings=readings)
+
+    def failed(self, prediction: Prediction, reason: str) -> SampleScore:
+        """A sample that has no part in the value."""
+        return SampleScore(prediction.sample_id, "failed", None, prediction.gold, reason=reason)
+
+    def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
+        """The scores of the data set."""
+        return self.evaluator.aggregate(samples)
+
+    def _gold(self, prediction: Prediction, where: str) -> Any:
+        try:
+            return self.gold_of(prediction.gold)
+        except PartError:
+            raise
+        except AisPromptError as error:
+            raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
+        except Exception as error:  # what one of ours makes of odd values
+            what = f"dataset_postprocessor raised {exception_line(error)}"
+            raise GoldError(what, where=where, fix=FIX) from error
+
+    def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
+        """An answer in which nothing was found; a truncated one is counted as such."""
+        status: Status = "truncated" if prediction.truncated else "unparsed"
+        values = dict.fromkeys(self.evaluator.metrics, 0.0)
+        return SampleScore(prediction.sample_id, status, None, gold, values, _why_unread(prediction))
+
+
+def _why_unread(prediction: Prediction) -> str:
+    if any(completion.unclosed for completion in prediction.completions):
+        return UNCLOSED
+    if prediction.truncated:
+        return CUT
+    if prediction.refused:
+        return REFUSAL
+    return NO_TEXT if _is_nothing(prediction.prediction) else NOTHING_FOUND
+
+
+def failure_kind(prediction: Prediction) -> str:
+    """The kind of the first failure."""
+    return next(completion.failure.kind for completion in prediction.completions if completion.failure)
+
+
+def _is_nothing(answer: Any) -> bool:
+    return answer is None or (isinstance(answer, str) and not answer.strip())

@@ -1,0 +1,111 @@
+"""The score of a task under every plausible postprocessor: does it depend on how answers are read?"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import random
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from ais_prompt.errors import AisPromptError
+from ais_prompt.plan.build import build_postprocessor
+from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types import PartSpec, Prediction, SampleScore
+from ais_prompt.types.sensitivity import OtherReading, Sensitivity
+
+MOST: Final = 1_000
+"""Samples that are read again; of more, so many are drawn, always the same ones."""
+SEED: Final = 0
+
+_OPTIONS: Final = ("first_option_postprocess", "last_option_postprocess")
+_NUMBERS: Final = ("gsm8k_postprocess", "math_postprocess_v2")
+PLAUSIBLE: Final[Mapping[str, Sequence[str]]] = {
+    **dict.fromkeys((*_OPTIONS, "first_capital_postprocess", "last_capital_postprocess"), _OPTIONS),
+    **dict.fromkeys(("first-capital", "last-capital"), _OPTIONS),
+    **dict.fromkeys((*_NUMBERS, "first_number_postprocess"), _NUMBERS),
+}
+"""Configured postprocessor → those that could be in its place: of options, and of numbers and mathematics."""
+
+ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
+"""Makes what scores one sample with a postprocessor."""
+
+
+def others_than(spec: PartSpec | None) -> list[PartSpec]:
+    """Return the postprocessors that could be in the place of the configured one, and OpenCompass' of its name.
+
+    Arguments such as ``options`` go along where they are understood. There is none for a postprocessor of the user's
+    own, nor for one of texts and programs.
+    """
+    if spec is None:
+        return []
+    own = spec.type.removesuffix("_peer")
+    names = [*PLAUSIBLE.get(own, ()), f"{own}_peer"] if own in PLAUSIBLE else []
+    known = [name for name in names if name != spec.type and name in POSTPROCESSORS.names()]
+    return [PartSpec(name, _understood(name, spec.args), spec.where) for name in known]
+
+
+def sensitivity(
+    configured: PartSpec, predictions: Iterator[Prediction], count: int, scorer_of: ScorerOf, metric: str
+) -> Sensitivity | None:
+    """Score a task again with other postprocessors; None if there is none, or no sample can be read again.
+
+    Args:
+        configured: the postprocessor of the data set.
+        predictions: of the task, as many as ``count``.
+        count: how many samples there are.
+        scorer_of: as in `ScorerOf`.
+        metric: the main metric of the evaluator.
+    """
+    specs = [configured, *others_than(configured)]
+    if len(specs) == 1:
+        return None
+    drawn = set(random.Random(SEED).sample(range(count), MOST)) if count > MOST else None
+    scorers = [scorer_of(spec) for spec in specs]
+    rows: list[list[float]] = []
+    for number, prediction in enumerate(predictions):
+        if (drawn is None or number in drawn) and (row := _values(scorers, prediction, metric)):
+            rows.append(row)
+    if len(rows) < 2:
+        return None
+    own, *others = zip(*rows, strict=True)
+    found = [
+        OtherReading(spec.type, statistics.fmean(values), sum(a != b for a, b in zip(own, values, strict=True)))
+        for spec, values in zip(specs[1:], others, strict=True)
+    ]
+    stderr = statistics.stdev(own) / math.sqrt(len(own))
+    return Sensitivity(configured.type, statistics.fmean(own), stderr, len(rows), count, tuple(found))
+
+
+def warning_of(found: Sensitivity, *, fraction: bool) -> str | None:
+    """Say which postprocessors give another score; None if none is more than a standard error away."""
+    if not found.far:
+        return None
+    scale, unit = (100, " points") if fraction else (1, "")
+    far = [
+        f"{other.postprocessor} {scale * (other.score - found.score):+.1f}{unit} ({other.changed} samples)"
+        for other in found.far
+    ]
+    drawn = "" if found.samples == found.of else f" of {found.of:,}, drawn at random"
+    return (
+        f"the score depends on how answers are read: {', '.join(far)}; {found.postprocessor} has "
+        f"{scale * found.score:.1f} with a standard error of {scale * found.stderr:.1f} "
+        f"({found.samples:,} samples{drawn})"
+    )
+
+
+def _values(
+    scorers: Sequence[Callable[[Prediction], SampleScore]], prediction: Prediction, metric: str
+) -> list[float] | None:
+    """The value of a sample under each postprocessor; None if it failed, or its gold cannot be used."""
+    try:
+        samples = [scorer(prediction) for scorer in scorers]
+    except AisPromptError:
+        return None
+    return None if samples[0].status == "failed" else [sample.values.get(metric, 0.0) for sample in samples]
+
+
+def _understood(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = inspect.signature(build_postprocessor(PartSpec(name, {}, ""))).parameters
+    return {key: value for key, value in args.items() if key in parameters}

@@ -1,0 +1,1 @@
+"""Rows of scores with intervals and averages, as values."""

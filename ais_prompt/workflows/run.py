@@ -1,0 +1,246 @@
+"""The whole program: load, check, partition, run, report."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from ais_prompt.config.render import hidden_again, render_config
+from ais_prompt.engine.infer import infer
+from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.models.base import Model
+from ais_prompt.models.identity import address_of
+from ais_prompt.plan.build import build_model
+from ais_prompt.plan.partition import partition
+from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.report.html import forget_report, write_report
+from ais_prompt.report.progress import RunProgress, run_progress
+from ais_prompt.report.speed import write_speed
+from ais_prompt.report.summary import write_summary
+from ais_prompt.runners.local import internal_error, run_local
+from ais_prompt.scoring.early_stop import GateWatch
+from ais_prompt.scoring.score import isolation_of, score, stored_scores
+from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.find import find_run_folder
+from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.lock import lock_run
+from ais_prompt.store.results import read_questions
+from ais_prompt.store.run_record import RunRecord
+from ais_prompt.store.session import recorded
+from ais_prompt.summary.averages import select, with_averages
+from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
+from ais_prompt.types import Gate, ModelSpec, RunSpec, Speed, TaskSpec
+from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.temporary import remove_leftovers
+
+logger = logging.getLogger(__name__)
+
+RunMode: TypeAlias = Literal["all", "infer", "eval", "viz"]
+
+
+class RunResult(Struct, frozen=True):
+    """What a run leaves behind.
+
+    Attributes:
+        outcomes: how each task ended.
+        rows: of the summary, those for people.
+        failed, asked: samples that failed, because of the model, a judge or the gold; and samples in all.
+        reasons: why answers failed → how many of them.
+        speeds: task → how fast its served model answered.
+        isolation: task → how the programs of its answers were kept apart from the machine.
+    """
+
+    outcomes: Sequence[TaskOutcome]
+    rows: Sequence[Row]
+    failed: int
+    asked: int
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    speeds: Mapping[str, Speed] = field(default_factory=dict)
+    isolation: Mapping[str, str] = field(default_factory=dict)
+
+
+def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
+    """See whether the models can be used at all, and find or make the run folder.
+
+    Args:
+        spec: a checked config.
+        mode: as in `run`; scoring and summary alone need ``reuse``.
+        reuse: ``latest`` or the name of the run folder to be taken up again; None makes a new one.
+
+    Raises:
+        ModelError: a model surely cannot be used.
+        ConfigError: there is no such run folder, or none can be made.
+    """
+    if mode in ("eval", "viz") and reuse is None:
+        raise ConfigError(f"-m {mode} works on a run that is there already", fix="add -r, or -r TIMESTAMP")
+    for model in _asked(spec, mode):
+        _preflight(model)
+    return find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
+
+
+def run(
+    spec: RunSpec,
+    folder: RunFolder,
+    mode: RunMode = "all",
+    command: str = "",
+    warnings: Sequence[PromptWarning] = (),
+    stop_early: Sequence[Gate] = (),
+    *,
+    with_report: bool = True,
+) -> RunResult:
+    """Run every model on every data set, and leave predictions, scores and a summary in the run folder.
+
+    Args:
+        spec: a checked config.
+        folder: from `open_run`.
+        mode: everything, only inference, only scoring, or only the summary.
+        command: the command line without secrets, for the record.
+        warnings: of the prompts, to be said before anything is asked.
+        stop_early: ask of each data set only until all of these gates that concern it are decided.
+        with_report: write ``report.html``, which takes longer than the scores; else one of earlier scores is removed.
+
+    Raises:
+        AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
+        Interrupted: stopped by Ctrl-C; everything so far is kept.
+    """
+    tasks = partition(spec)
+    with lock_run(folder), logging_to(folder.logs / "run.log"):
+        logger.info("session begins: %s", command)
+        remove_leftovers(folder.root.rglob(".*.tmp"))
+        if mode in ("all", "infer"):
+            for warning in warnings:
+                logger.warning("%s", warning)
+        _hide_again(folder)
+        addresses = _addresses(spec, mode)
+        record = RunRecord(folder, render_config(spec.resolved), command, addresses)
+        if record.changes:
+            logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
+        for abbr, before in record.moved.items():
+            logger.warning(
+                "%s: earlier answers came from %s, now %s is asked; answers to the same prompts are kept",
+                *(abbr, before, addresses[abbr]),
+            )
+        with recorded(record, folder):
+            watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
+            outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache, watch))
+            rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
+            chosen = select(rows, spec.summary.entries)
+            write_summary(folder.summary_dir, rows, chosen)
+            speeds = record.speeds(tasks)
+            write_speed(folder.summary_dir, speeds)
+            record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
+            if with_report:
+                write_report(folder)
+            else:
+                forget_report(folder)
+    by_name = {outcome.name: outcome for outcome in outcomes}
+    failed = sum(_failed(task, by_name[task.name], record) for task in tasks)
+    asked = sum(record.samples(task) or 0 for task in tasks)
+    return RunResult(outcomes, chosen, failed, asked, _reasons(outcomes), speeds, record.isolation)
+
+
+def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:
+    """How many samples of a task failed; before they are scored only those without an answer are known."""
+    by_score = outcome.scores[0].failed_samples if outcome.scores else None
+    return record.unanswered(task) if by_score is None else by_score
+
+
+def _reasons(outcomes: Sequence[TaskOutcome]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for outcome in outcomes:
+        for reason, count in outcome.scores[0].reasons.items() if outcome.scores else ():
+            state, _, why = reason.partition(": ")
+            if state == "failed":
+                found[why] += count
+    return dict(found.most_common())
+
+
+def _hide_again(folder: RunFolder) -> None:
+    """Hide what an earlier version left open in ``config.py``, before the session notes what changed."""
+    if folder.config_file.exists():
+        with reading(folder.config_file, fix="start a new run without -r"):
+            written = folder.config_file.read_text("utf-8", "replace")
+        if (hidden := hidden_again(written)) != written:
+            with replacing(folder.config_file) as stream:
+                stream.write(hidden.encode("utf-8", "backslashreplace"))
+
+
+def _asked(spec: RunSpec, mode: RunMode) -> Iterator[ModelSpec]:
+    """The models and judges that are asked in a mode."""
+    if mode in ("all", "infer"):
+        yield from spec.models
+    if mode in ("all", "eval"):
+        yield from (dataset.eval.judge.model for dataset in spec.datasets if dataset.eval.judge is not None)
+
+
+def _addresses(spec: RunSpec, mode: RunMode) -> dict[str, str]:
+    """``abbr`` of each model that is asked and served → its address; of one that cannot be built its task will tell."""
+    found = {}
+    for model in _asked(spec, mode):
+        with suppress(AisPromptError):
+            found[model.abbr] = address_of(build_model(model))
+    return {abbr: address for abbr, address in found.items() if address is not None}
+
+
+def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
+    return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))
+
+
+def _preflight(spec: ModelSpec) -> None:
+    try:
+        build_model(spec).preflight()
+    except AisPromptError as error:
+        error.where = error.where or spec.where
+        raise
+
+
+def _outcomes(
+    tasks: Sequence[TaskSpec],
+    mode: RunMode,
+    folder: RunFolder,
+    record: RunRecord,
+    cache: Path | None,
+    watch: Callable[[TaskSpec, int], GateWatch] | None,
+) -> Iterator[TaskOutcome]:
+    asks = mode in ("all", "infer")
+    with run_progress([task.name for task in tasks] if asks else []) as progress:
+        if not asks:
+            for task in tasks:
+                yield _scored(task, folder, record, progress, again=mode == "eval")
+            return
+
+        def work(task: TaskSpec, model: Model) -> None:
+            watch_of = partial(watch, task) if watch else None
+            facts = infer(task, model, folder, progress.task, cache, watch_of=watch_of, addresses=record.addresses)
+            record.add_task(task, facts)
+
+        for task, error in run_local(tasks, work):
+            if error is not None:
+                logger.info("%s failed", task.name, exc_info=error)
+                yield TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
+            elif mode == "infer":
+                yield TaskOutcome(task.model.abbr, task.dataset.abbr, predictions_only=True)
+            else:
+                yield _scored(task, folder, record, progress, again=True)
+
+
+def _scored(task: TaskSpec, folder: RunFolder, record: RunRecord, progress: RunProgress, *, again: bool) -> TaskOutcome:
+    try:
+        if again:
+            scores = score(task, folder, progress.task, record.samples(task), record.stopped_of(task))
+            if isolation := isolation_of(task):
+                record.add_isolation(task, isolation)
+        else:
+            scores = stored_scores(task, folder)
+    except AisPromptError as error:
+        return TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
+    except Exception as error:
+        return TaskOutcome(task.model.abbr, task.dataset.abbr, error=internal_error(error))
+    return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)

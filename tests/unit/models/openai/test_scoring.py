@@ -1,0 +1,337 @@
+"""Texts scored through a server, over real sockets; the server's numbers are those of a model that counts letters."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ais_prompt.errors import ConfigError, ModelError, PromptError
+from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
+from ais_prompt.models.openai.scoring import PROBE, REMEMBERED
+from ais_prompt.models.traffic.retry import Backoff
+from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Request, Scoring
+from tests.servers import ROOT, MockServer, mock_server
+from tools.mock_scoring import LetterModel
+
+KEY = "sk-proj-0123456789abcdefABCDEF"
+LETTERS = LetterModel()
+WAYS = ("echo", "prompt_logprobs")
+NEITHER = {"ignore": ["echo", "prompt_logprobs"]}
+MESSAGES = (Message("user", "Is it so?"), Message("assistant", "It is so: A"))
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[MockServer]:
+    with mock_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: MockServer) -> MockServer:
+    running.follow()
+    return running
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def completions(server: MockServer, **arguments: Any) -> OpenAIModel:
+    return in_a_hurry(OpenAICompletionModel("mock", server.base_url, **arguments))
+
+
+def chat(server: MockServer, **arguments: Any) -> OpenAIModel:
+    return in_a_hurry(OpenAIChatModel("mock", server.base_url, **arguments))
+
+
+def in_a_hurry(model: OpenAIModel) -> OpenAIModel:
+    model.backoff = Backoff(model.backoff.retries, first=0.01)
+    return model
+
+
+async def asked(model: OpenAIModel, *texts: tuple[Prompt, Scoring]) -> list[Completion]:
+    await model.open()
+    try:
+        return await asyncio.gather(*(model.complete(Request("s", *text)) for text in texts))
+    finally:
+        await model.aclose()
+
+
+def score(model: OpenAIModel, prompt: Prompt, **scoring: Any) -> Completion:
+    [completion] = asyncio.run(asked(model, (prompt, Scoring(**scoring))))
+    return completion
+
+
+def likelihood(model: OpenAIModel, prompt: Prompt, **scoring: Any) -> Likelihood:
+    completion = score(model, prompt, **scoring)
+    assert completion.failure is None
+    assert completion.likelihood is not None
+    return completion.likelihood
+
+
+def failure(model: OpenAIModel, prompt: Prompt, **scoring: Any) -> Failure:
+    completion = score(model, prompt, **scoring)
+    assert completion.likelihood is None
+    assert completion.failure is not None
+    return completion.failure
+
+
+def nll(text: str, after: int = 1) -> float:
+    """Of the tokens from number ``after`` on, as the model itself says."""
+    return -math.fsum(token.log_prob or 0.0 for token in LETTERS.read(text)[after:])
+
+
+def sent(server: MockServer) -> list[dict[str, Any]]:
+    """The bodies after the probe."""
+    return [request["body"] for request in server.requests() if request["body"].get("prompt") != PROBE]
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_whole_text(server: MockServer, via: Any) -> None:
+    completion = score(completions(server, logprobs_via=via), "Is it so? Ça va.")
+    assert completion.likelihood == Likelihood(pytest.approx(nll("Is it so? Ça va.")), 6, 7, 17)
+    assert (completion.usage.prompt_tokens, completion.finish_reason, completion.attempts) == (7, "stop", 1)
+    assert 0 < completion.seconds < 10
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_continuation(server: MockServer, via: Any) -> None:
+    found = likelihood(completions(server, logprobs_via=via), "Is it", continuation=" so?")
+    assert found == Likelihood(pytest.approx(nll("Is it so?", 2)), 2, 2, 4)
+    merged = likelihood(completions(server, logprobs_via=via), "Is it ", continuation="so?")
+    assert merged == Likelihood(pytest.approx(nll("Is it so?", 2)), 2, 2, 3, merged=True)
+    alone = likelihood(completions(server, logprobs_via=via), "", continuation="Is it so?")
+    assert alone == Likelihood(pytest.approx(nll("Is it so?")), 3, 3, 9)
+
+
+def test_a_prompt_is_asked_about_once_for_all_its_continuations(server: MockServer) -> None:
+    async def one_after_the_other(model: OpenAIModel, prompts: list[str]) -> list[Completion]:
+        await model.open()
+        try:
+            return [await model.complete(Request("s", prompt, Scoring(" so"))) for prompt in prompts]
+        finally:
+            await model.aclose()
+
+    asyncio.run(one_after_the_other(completions(server), ["Is it"] * 3))
+    assert [body["prompt"] for body in sent(server)] == ["Is it", *["Is it so"] * 3]
+    many = [f"Is it {number}" for number in range(REMEMBERED + 2)]
+    found = asyncio.run(one_after_the_other(completions(server), [*many, many[-1], many[0]]))
+    assert {completion.likelihood.tokens for completion in found if completion.likelihood} == {1}
+    asked_alone = [body["prompt"] for body in sent(server)[4:] if body["prompt"] in many]
+    assert asked_alone == [*many, many[0]]
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_what_has_no_tokens_is_not_asked(server: MockServer, via: Any) -> None:
+    model = completions(server, logprobs_via=via)
+    for prompt, scoring in [("", Scoring()), ("Is", Scoring("")), ("", Scoring(""))]:
+        [completion] = asyncio.run(asked(model, (prompt, scoring)))
+        assert completion.failure is not None
+        assert completion.failure.kind == "no_tokens"
+    assert sent(server) == []
+    assert failure(model, "Is").kind == "no_tokens"
+
+
+def test_the_way_is_found_out_once(server: MockServer) -> None:
+    texts = [(f"Is it {number}?", Scoring()) for number in range(8)]
+    found = asyncio.run(asked(completions(server), *texts))
+    assert [answer.likelihood.nll for answer in found if answer.likelihood] == [
+        pytest.approx(nll(text)) for text, _ in texts
+    ]
+    bodies = [request["body"] for request in server.requests()]
+    assert [body["prompt"] for body in bodies[:1]] == [PROBE]
+    assert len(bodies) == 9
+    assert all(body["prompt_logprobs"] == 0 and body["temperature"] == 0.0 for body in bodies)
+
+
+def test_nothing_is_tried_where_nothing_is_scored(server: MockServer) -> None:
+    model = completions(server)
+    [completion] = asyncio.run(generated(model, "1+2=?"))
+    assert completion.text == "3"
+    assert server.stats()["requests"] == 1
+
+
+async def generated(model: OpenAIModel, *prompts: str) -> list[Completion]:
+    await model.open()
+    try:
+        return [await model.complete(Request("s", prompt, model.decoding(None, ()))) for prompt in prompts]
+    finally:
+        await model.aclose()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"ignore": ["prompt_logprobs"]},
+        {"asks": "prompt_logprobs", "status": 400, "body": {"error": {"message": "unknown field"}}},
+        {"asks": "prompt_logprobs", "status": 500, "body": {"error": {"message": "crash"}}},
+    ],
+)
+def test_a_server_without_the_first_way_is_asked_the_second(server: MockServer, rule: dict[str, Any]) -> None:
+    server.follow(rule)
+    found = likelihood(completions(server, retry=1), "Is it so?")
+    assert found.nll == pytest.approx(nll("Is it so?"))
+    assert all(body["echo"] and body["logprobs"] == 1 for body in sent(server))
+
+
+def test_a_server_that_cannot_score_says_so_before_the_first_text(server: MockServer) -> None:
+    server.follow(
+        {"asks": "prompt_logprobs", "status": 400, "body": {"error": {"message": "{authorization}?"}}}, NEITHER
+    )
+    with pytest.raises(ModelError, match="does not tell how likely a prompt is") as raised:
+        score(completions(server), "Is it so?")
+    assert "prompt_logprobs: http_400: Bearer ***?" in str(raised.value)
+    assert "echo: no_logprobs: the answer does not begin with the prompt" in str(raised.value)
+    assert "a local model" in raised.value.fix
+    assert KEY not in str(raised.value)
+    assert sent(server) == []
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_a_prescribed_way_is_the_only_one(server: MockServer, via: str) -> None:
+    server.follow({"ignore": [via]})
+    with pytest.raises(ModelError, match=f"a prompt is \\({via}: no_logprobs"):
+        score(completions(server, logprobs_via=via), "Is it so?")
+    assert server.stats()["requests"] == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"status": 401, "body": {"error": {"message": "no such key"}}}, "http_401: no such key"),
+        ({"drop": "before"}, "connection: "),
+    ],
+)
+def test_a_server_that_cannot_be_asked_is_not_said_to_lack_something(
+    server: MockServer, rule: dict[str, Any], words: str
+) -> None:
+    server.follow(rule)
+    with pytest.raises(ModelError, match="cannot be asked to score a text") as raised:
+        score(completions(server, retry=0), "Is it so?")
+    assert words in str(raised.value)
+    assert server.stats()["requests"] == 1
+
+
+def test_what_fails_in_passing_is_asked_again(server: MockServer) -> None:
+    server.follow({"text": "so", "times": 2, "status": 503}, {"text": "three", "times": 1, "raw": "<html>"})
+    completion = score(completions(server), "Is it", continuation=" so")
+    assert completion.likelihood is not None
+    assert completion.likelihood.nll == pytest.approx(nll("Is it so", 2))
+    assert completion.attempts == 3
+
+
+def test_every_request_of_a_text_keeps_to_the_rate(server: MockServer) -> None:
+    model = completions(server, request_rate=20.0)
+    started = time.monotonic()
+    found = asyncio.run(asked(model, ("Is it", Scoring(" so")), ("It is", Scoring(" so"))))
+    assert all(completion.likelihood for completion in found)
+    assert server.stats()["requests"] == 5
+    assert time.monotonic() - started > 4 / 20.0
+
+
+def test_a_prompt_that_is_known_to_be_too_long_is_not_sent(server: MockServer) -> None:
+    path = str(ROOT / "configs" / "data" / "demo_model")
+    model = completions(server, tokenizer_path=path, max_seq_len=10)
+    assert failure(model, "Question: 1+2=? Answer: 3").kind == "too_long"
+    assert server.stats()["requests"] == 0
+    assert likelihood(model, "1+2").tokens > 0
+
+
+def test_what_fails_for_good_is_a_failure_of_one_text(server: MockServer) -> None:
+    server.follow(
+        {"text": "long", "status": 400, "body": {"error": {"message": "maximum context length is 4 {authorization}"}}}
+    )
+    bad, good = asyncio.run(asked(completions(server), ("It is long", Scoring()), ("It is so", Scoring())))
+    assert bad.failure == Failure("too_long", f"maximum context length is 4 Bearer *** ({server.base_url}/completions)")
+    assert good.likelihood is not None
+
+
+@pytest.mark.parametrize("value", [None, -9999.0, 0.5])
+def test_a_number_that_is_none_is_a_failure_of_one_text(server: MockServer, value: Any) -> None:
+    entries = [None, {"7": {"logprob": -1.0}}, {"9": {"logprob": value}}]
+    server.follow({"text": "odd", "body": {"choices": [{"prompt_logprobs": entries}]}})
+    assert failure(completions(server), "It is odd").kind == "not_a_number"
+    assert likelihood(completions(server), "It is so").tokens == 2
+
+
+# Choices of one token
+
+
+def log_prob(prompt: str, choice: str) -> float:
+    return -nll(prompt + choice, len(LETTERS.read(prompt)))
+
+
+@pytest.mark.parametrize("via", WAYS)
+def test_choices(server: MockServer, via: Any) -> None:
+    likeliest = [token.text for token in LETTERS.likeliest("Is it", 5)]
+    choices = (likeliest[3], likeliest[0])
+    found = likelihood(completions(server, logprobs_via=via), "Is it", choices=choices)
+    assert found.choices == tuple(pytest.approx(log_prob("Is it", choice)) for choice in choices)
+    assert len(sent(server)) == 1
+    unlikely = (likeliest[1], " zebra")
+    found = likelihood(completions(server, logprobs_via=via), "Is it", choices=unlikely)
+    assert found.choices == tuple(pytest.approx(log_prob("Is it", choice)) for choice in unlikely)
+
+
+def test_choices_of_a_server_that_gives_no_alternatives(server: MockServer) -> None:
+    server.follow({"asks": "logprobs", "status": 400, "body": {"error": {"message": "logprobs must be 0"}}})
+    choices = tuple(token.text for token in LETTERS.likeliest("Is it", 2))
+    found = likelihood(completions(server), "Is it", choices=choices)
+    assert found.choices == tuple(pytest.approx(log_prob("Is it", choice)) for choice in choices)
+
+
+def test_choices_that_are_no_single_token(server: MockServer) -> None:
+    long = failure(completions(server), "Is it", choices=(" so big",))
+    assert (long.kind, long.fatal) == ("long_choice", True)
+    assert "' so big' is 2 tokens long" in long.message
+    assert failure(completions(server), "Is it ", choices=("zebra",)).kind == "merged_choice"
+
+
+# Messages
+
+
+def test_messages_are_scored_as_they_stand(server: MockServer) -> None:
+    text = "user: Is it so?\nassistant: It is so: A\n"
+    found = likelihood(chat(server), MESSAGES)
+    tokens = len(LETTERS.read(text))
+    assert found == Likelihood(pytest.approx(nll(text)), tokens - 1, tokens, len("Is it so?It is so: A"))
+    bodies = [request["body"] for request in server.requests()]
+    assert all(body["add_generation_prompt"] is False for body in bodies)
+    assert [body["messages"][0]["content"] for body in bodies] == [PROBE, "Is it so?"]
+
+
+@pytest.mark.parametrize("scoring", [{"continuation": " so"}, {"choices": ("A",)}])
+def test_nothing_can_come_after_messages(server: MockServer, scoring: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match="can score a whole prompt, but nothing that comes after it"):
+        score(chat(server), MESSAGES, **scoring)
+    assert server.stats()["requests"] == 0
+
+
+def test_a_chat_server_that_cannot_score(server: MockServer) -> None:
+    server.follow({"ignore": ["prompt_logprobs"]})
+    with pytest.raises(
+        ModelError, match="a prompt is \\(prompt_logprobs: no_logprobs: the reply has no prompt_logprobs "
+    ):
+        score(chat(server), MESSAGES)
+    with pytest.raises(ConfigError, match="logprobs_via cannot be 'echo'"):
+        chat(server, logprobs_via="echo")
+
+
+def test_what_cannot_be_scored_by_its_kind(server: MockServer) -> None:
+    image = Message("user", ({"type": "image_url", "image_url": {"url": "http://127.0.0.1/a.png"}},))
+    refused = failure(chat(server), (image,))
+    assert (refused.kind, refused.fatal) == ("cannot_score", True)
+    with pytest.raises(PromptError, match="is given text, not messages"):
+        score(completions(server), MESSAGES)
+
+
+def test_a_model_that_was_not_opened() -> None:
+    model = OpenAICompletionModel("mock", "http://127.0.0.1:9/v1")
+    with pytest.raises(ModelError, match="before it was opened"):
+        asyncio.run(model.complete(Request("s", "Is it so?", Scoring())))

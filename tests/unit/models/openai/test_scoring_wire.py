@@ -1,0 +1,141 @@
+"""What replies of servers say of the tokens of a prompt."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.openai.scoring_wire import TOP, read_scores, read_top, ways_of
+from ais_prompt.models.openai.text_scores import TextScores
+from ais_prompt.models.openai.wire import CHAT, COMPLETIONS
+from ais_prompt.types import Failure
+
+PROMPT = "So it"
+PROMPT_LOGPROBS, ECHO = ways_of(COMPLETIONS, None)
+
+
+def entry(token: int, value: Any, **others: Any) -> dict[str, Any]:
+    return {str(token): {"logprob": value, "rank": 1, "decoded_token": "x"}, **others}
+
+
+def echoed(tokens: list[Any], values: list[Any], *, text: str = "So it is", prompt_tokens: Any = 2) -> dict[str, Any]:
+    lists = {"tokens": tokens, "token_logprobs": values, "text_offset": [0] * len(tokens)}
+    return {"choices": [{"text": text, "logprobs": lists}], "usage": {"prompt_tokens": prompt_tokens}}
+
+
+def read(way: Any, reply: Any, status: int = 200) -> TextScores | Failure:
+    return read_scores(way, PROMPT, status, json.dumps(reply).encode())
+
+
+def kind(outcome: Any) -> tuple[str, str]:
+    assert isinstance(outcome, Failure)
+    return outcome.kind, outcome.message
+
+
+@pytest.mark.parametrize("place", ["reply", "choice"])
+def test_prompt_logprobs_name_tokens_by_their_ids(place: str) -> None:
+    told = {"prompt_logprobs": [None, entry(7, -1.5), entry(9, -2.0, **entry(3, -0.1))]}
+    reply = {"choices": [told if place == "choice" else {}], **(told if place == "reply" else {})}
+    assert read(PROMPT_LOGPROBS, reply) == TextScores(("", "7", "9"), (None, -1.5, -2.0))
+
+
+def test_echo_gives_the_tokens_before_the_answer() -> None:
+    reply = echoed(["So", " it", " is"], [None, -1.5, -0.1])
+    assert read(ECHO, reply) == TextScores(("So", " it"), (None, -1.5))
+
+
+@pytest.mark.parametrize("told", [2, None])
+def test_an_answer_without_text_may_have_a_token_or_none(told: int | None) -> None:
+    reply = echoed(["So", " it"], [None, -1.5], text=PROMPT, prompt_tokens=told)
+    assert read(ECHO, reply) == TextScores(("So", " it"), (None, -1.5))
+    if told:
+        ended = echoed(["So", " it", "</s>"], [None, -1.5, -0.1], text=PROMPT, prompt_tokens=told)
+        assert read(ECHO, ended) == TextScores(("So", " it"), (None, -1.5))
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ({"choices": [{"text": "is", "logprobs": None}]}, "echo was ignored"),
+        ({"choices": [{"logprobs": None}]}, "echo was ignored"),
+        ({"choices": [{"text": "So it is", "logprobs": None}]}, "has no logprobs with tokens and token_logprobs"),
+        ({"choices": [{"text": "So it is", "logprobs": {"content": []}}]}, "has no logprobs with tokens"),
+        (echoed(["So", " it", " is"], [None, -1.5]), "has no logprobs with tokens"),
+        (echoed([], [], text=PROMPT, prompt_tokens=0), "tells of no token"),
+        (echoed([" is"], [-0.1]), "the prompt has 2 tokens, and logprobs has 1"),
+        (echoed(["So", " it", " is"], [None, -1.5, -0.1], prompt_tokens=None), "the prompt has untold tokens"),
+        (echoed(["So", " it", " is"], [None, -1.5, -0.1], prompt_tokens=3), "the prompt has 3 tokens"),
+        (echoed(["So", " it", " is", " it"], [None, -1.5, -0.1, -2.0]), "the prompt has 2 tokens, and logprobs has 4"),
+        (echoed(["So", " it", " is"], [-9.0, -1.5, -0.1]), "the first token has a log-probability"),
+    ],
+    ids=str,
+)
+def test_an_echo_that_leaves_a_doubt_gives_no_number(reply: Any, words: str) -> None:
+    outcome = kind(read(ECHO, reply))
+    assert outcome[0] == "no_logprobs"
+    assert words in outcome[1]
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (None, "has no prompt_logprobs"),
+        ([], "has no prompt_logprobs"),
+        ({}, "has no prompt_logprobs"),
+        ([None, [1]], "is no list of {token: {logprob: ...}}"),
+        ([None, {}], "is no list of {token: {logprob: ...}}"),
+        ([None, {"7": -1.5}], "is no list of {token: {logprob: ...}}"),
+        ([entry(7, -1.5), entry(9, -2.0)], "the first token has a log-probability"),
+        ([None, entry(7, -1.5), entry(9, -2.0)], "the prompt has 2 tokens, and prompt_logprobs 3"),
+    ],
+    ids=str,
+)
+def test_prompt_logprobs_that_leave_a_doubt_give_no_number(told: Any, words: str) -> None:
+    reply = {"choices": [{"prompt_logprobs": told}], "usage": {"prompt_tokens": 2}}
+    outcome = kind(read(PROMPT_LOGPROBS, reply))
+    assert outcome[0] == "no_logprobs"
+    assert words in outcome[1]
+
+
+@pytest.mark.parametrize("way", [ECHO, PROMPT_LOGPROBS], ids=lambda way: way.name)
+def test_a_reply_of_another_form(way: Any) -> None:
+    for reply in ({}, [], {"choices": []}, {"choices": [3]}, "no"):
+        assert kind(read(way, reply))[0] == "bad_body"
+    assert kind(read_scores(way, PROMPT, 200, b"<html>"))[0] == "bad_body"
+    assert kind(read(way, {"error": {"message": "busy"}}, 503)) == ("http_503", "busy")
+    refused = read(way, {"error": {"message": "this model's maximum context length is 4"}}, 400)
+    assert kind(refused)[0] == "too_long"
+
+
+def top_reply(top: Any) -> bytes:
+    return json.dumps({"choices": [{"text": "a", "logprobs": {"top_logprobs": top}}]}).encode()
+
+
+def test_the_likeliest_next_tokens() -> None:
+    top = {letter: -float(number) for number, letter in enumerate("abcde")}
+    assert len(top) == TOP
+    assert read_top(200, top_reply([top])) == top
+    assert read_top(200, top_reply([{**top, "a": None, "f": -9999.0}])) == {k: top[k] for k in "bcde"}
+
+
+def test_tokens_that_became_one_are_not_taken_for_one() -> None:
+    """Two tokens with the same text leave one entry less."""
+    assert read_top(200, top_reply([{"a": -1.0, "b": -2.0, "c": -3.0, "d": -4.0}])) == {}
+
+
+@pytest.mark.parametrize("top", [None, [], [None], [[]], {}])
+def test_no_next_tokens(top: Any) -> None:
+    assert read_top(200, top_reply(top)) == {}
+    assert read_top(400, b"logprobs must be at most 1") == {}
+    assert kind(read_top(500, b"no"))[0] == "http_500"
+
+
+def test_what_a_server_may_be_asked() -> None:
+    assert [way.name for way in ways_of(CHAT, None)] == ["prompt_logprobs"]
+    assert [way.name for way in ways_of(COMPLETIONS, "echo")] == ["echo"]
+    with pytest.raises(ConfigError, match="cannot be 'echo' for chat/completions") as raised:
+        ways_of(CHAT, "echo")
+    assert "prompt_logprobs" in raised.value.fix

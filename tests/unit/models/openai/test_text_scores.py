@@ -1,0 +1,108 @@
+"""From log-probabilities that a server told to likelihoods."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, is_log_prob, single_token, whole
+from ais_prompt.types import Completion, Failure, Likelihood
+
+log_probs = st.floats(min_value=-50, max_value=0)
+
+
+def scores(tokens: str, *values: Any) -> TextScores:
+    return TextScores(tuple(tokens.split("|")), (None, *values))
+
+
+def likelihood_of(completion: Completion) -> Likelihood:
+    assert completion.failure is None
+    assert completion.likelihood is not None
+    return completion.likelihood
+
+
+def kind_of(completion: Completion) -> str:
+    assert completion.likelihood is None
+    assert completion.failure is not None
+    return completion.failure.kind
+
+
+def test_a_whole_text_is_scored_but_for_its_first_token() -> None:
+    found = likelihood_of(whole("So it ïs", scores("<s>|So| it| ïs", -1.0, -2.0, -0.5)))
+    assert found == Likelihood(nll=3.5, tokens=3, all_tokens=4, bytes=9)
+
+
+def test_a_continuation_is_what_it_adds() -> None:
+    found = likelihood_of(continuation(" is", scores("So| it", -1.0), scores("So| it| is", -1.01, -2.0)))
+    assert found == Likelihood(nll=2.0, tokens=1, all_tokens=1, bytes=3)
+
+
+def test_tokens_of_the_prompt_that_a_continuation_changes_are_scored_with_it() -> None:
+    found = likelihood_of(continuation("it", scores("So|is| ", -1.0, -3.0), scores("So|is| it", -1.0, -2.0)))
+    assert (found.nll, found.tokens, found.merged) == (2.0, 1, True)
+
+
+@pytest.mark.parametrize("before", [EMPTY, scores("<s>")])
+def test_after_nothing_all_tokens_but_the_first_are_scored(before: TextScores) -> None:
+    found = likelihood_of(continuation("So it", before, scores("<s>|So| it", -1.0, -2.0)))
+    assert (found.nll, found.tokens, found.all_tokens, found.merged) == (3.0, 2, 2, False)
+
+
+@given(st.lists(log_probs, min_size=1, max_size=30), st.data())
+def test_a_prompt_and_its_continuation_make_the_whole(values: list[float], data: st.DataObject) -> None:
+    """The chain rule: a text is as likely as its beginning, times its end after that."""
+    cut = data.draw(st.integers(1, len(values)))
+    tokens = tuple(map(str, range(len(values) + 1)))
+    text, start = TextScores(tokens, (None, *values)), TextScores(tokens[:cut], (None, *values)[:cut])
+    end = likelihood_of(continuation("x", start, text))
+    first = likelihood_of(whole("x", start)).nll if cut > 1 else 0.0
+    assert first + end.nll == pytest.approx(likelihood_of(whole("x", text)).nll)
+    assert end.tokens == len(tokens) - cut
+
+
+@pytest.mark.parametrize(("value", "merged"), [(-3.1, False), (-6.0, True)])
+def test_parts_of_a_character_are_told_apart_by_their_likelihood(value: float, merged: bool) -> None:
+    """Both parts are shown as a replacement character, whatever their bytes are."""
+    before, text = scores("a|\ufffd", -3.0), scores("a|\ufffd|b", value, -1.0)
+    found = likelihood_of(continuation("b", before, text))
+    assert found.merged is merged
+    assert found.nll == (1.0 if not merged else 7.0)
+
+
+@pytest.mark.parametrize("value", [None, math.nan, -math.inf, math.inf, -9999.0, 0.5, "-1.0", True, {}])
+def test_what_is_no_log_probability_is_a_failure(value: Any) -> None:
+    assert not is_log_prob(value)
+    assert kind_of(whole("ab", scores("a|b|c", -1.0, value))) == "not_a_number"
+    assert kind_of(continuation("c", scores("a|b", -1.0), scores("a|b|c", -1.0, value))) == "not_a_number"
+    failure = single_token("c", scores("a|b", -1.0), scores("a|b|c", -1.0, value))
+    assert isinstance(failure, Failure)
+    assert failure.message.startswith("token 3 of 3 has no log-probability")
+
+
+def test_what_is_missing_in_the_prompt_does_not_matter_to_its_continuation() -> None:
+    assert likelihood_of(continuation("c", scores("a|b", None), scores("a|b|c", None, -1.0))).nll == 1.0
+
+
+@pytest.mark.parametrize("value", [0, 0.0, -1, -700.5, 1e-7])
+def test_log_probabilities(value: float) -> None:
+    assert is_log_prob(value)
+
+
+def test_a_text_of_one_token_has_no_likelihood() -> None:
+    assert kind_of(whole("a", scores("a"))) == "no_tokens"
+    assert kind_of(continuation("b", scores("a|b", -1.0), scores("a|b", -1.0))) == "no_tokens"
+
+
+def test_a_choice_is_one_token_more() -> None:
+    before = scores("is| ", -1.0)
+    assert single_token("it", before, scores("is| |it", -1.0, -2.0)) == -2.0
+    long = single_token("it", before, scores("is| |i|t", -1.0, -2.0, -1.0))
+    assert isinstance(long, Failure)
+    assert (long.kind, long.fatal) == ("long_choice", True)
+    merged = single_token("it", before, scores("is| it", -1.0))
+    assert isinstance(merged, Failure)
+    assert (merged.kind, merged.fatal) == ("merged_choice", False)

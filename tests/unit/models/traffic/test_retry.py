@@ -1,0 +1,78 @@
+"""When to ask again, and how long to wait."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.models.traffic.retry import Attempt, Backoff, is_passing, read_retry_after
+from ais_prompt.types import Completion, Failure
+
+
+def failed(kind: str, retry_after: float | None = None) -> Attempt:
+    return Attempt(Completion(failure=Failure(kind, "words")), retry_after)
+
+
+def test_what_may_pass_is_asked_again() -> None:
+    passing = ["unreachable", "connection", "timeout", "broken_stream", "bad_body", "empty_choices"]
+    passing += [f"http_{status}" for status in (408, 409, 425, 429, 500, 502, 503, 504, 529)]
+    lasting = ["too_long"] + [f"http_{status}" for status in (301, 400, 401, 403, 404, 422)]
+    assert all(is_passing(Failure(kind, "")) for kind in passing)
+    assert not any(is_passing(Failure(kind, "")) for kind in lasting)
+
+
+@given(st.integers(1, 40), st.none() | st.floats(0, 300))
+def test_the_wait_grows_is_bounded_and_never_shorter_than_asked(asked: int, retry_after: float | None) -> None:
+    wait = Backoff(retries=40, first=0.5, longest=8).wait(failed("http_429", retry_after), asked, 300)
+    least = retry_after or 0
+    assert wait is not None
+    assert least <= wait <= least + min(8, 0.5 * 2 ** (asked - 1))
+
+
+def test_it_ends() -> None:
+    backoff = Backoff(retries=2)
+    assert backoff.wait(failed("timeout"), 2, 9) is not None
+    assert backoff.wait(failed("timeout"), 3, 9) is None
+    assert backoff.wait(Attempt(Completion("an answer")), 1, 9) is None
+    assert backoff.wait(failed("http_429", 3600), 1, 900) is None, "an hour is not waited for"
+    assert backoff.wait(failed("timeout"), 1, -5) is not None, "only a wait that the server asks for is bounded"
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("0", 0),
+        ("2", 2),
+        ("0.25", 0.25),
+        ("-5", 0),
+        (None, None),
+        ("", None),
+        ("soon", None),
+        ("nan", None),
+        ("1e999", None),
+        ("-inf", None),
+        ("9" * 30, 1e30),
+        ("0x10", None),
+        ("1,5", None),
+    ],
+)
+def test_retry_after_in_seconds(header: str | None, seconds: float | None) -> None:
+    assert read_retry_after(header) == seconds
+
+
+def test_retry_after_as_a_date() -> None:
+    soon = read_retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True))
+    assert soon is not None
+    assert 55 < soon <= 60
+    assert read_retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0
+    assert read_retry_after("Wed, 21 Oct 2015 07:28:00 -0000") == 0
+
+
+@given(st.text())
+def test_no_header_is_too_strange(header: str) -> None:
+    seconds = read_retry_after(header)
+    assert seconds is None or 0 <= seconds < float("inf")
