@@ -73,7 +73,7 @@ def without_index(text: str) -> str:
 
 def _kind_of(fault: AisPromptError) -> tuple[str, ...]:
     """What faults have in common that one mistake makes in every item of a list, as a loop does."""
-    # Behind the dot is a place in the data, which is another file for each data set.
+    # Behind the dot is a place in the data, which is another file for each dataset.
     place = fault.where.partition(" · ")[0]
     return type(fault).__name__, *map(without_index, (fault.what, place, fault.fix))
 

@@ -1,6 +1,6 @@
 """The small world of the demo model: sums, how they are put into words, and which of them are never trained on.
 
-Everything that both the data sets (`make_demo_data.py`) and the training text (`demo_documents.py`) say about
+Everything that both the datasets (`make_demo_data.py`) and the training text (`demo_documents.py`) say about
 arithmetic is said here once, above all the held-out split: a pair of operands belongs to the tests or to the
 training, in either order, with either sign, and in every form of question.
 """

@@ -123,7 +123,7 @@ def choice_accuracy(demo: DemoModel, test: Rows, *, shots: int) -> float:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One line of the model card: a data set, and how the model is asked."""
+    """One line of the model card: a dataset, and how the model is asked."""
 
     name: str
     data_set: str

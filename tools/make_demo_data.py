@@ -1,4 +1,4 @@
-"""Writes the demo data sets: small arithmetic in four forms, train rows for the shots and held-out test rows.
+"""Writes the demo datasets: small arithmetic in four forms, train rows for the shots and held-out test rows.
 
     python -m tools.make_demo_data                 # into configs/data/demo
 
@@ -79,7 +79,7 @@ def rows(name: str, split: str) -> Iterator[Row]:
 
 
 def write_all(folder: Path) -> None:
-    """Writes `<name>/<split>.jsonl` for all data sets below `folder`."""
+    """Writes `<name>/<split>.jsonl` for all datasets below `folder`."""
     for name in DATA_SETS:
         for split in ROWS:
             path = folder / name / f"{split}.jsonl"
@@ -88,11 +88,11 @@ def write_all(folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Write the demo data sets.")
+    parser = argparse.ArgumentParser(description="Write the demo datasets.")
     parser.add_argument("--output", type=Path, default=DATA_DIR, help="folder to write to (default: %(default)s)")
     folder = parser.parse_args().output
     write_all(folder)
-    print(f"Wrote {len(DATA_SETS)} data sets to {folder}")
+    print(f"Wrote {len(DATA_SETS)} datasets to {folder}")
 
 
 if __name__ == "__main__":

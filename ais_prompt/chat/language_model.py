@@ -65,7 +65,7 @@ class LanguageModelFormat:
         return "".join([self._begin, *written, "" if ends else self._end])
 
     def _without_rounds(self, prompt: PromptList, mode: Mode) -> str:
-        """The turns as the data set has them, where the meta template has no ``round``; a newline between them.
+        """The turns as the dataset has them, where the meta template has no ``round``; a newline between them.
 
         With no other word of the meta template, the model starts to write where the last turn of the rounds is BOT's.
         """

@@ -74,7 +74,7 @@ class MetaTemplate(Struct, frozen=True, dict=True):
 
     Attributes:
         round: the slots of a round in the order in which they are written; texts between them as they are. Empty if
-            the turns of the data set take its place.
+            the turns of the dataset take its place.
         reserved: roles outside of rounds, by name.
         begin, end: around the whole prompt, as the config has them: text or token ids for language models, turns for
             API models.
@@ -93,7 +93,7 @@ class MetaTemplate(Struct, frozen=True, dict=True):
         return any("{" in (slot.prompt or "") for slot in self.all_slots)
 
     def filled(self, values: Mapping[str, object]) -> MetaTemplate:
-        """The same with the columns of a row in its default prompts, as in the templates of data sets."""
+        """The same with the columns of a row in its default prompts, as in the templates of datasets."""
         marks = column_marks(values)
 
         def fill(slot: Slot | str) -> Any:

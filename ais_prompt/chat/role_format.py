@@ -20,7 +20,7 @@ from ais_prompt.utils.guard import guarded_call
 from ais_prompt.utils.places import defined_at
 
 ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
-"""Role of a data set's turn → role of a message, in the order of a round."""
+"""Role of a dataset's turn → role of a message, in the order of a round."""
 
 META_TEMPLATE: Final = parse_meta_template(
     {"round": [{"role": role, "api_role": name, "generate": role == "BOT"} for role, name in ROLE_NAMES.items()]}

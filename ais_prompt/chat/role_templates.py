@@ -1,6 +1,6 @@
 """Role templates: text that a model was trained to see before and after what each role says.
 
-They are torchtune's prompt templates under another name, because `PromptTemplate` is the data set's side here:
+They are torchtune's prompt templates under another name, because `PromptTemplate` is the dataset's side here:
 ``PromptTemplateInterface`` is `RoleTemplateInterface`, ``PromptTemplate`` is `RoleTemplate`, and the ready-made ones
 keep their names. Tags and messages are plain text; nothing is ever filled in.
 
@@ -32,7 +32,7 @@ class RoleTemplateInterface(Protocol):
 
     Attributes:
         unknown_roles: roles that the model was not trained to see; a turn with one of them takes its
-            ``fallback_role`` if the data set gives it one.
+            ``fallback_role`` if the dataset gives it one.
     """
 
     unknown_roles: Collection[str] = ()

@@ -46,10 +46,10 @@ def text_of_tokens(value: Any, tokenizer: Callable[[], Any], where: str) -> str:
 
 
 def text_of_turn(turn: Turn, key: str) -> str:
-    """``begin`` or ``end`` of a data set's turn: a text or a list of texts.
+    """``begin`` or ``end`` of a dataset's turn: a text or a list of texts.
 
     Raises:
-        PromptError: it is something else. A data set serves all models, so it cannot hold the token ids of one.
+        PromptError: it is something else. A dataset serves all models, so it cannot hold the token ids of one.
     """
     pieces = turn[key] if isinstance(turn[key], list | tuple) else [turn[key]]
     if not all(isinstance(piece, str) for piece in pieces):

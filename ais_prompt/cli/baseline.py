@@ -27,5 +27,5 @@ def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     made = make_baselines([open_run(run, work_dir) for run in runs])
     write_baseline(Path(output), made)
     samples = sum(len(task.values) for task in made.tasks)
-    click.echo(f"{output}: {samples} samples of {len(made.tasks)} data sets, from {made.run}")
+    click.echo(f"{output}: {samples} samples of {len(made.tasks)} datasets, from {made.run}")
     click.echo(alarm_words(made.tasks, made.runs))

@@ -16,8 +16,8 @@ from ais_prompt.cli.verb import Verb
 def check(gates: tuple[str, ...], **options: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
-    Types, arguments, templates, data files and columns are looked at, and one prompt is made for each model and data
-    set. All prompts are made again with other gold answers: where one changes, it tells the answer. The data is
+    Types, arguments, templates, data files and columns are looked at, and one prompt is made for each model and dataset
+    . All prompts are made again with other gold answers: where one changes, it tells the answer. The data is
     searched for golds in other columns, choices that look right, and questions that are copied (docs/leaks.md).
     Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
@@ -48,4 +48,4 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
                 for line in describe_claim(gate, dataset.abbr, len(read_dataset(dataset).test)):
                     click.echo(printable(line))
     models, datasets = len(spec.models), len(spec.datasets)
-    click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} data set{'s' * (datasets != 1)}.")
+    click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} dataset{'s' * (datasets != 1)}.")

@@ -38,7 +38,7 @@ def complete_config(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Return the models or data sets, as the option says, that can be named."""
+    """Return the models or datasets, as the option says, that can be named."""
     from ais_prompt.config.locate import list_shipped
 
     kind: str = param.name or ""

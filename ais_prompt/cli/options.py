@@ -29,7 +29,7 @@ _CONFIG_OPTIONS = (
         multiple=True,
         metavar="NAME…",
         shell_complete=complete_name,
-        help="Data set configs by name or pattern.",
+        help="Dataset configs by name or pattern.",
     ),
     click.option(
         "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."

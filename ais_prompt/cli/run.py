@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     help="More samples than this that failed: exit code 1.",
 )
 @gate_options
-@click.option("--stop-early", is_flag=True, help="Ask of each data set only until its gates are decided.")
+@click.option("--stop-early", is_flag=True, help="Ask of each dataset only until its gates are decided.")
 @click.pass_context
 def run(
     ctx: click.Context,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Score answers that were made elsewhere: JSONL with id or index, and prediction.",
 )
-@click.option("--dataset", metavar="ABBR", help="Which data set of CONFIG the FILE answers, if there are several.")
+@click.option("--dataset", metavar="ABBR", help="Which dataset of CONFIG the FILE answers, if there are several.")
 @click.option("--model", metavar="NAME", help="Who answered in FILE (default: the file's name).")
 @click.option(
     "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: datasets.0.eval_cfg.k=[1,4]."

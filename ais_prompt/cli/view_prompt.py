@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @click.command("view-prompt", cls=Verb)
 @source_options
-@click.option("-n", "--non-interactive", is_flag=True, help="Ask nothing: show the first model and data set.")
-@click.option("-a", "--all", "every", is_flag=True, help="Show every model with every data set.")
-@click.option("-p", "--pattern", metavar="PATTERN", help="Only data sets whose abbr contains this (with * and ?).")
+@click.option("-n", "--non-interactive", is_flag=True, help="Ask nothing: show the first model and dataset.")
+@click.option("-a", "--all", "every", is_flag=True, help="Show every model with every dataset.")
+@click.option("-p", "--pattern", metavar="PATTERN", help="Only datasets whose abbr contains this (with * and ?).")
 @click.option("-c", "--count", type=click.IntRange(min=1), default=1, show_default=True, help="Questions of each.")
 @click.option("--origins", is_flag=True, help="Tell where each piece comes from: data, template, example, format.")
 @click.option("--tokens", is_flag=True, help="Show the tokens and their ids, special ones with a star.")
@@ -66,14 +66,14 @@ def view_prompt(
 
 
 def _matching(tasks: Sequence[TaskSpec], pattern: str | None) -> list[TaskSpec]:
-    """The tasks of data sets that match."""
+    """The tasks of datasets that match."""
     from ais_prompt.errors import ConfigError
     from ais_prompt.utils.text import listed
 
     found = [task for task in tasks if pattern is None or fnmatchcase(task.dataset.abbr, f"*{pattern}*")]
     if not found:
         known = listed(dict.fromkeys(task.dataset.abbr for task in tasks))
-        raise ConfigError(f"no data set matches {pattern!r}", where="-p", fix=f"the config has: {known}")
+        raise ConfigError(f"no dataset matches {pattern!r}", where="-p", fix=f"the config has: {known}")
     return found
 
 
@@ -82,7 +82,7 @@ def _chosen(tasks: Sequence[TaskSpec], asking: bool) -> TaskSpec:
     if not asking:
         return tasks[0]
     model = _ask("model", list(dict.fromkeys(task.model.abbr for task in tasks)))
-    dataset = _ask("data set", list(dict.fromkeys(task.dataset.abbr for task in tasks)))
+    dataset = _ask("dataset", list(dict.fromkeys(task.dataset.abbr for task in tasks)))
     return next(task for task in tasks if (task.model.abbr, task.dataset.abbr) == (model, dataset))
 
 

@@ -16,10 +16,10 @@ from ais_prompt.utils.places import place
 
 
 def compose(models: Sequence[str], datasets: Sequence[str], overrides: Sequence[str] = ()) -> LoadedConfig:
-    """The models and data sets of the configs with these names; ``demo_*`` stands for all whose names match.
+    """The models and datasets of the configs with these names; ``demo_*`` stands for all whose names match.
 
     Raises:
-        ConfigError: a name is unknown or ambiguous, or its config cannot be read or has no models or data sets.
+        ConfigError: a name is unknown or ambiguous, or its config cannot be read or has no models or datasets.
     """
     origins: dict[str, tuple[Path, str]] = {}
     imports: list[str] = []

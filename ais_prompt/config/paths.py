@@ -25,7 +25,7 @@ def resolve_data_path(path: str, config_dir: Path | None) -> Path | None:
 
 
 def replace_paths(args: Mapping[str, Any], find: Callable[[str], Path | None]) -> dict[str, Any]:
-    """The arguments of a model or data set with every path that ``find`` finds in its place.
+    """The arguments of a model or dataset with every path that ``find`` finds in its place.
 
     ``data_files`` are left alone where ``path`` is a folder, because then they lie in that folder.
     """

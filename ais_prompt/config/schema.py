@@ -66,8 +66,8 @@ CONFIG: Final = Table(
     "The variables at the top of a config file. Other variables are helpers of your own.",
     (
         Key("models", "list of models", "what is evaluated", NEEDED),
-        Key("datasets", "list of data sets", "on what", NEEDED),
-        Key("summarizer", "dict", "which scores the summary shows, and averages of groups", "all data sets"),
+        Key("datasets", "list of datasets", "on what", NEEDED),
+        Key("summarizer", "dict", "which scores the summary shows, and averages of groups", "all datasets"),
         Key("gates", "list of texts", "conditions that decide the exit code: `'gsm8k*: accuracy >= 80%'`"),
         Key("work_dir", "text", "the folder of all runs", "`'outputs'`"),
         Key("run_name", "text", "the folder of this config below `work_dir`", "the name of the file"),
@@ -96,7 +96,7 @@ META_TEMPLATE: Final = Table(
     "What a model sees around and between the turns of a dialogue.",
     (
         Key("begin", "text or token ids; chat models: a turn or a list of turns", "in front of the whole prompt"),
-        Key("round", "list of roles and texts", "the roles of a round, in order", "the turns as the data set has them"),
+        Key("round", "list of roles and texts", "the roles of a round, in order", "the turns as the dataset has them"),
         Key("end", "text or token ids; no meaning for chat models", "behind a prompt that is scored"),
         Key("reserved_roles", "list of roles", "roles for `begin` and `end` of templates, outside of rounds"),
         Key("eos_token_id", "token id or list of them", "tokens that end an answer, besides the tokenizer's own"),
@@ -106,12 +106,12 @@ META_TEMPLATE: Final = Table(
 META_ROLE: Final = Table(
     "A role of a meta template",
     "models[i].meta_template.round[j]",
-    "The text around what one role says. A turn of a data set may have the same keys, which then count.",
+    "The text around what one role says. A turn of a dataset may have the same keys, which then count.",
     (
         Key("role", "text", "the name by which turns find it", NEEDED),
         Key("begin", "text, token id, or a list of them", "in front of what is said", "`''`"),
         Key("end", "text, token id, or a list of them", "behind it", "`''`"),
-        Key("prompt", "text with `{column}`", "what the role says where the data set says nothing"),
+        Key("prompt", "text with `{column}`", "what the role says where the dataset says nothing"),
         Key("generate", "True or False", "the model starts to write here", "`False`"),
         Key(
             "api_role",
@@ -146,7 +146,7 @@ ROLE_TEMPLATE: Final = Table(
 )
 
 DATASET: Final = Table(
-    "A data set",
+    "A dataset",
     "datasets[i]",
     "Further keys are arguments of the reader that `type` names.",
     (
@@ -233,8 +233,8 @@ SUMMARIZER: Final = Table(
     "summarizer",
     "Which rows the summary has.",
     (
-        Key("dataset_abbrs", "list of names, or of (name, metric)", "its rows, in order", "all data sets"),
-        Key("summary_groups", "list of groups", "averages over several data sets", "`[]`"),
+        Key("dataset_abbrs", "list of names, or of (name, metric)", "its rows, in order", "all datasets"),
+        Key("summary_groups", "list of groups", "averages over several datasets", "`[]`"),
         Key("type", "anything", "accepted from configs of OpenCompass, and not used"),
         Key("prompt_db", "anything", "accepted from configs of OpenCompass, and not used"),
     ),
@@ -243,10 +243,10 @@ SUMMARIZER: Final = Table(
 GROUP: Final = Table(
     "A group of the summary",
     "summarizer.summary_groups[i]",
-    "The average of several data sets. A group of which no data set is in the run is left out.",
+    "The average of several datasets. A group of which no dataset is in the run is left out.",
     (
         Key("name", "text", "the name of its row", NEEDED),
-        Key("subsets", "list of names, or of (name, metric)", "the data sets or groups in it", NEEDED),
+        Key("subsets", "list of names, or of (name, metric)", "the datasets or groups in it", NEEDED),
         Key("weights", "dict of name → number, or `'n'`", "their weights; `'n'`: the number of answers", "equal"),
     ),
 )

@@ -25,7 +25,7 @@ _QUANTITIES = 2 * _ORDERS + 2
 class BleuEvaluator:
     """BLEU in points from 0 to 100, by sacrebleu; several golds are several references.
 
-    The score of the data set is corpus BLEU, not a mean: n-grams and lengths are counted over all answers. One that
+    The score of the dataset is corpus BLEU, not a mean: n-grams and lengths are counted over all answers. One that
     could not be read counts as an empty text; one that failed is left out. Standard error and interval come from
     bootstrap resampling of the samples.
 

@@ -29,10 +29,10 @@ Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Pre
 
 
 class Desk(Struct, frozen=True, dict=True):
-    """What an inferencer works with: the data set's prompts and questions, and the model's format and settings.
+    """What an inferencer works with: the dataset's prompts and questions, and the model's format and settings.
 
     Attributes:
-        builder: the data set's side of the prompt.
+        builder: the dataset's side of the prompt.
         chat: the model's side of the prompt.
         model: who is asked.
         samples: all questions.
@@ -52,7 +52,7 @@ class Desk(Struct, frozen=True, dict=True):
         stop_tokens: Sequence[int] = (),
         seed: int | None = None,
     ) -> Decoding:
-        """How the model will generate, with what the data set asks for put in; None leaves it to the model."""
+        """How the model will generate, with what the dataset asks for put in; None leaves it to the model."""
         asked = (max_out_len, tuple(stop), tuple(stop_tokens), seed)
         if asked not in self._decodings:
             self._decodings[asked] = self._decoding(*asked)
@@ -140,7 +140,7 @@ class DialogueInferencer(Inferencer, Protocol):
         """The template that its dialogues are made with.
 
         Args:
-            template: the data set's ``prompt_template``; None if it has none.
+            template: the dataset's ``prompt_template``; None if it has none.
             reader: which columns there are.
         """
 

@@ -1,4 +1,4 @@
-"""`ChatInferencer`: dialogues as data sets for OpenCompass hold them."""
+"""`ChatInferencer`: dialogues as datasets for OpenCompass hold them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ais_prompt.types import ReaderSpec
 class ChatInferencer(MultiTurnGenInferencer):
     """Lets the model say what the assistant says in a chat.
 
-    The chat of a row is made of its columns, with the template of the data set or without any, by the rules of
+    The chat of a row is made of its columns, with the template of the dataset or without any, by the rules of
     `ais_prompt.prompts.chat.ChatTemplate`. A model's meta template frames it message by message.
 
     Args:

@@ -130,7 +130,7 @@ def check_named(labels: Sequence[Any] | None) -> tuple[Any, ...] | None:
 
 
 def labels_of(named: Sequence[Any] | None, desk: Desk) -> Sequence[Any]:
-    """The labels to choose from: those that the config names, else those of the data set.
+    """The labels to choose from: those that the config names, else those of the dataset.
 
     Raises:
         PromptError: nothing says which labels there are, or one is empty.

@@ -19,7 +19,7 @@ class LLInferencer:
     Compared are log-likelihoods summed over the tokens of the continuation. The labels are found as in `PPLInferencer`.
 
     Args:
-        labels: the labels, if the data set's own are not meant.
+        labels: the labels, if the dataset's own are not meant.
         continuation_column: the column with the continuation, exactly as it follows the prompt.
 
     Raises:

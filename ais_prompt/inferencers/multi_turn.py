@@ -61,7 +61,7 @@ class MultiTurnGenInferencer:
         return self.infer_mode != "last"
 
     def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template | None:  # noqa: ARG002
-        """The template of the data set as it is; whether it makes dialogues is asked of it by the prompt builder."""
+        """The template of the dataset as it is; whether it makes dialogues is asked of it by the prompt builder."""
         return template
 
     def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:

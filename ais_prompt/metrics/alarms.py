@@ -36,7 +36,7 @@ def alarms_per_year(datasets: int, runs: int, level: float = LEVEL) -> Alarms:
     Args:
         datasets: how many of them do not give the same answers every night.
         runs: in the baseline.
-        level: of the gate, for all data sets together.
+        level: of the gate, for all datasets together.
     """
     if not datasets:
         return Alarms(0.0, 0.0)

@@ -1,4 +1,4 @@
-"""The spread of an average over data sets, some of which may share questions."""
+"""The spread of an average over datasets, some of which may share questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ais_prompt.types import Spread
 
 
 class Part(Struct, frozen=True):
-    """One data set of a group.
+    """One dataset of a group.
 
     Attributes:
         weight: its share of the average; the shares of a group add up to 1.
@@ -36,7 +36,7 @@ def group_spread(parts: Sequence[Part]) -> Spread:
     the sum is that of independent parts, and twice the covariance of each pair.
 
     Args:
-        parts: each data set once.
+        parts: each dataset once.
     """
     spread = pooled((part.weight, part.spread) for part in parts)
     deviations: defaultdict[str, list[float]] = defaultdict(list)

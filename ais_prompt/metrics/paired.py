@@ -1,4 +1,4 @@
-"""Tests of right and wrong answers to the same questions, and of several data sets at once."""
+"""Tests of right and wrong answers to the same questions, and of several datasets at once."""
 
 from __future__ import annotations
 

@@ -30,5 +30,5 @@ def check_more_than_0(**values: float | None) -> None:
 
 
 def join_stops(own: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
-    """The stop texts of a model and of a data set, each once; empty ones would end every answer and are left out."""
+    """The stop texts of a model and of a dataset, each once; empty ones would end every answer and are left out."""
     return tuple(dict.fromkeys(word for word in (*own, *asked) if word))

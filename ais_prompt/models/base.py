@@ -27,7 +27,7 @@ class Model(Protocol):
 
     Attributes:
         prompt_style: what kind of prompt it wants.
-        max_out_len: most tokens to generate where the data set does not say.
+        max_out_len: most tokens to generate where the dataset does not say.
         max_seq_len: most tokens of a prompt, as in OpenCompass: in-context examples are left out until it has no more,
             and a prompt that is still longer is answered with the failure ``too_long``. None if there is no limit.
     """
@@ -43,7 +43,7 @@ class Model(Protocol):
         """
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
-        """How it will generate: its own settings, with the data set's ``max_out_len`` and ``stop`` put in."""
+        """How it will generate: its own settings, with the dataset's ``max_out_len`` and ``stop`` put in."""
 
     def tokenizer(self) -> Any | None:
         """A Hugging Face tokenizer without loading weights; None if the model has none at hand.

@@ -59,9 +59,9 @@ class ScriptedModel:
         fail_after: after so many answers or scripted failures every request fails, as if a server had gone away.
         die_after: after so many answers the process is killed (SIGKILL), to test that nothing is lost in a crash.
         max_concurrency: requests in flight at most.
-        max_out_len: most tokens of an answer, where the data set does not say.
+        max_out_len: most tokens of an answer, where the dataset does not say.
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
-        stop_words: texts that end an answer and are not part of it, besides those of the data set.
+        stop_words: texts that end an answer and are not part of it, besides those of the dataset.
 
     Raises:
         ConfigError: an answer or an expression cannot be understood, or a number is too small.

@@ -60,7 +60,7 @@ def call_postprocessors(spec: EvalSpec) -> None:
 
 
 def call_evaluator(evaluator: Evaluator) -> None:
-    """Score a blank answer, and a data set of that one sample.
+    """Score a blank answer, and a dataset of that one sample.
 
     Raises:
         PartError: something has the wrong type.

@@ -95,7 +95,7 @@ def build_chat_format(
 
 
 def read_dataset(spec: DatasetSpec) -> Dataset:
-    """The data set, read and cut to its ranges."""
+    """The dataset, read and cut to its ranges."""
     reader: Reader = build_part(READERS, spec.source)
     try:
         data = load_dataset(reader, spec.reader)
@@ -106,7 +106,7 @@ def read_dataset(spec: DatasetSpec) -> Dataset:
 
 
 def build_retriever(spec: DatasetSpec) -> Retriever:
-    """The retriever of a data set; it compares what ``reader_cfg`` names unless its config names something else."""
+    """The retriever of a dataset; it compares what ``reader_cfg`` names unless its config names something else."""
     reader, offered = spec.reader, {}
     if reader.input_template is not None and "input_columns" not in spec.infer.retriever.args:
         offered["input_template"] = reader.input_template
@@ -115,13 +115,13 @@ def build_retriever(spec: DatasetSpec) -> Retriever:
 
 
 def build_inferencer(spec: DatasetSpec) -> Inferencer:
-    """The inferencer of a data set."""
+    """The inferencer of a dataset."""
     inferencer: Inferencer = build_part(INFERENCERS, spec.infer.inferencer)
     return inferencer
 
 
 def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inferencer) -> PromptBuilder:
-    """The data set's side of the prompt."""
+    """The dataset's side of the prompt."""
     ice, prompt = (_template(part) for part in (spec.infer.ice_template, spec.infer.prompt_template))
     try:
         if isinstance(inferencer, DialogueInferencer):
@@ -156,7 +156,7 @@ def knows_stop_tokens(model: Model) -> bool:
 
 
 def build_evaluator(spec: EvalSpec) -> Evaluator | None:
-    """The evaluator of a data set; None if it only makes predictions."""
+    """The evaluator of a dataset; None if it only makes predictions."""
     if spec.evaluator is None:
         return None
     allowed = spec.allow_code_execution

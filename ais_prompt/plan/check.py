@@ -1,6 +1,6 @@
-"""All faults of a config at once, before any work: every type resolved, every argument bound, every data set read.
+"""All faults of a config at once, before any work: every type resolved, every argument bound, every dataset read.
 
-Then one prompt is made for each model and data set, which also shows what a person would want to know of it.
+Then one prompt is made for each model and dataset, which also shows what a person would want to know of it.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = Fa
 
 
 def _once(warnings: Iterable[PromptWarning]) -> Iterator[PromptWarning]:
-    """Yield each warning once; that of a loop over data sets with the number of those that share it."""
+    """Yield each warning once; that of a loop over datasets with the number of those that share it."""
     groups: dict[tuple[str, ...], list[PromptWarning]] = {}
     for one in dict.fromkeys(warnings):
         groups.setdefault(tuple(map(without_index, (one.what, one.where, one.fix))), []).append(one)
@@ -110,7 +110,7 @@ class _ModelSide(Struct, frozen=True):
 
 
 class _Question(Struct, frozen=True):
-    """The first question of a data set, and what its prompt is made of."""
+    """The first question of a dataset, and what its prompt is made of."""
 
     spec: DatasetSpec
     data: Dataset
@@ -250,7 +250,7 @@ def _ignored_examples(question: _Question) -> list[PromptWarning]:
 
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """Look for prompts of a data set that tell their answer: a fault if a template does, warnings of the data."""
+    """Look for prompts of a dataset that tell their answer: a fault if a template does, warnings of the data."""
     infer, data = question.spec.infer, question.data
     template = infer.prompt_template or infer.ice_template
     reader = question.spec.reader
@@ -269,7 +269,7 @@ def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarnin
 
 
 def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """Whether the judge of a data set can be asked about the first question, and the warnings of that prompt."""
+    """Whether the judge of a dataset can be asked about the first question, and the warnings of that prompt."""
     judge = question.spec.eval.judge
     if judge is None:
         return []

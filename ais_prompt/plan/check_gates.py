@@ -19,7 +19,7 @@ _OF_REPEATS: Final = re.compile(r"cons@\d+")
 
 
 def gate_faults(gates: Sequence[Gate], spec: RunSpec) -> list[ConfigError]:
-    """Return what is wrong with the gates of a run: no data set or metric is meant, or no result can keep to them.
+    """Return what is wrong with the gates of a run: no dataset or metric is meant, or no result can keep to them.
 
     Args:
         gates: those of the config and of the command line.
@@ -35,7 +35,7 @@ def _faults_alone(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
     names = _subjects(spec)
     if not any(gate.concerns(model, name) for model, name in names):
         known = ", ".join(dict.fromkeys(name for _, name in names))
-        yield _fault(gate, f"{gate.pattern!r} matches no data set", f"data sets are {known}; or write model/dataset")
+        yield _fault(gate, f"{gate.pattern!r} matches no dataset", f"datasets are {known}; or write model/dataset")
         return
     if gate.confidence is not None:
         yield from _faults_of_claim(gate, spec)
@@ -59,7 +59,7 @@ def _faults_of_claim(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
     elif not gate.limits_drop and gate.limit == (best if least else 0):
         yield _fault(gate, "no number of samples shows it", "lower the limit" if least else "raise the limit")
     elif not any(gate.concerns(model.abbr, dataset.abbr) for model in spec.models for dataset in spec.datasets):
-        yield _fault(gate, "a claim is about a data set, not an average of several", "leave out the confidence")
+        yield _fault(gate, "a claim is about a dataset, not an average of several", "leave out the confidence")
 
 
 def _faults_of_count(gate: Gate) -> Iterator[ConfigError]:
@@ -81,7 +81,7 @@ def _faults_of_metric(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
         names = list(dict.fromkeys(name for metrics in known for name in metrics.names))
         near = difflib.get_close_matches(gate.name, [*names, *COUNTS], n=1)
         offer = f"did you mean {near[0]!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
-        yield _fault(gate, f"no data set that it concerns has the metric {gate.name!r}", offer)
+        yield _fault(gate, f"no dataset that it concerns has the metric {gate.name!r}", offer)
     elif having and all(metrics.are_fractions for metrics in having):
         best = 100 if gate.percent else 1
         if gate.limit > best:
@@ -108,7 +108,7 @@ def _is_below_zero(gate: Gate) -> bool:
 
 
 def _subjects(spec: RunSpec) -> list[tuple[str, str]]:
-    """Each model with each data set and each group."""
+    """Each model with each dataset and each group."""
     names = [*(dataset.abbr for dataset in spec.datasets), *(group.name for group in spec.summary.groups)]
     return [(model.abbr, name) for model in spec.models for name in names]
 
@@ -118,7 +118,7 @@ def _fault(gate: Gate, what: str, fix: str) -> ConfigError:
 
 
 class _Metrics:
-    """The metrics of a data set or group.
+    """The metrics of a dataset or group.
 
     Attributes:
         names: those that are known.
@@ -136,7 +136,7 @@ class _Metrics:
 
     @classmethod
     def of(cls, dataset: DatasetSpec) -> _Metrics:
-        """What is known of the metrics of a data set. An evaluator of the user's own may give more than it names."""
+        """What is known of the metrics of a dataset. An evaluator of the user's own may give more than it names."""
         part = dataset.eval.evaluator
         evaluator = build_evaluator(dataset.eval)
         if part is None or evaluator is None:

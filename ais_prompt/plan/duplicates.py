@@ -16,7 +16,7 @@ def numbered(conversation: Conversation, openings: Occurrences) -> Conversation:
     """Set `Request.duplicate` in all requests of a conversation.
 
     The number counts earlier conversations that opened with the same prompts, in the order in which they are started:
-    that of the data set, whatever is answered first. Later requests of a conversation have its number as well.
+    that of the dataset, whatever is answered first. Later requests of a conversation have its number as well.
 
     Args:
         conversation: a conversation that was not started yet.

@@ -65,7 +65,7 @@ def prepare(task: TaskSpec, model: Model, data: Dataset | None = None) -> Infere
     Args:
         task: which model is asked what.
         model: the model, not loaded yet.
-        data: the questions, where they are not those of the data set.
+        data: the questions, where they are not those of the dataset.
 
     Raises:
         AisPromptError: whatever is wrong with the config or the data.

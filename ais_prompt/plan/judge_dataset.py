@@ -23,7 +23,7 @@ GOLD: Final = "gold"
 
 
 def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
-    """What a judge is asked, as a data set: the rows, with the judge's prompt in place of the data set's."""
+    """What a judge is asked, as a dataset: the rows, with the judge's prompt in place of the dataset's."""
     asking = InferSpec(
         ice_template=None,
         prompt_template=judge.prompt_template,

@@ -106,7 +106,7 @@ def _lost_end(trial: Trial) -> Iterator[PromptWarning]:
         yield PromptWarning(
             f"the end of a chat model's meta template is not sent: {quoted(str(trial.framing.end))}",
             f"{trial.task.model.where}.meta_template.end",
-            "write it as a turn of the data set's template, or as begin",
+            "write it as a turn of the dataset's template, or as begin",
         )
 
 

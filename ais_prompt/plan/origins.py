@@ -1,7 +1,7 @@
 """Where every character of a prompt comes from: the data, a template, an example, or the model's format.
 
 The prompt is made once more with marks around everything that goes into it: around each value of the data, around each
-example, around each text that the data set's templates write. What is inside of no mark is the format's own. Templates
+example, around each text that the dataset's templates write. What is inside of no mark is the format's own. Templates
 and formats pass texts on as they are, so the marks survive; the prompt without them must be the prompt that is sent, or
 else nothing is claimed.
 """
@@ -42,7 +42,7 @@ class Origin(Struct, frozen=True):
     """Where a piece of a prompt comes from.
 
     Attributes:
-        kind: ``data``, a value of a row; ``template``, a text of the data set's templates; or what the model's side
+        kind: ``data``, a value of a row; ``template``, a text of the dataset's templates; or what the model's side
             writes around these: its meta template, its role template, or the chat template of its tokenizer.
         column: the column of a value; empty for others.
         shot: number of the in-context example that it stands in, from 1; None for what belongs to none.
@@ -180,7 +180,7 @@ def _marked_value(value: Any, origin: Origin, marks: _Marks, *, in_turns: bool =
 
 
 class _MarkingFormat:
-    """Marks the texts of the data set's templates, and the examples in them, before the model's format sees them."""
+    """Marks the texts of the dataset's templates, and the examples in them, before the model's format sees them."""
 
     def __init__(self, chat: ChatFormat, builder: PromptBuilder, examples: Sequence[Sample], marks: _Marks) -> None:
         self._chat = (

@@ -1,4 +1,4 @@
-"""Every model on every data set: one task each."""
+"""Every model on every dataset: one task each."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from ais_prompt.types import RunSpec, TaskSpec
 
 
 def partition(spec: RunSpec) -> list[TaskSpec]:
-    """The tasks of a run, all data sets of a model together, so that it is loaded only once."""
+    """The tasks of a run, all datasets of a model together, so that it is loaded only once."""
     return [TaskSpec(model, dataset) for model in spec.models for dataset in spec.datasets]

@@ -26,11 +26,11 @@ class Source(Struct, frozen=True):
     """Where the config comes from, as the command line names it.
 
     Attributes:
-        config: path or shipped name of a config; None if models and data sets are named.
+        config: path or shipped name of a config; None if models and datasets are named.
         models, datasets: shipped names or patterns.
         overrides: ``path=value``, as given to ``--set``.
         work_dir: replaces the config's ``work_dir``.
-        num_prompts: only the first so many questions of each data set.
+        num_prompts: only the first so many questions of each dataset.
         allow_code_execution: whether evaluators may run programs that a model wrote; ``unsafe`` also where
             nothing keeps them apart from the machine.
         answered_by: who answered elsewhere; takes the place of the config's models, which are not needed then.

@@ -46,7 +46,7 @@ class Trial(Struct, frozen=True):
     """One prompt of a task, looked at before it is sent.
 
     Attributes:
-        task: the model and the data set.
+        task: the model and the dataset.
         seen: the prompt.
         plain: the same prompt of a row whose texts are meaningless and whose gold is `GOLD`, so that whatever else
             stands in it was written by a template; None if there can be none.
@@ -77,14 +77,14 @@ class Trial(Struct, frozen=True):
 
     @property
     def template(self) -> str:
-        """Config path of the data set's template."""
+        """Config path of the dataset's template."""
         infer = self.task.dataset.infer
         part = infer.prompt_template or infer.ice_template
         return part.where if part else infer.where
 
 
 def filled_texts(filled: Filled) -> Iterator[str]:
-    """The texts that the data set's templates write."""
+    """The texts that the dataset's templates write."""
     for item in [filled] if isinstance(filled, str) else filled:
         if isinstance(item, str):
             yield item

@@ -14,7 +14,7 @@ from ais_prompt.prompt_locks.values import TaskPrompts
 
 def compare_sides(before: Side, after: Side) -> Drift:
     """Compare task by task. The only model of one side is compared with the only one of the other, whatever their
-    names; the same for data sets.
+    names; the same for datasets.
     """
     old, new = _by_names(before), _by_names(after)
     models = _partners([model for model, _ in old], [model for model, _ in new])

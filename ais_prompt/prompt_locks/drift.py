@@ -26,7 +26,7 @@ class PartChange(Struct, frozen=True):
 
 
 class TaskDrift(Struct, frozen=True):
-    """What became of the prompts of one model on one data set.
+    """What became of the prompts of one model on one dataset.
 
     Attributes:
         before, after: both sides.

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class RowMatch(Struct, frozen=True):
-    """What became of the rows of a data set.
+    """What became of the rows of a dataset.
 
     Attributes:
         changed: id before and after of rows whose data changed.
@@ -23,7 +23,7 @@ class RowMatch(Struct, frozen=True):
 
 
 def match_rows(before: Sequence[str], after: Sequence[str]) -> RowMatch:
-    """Match the ids of two versions of a data set.
+    """Match the ids of two versions of a dataset.
 
     A new id stands for a changed row if an old one is gone from the same place: as many rows behind the same row that
     stayed. Rows further up may have come and gone.

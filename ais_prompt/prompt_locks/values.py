@@ -13,11 +13,11 @@ Parts: TypeAlias = Mapping[str, Mapping[str, Any]]
 """What prompts are made of: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""
 
 DIGEST_BYTES: Final = 6
-"""A changed prompt keeps its digest of 48 bits once in 2.8e14 times, which is safe for any data set, and short."""
+"""A changed prompt keeps its digest of 48 bits once in 2.8e14 times, which is safe for any dataset, and short."""
 
 
 class TaskPrompts(Struct, frozen=True):
-    """The prompts of one model on one data set.
+    """The prompts of one model on one dataset.
 
     Attributes:
         model, dataset: their ``abbr``.
@@ -48,7 +48,7 @@ class PromptLock(Struct, frozen=True):
     Attributes:
         config: name of the config that it locks.
         made_with: package → version, of those that can change a prompt; told when prompts changed, never compared.
-        tasks: the prompts of each model on each data set.
+        tasks: the prompts of each model on each dataset.
     """
 
     config: str

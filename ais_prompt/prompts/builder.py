@@ -14,7 +14,7 @@ from ais_prompt.types import Sample
 
 
 class PromptBuilder:
-    """Builds the prompts of one data set.
+    """Builds the prompts of one dataset.
 
     Args:
         ice_template: how an in-context example looks; also the prompt when ``prompt_template`` is None.

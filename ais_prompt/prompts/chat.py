@@ -1,4 +1,4 @@
-"""`ChatTemplate`: the chat of a row, for a chat is the whole of some data sets. The rules are those of OpenCompass."""
+"""`ChatTemplate`: the chat of a row, for a chat is the whole of some datasets. The rules are those of OpenCompass."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class MultiTurnPromptTemplate(Template):
         self.turn_columns = tuple(turn_columns)
         self.answer_role = answer_role
         self._warn = WarnOnce(logging.getLogger(__name__))
-        # Rows of one data set have the same columns.
+        # Rows of one dataset have the same columns.
         self._blank = lru_cache(maxsize=64)(self._make_blank)
         if not self.turn_columns:
             raise PromptError("turn_columns names no column", fix="turn_columns=['question', 'answer']")

@@ -59,7 +59,7 @@ class PromptTemplate(Template):
             raise PromptError(f"{ice_token!r} is both ice_token and the token of a column", fix="rename one of them")
         if self.form == "labels" and 0 < len(self._without_ice_token()) < len(template):
             self.check_ice_token()  # some entries have a place for examples: all must
-        # Rows of one data set have the same columns, so there are no more of these than there are labels.
+        # Rows of one dataset have the same columns, so there are no more of these than there are labels.
         self._prompt_blank = lru_cache(maxsize=1024)(self._make_prompt_blank)
         self._example_blank = lru_cache(maxsize=1024)(self._make_example_blank)
 

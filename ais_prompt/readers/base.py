@@ -1,4 +1,4 @@
-"""What a reader is, and how ``reader_cfg`` turns what it reads into a data set."""
+"""What a reader is, and how ``reader_cfg`` turns what it reads into a dataset."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Reader(Protocol):
 
 
 class Dataset(Struct, frozen=True):
-    """A data set after ``reader_cfg`` was applied.
+    """A dataset after ``reader_cfg`` was applied.
 
     Attributes:
         train: where the shots are taken from; empty if the source has no such split.
@@ -65,7 +65,7 @@ class Dataset(Struct, frozen=True):
 
 
 def load_dataset(reader: Reader, spec: ReaderSpec) -> Dataset:
-    """Read a data set and cut it to its ranges.
+    """Read a dataset and cut it to its ranges.
 
     A source with a single split serves as train and test at once. Without the split ``train`` there are no shots, which
     a retriever that needs some will say; any other name must be there.

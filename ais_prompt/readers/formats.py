@@ -166,7 +166,7 @@ def _read_parquet(path: Path) -> StoredBatches:
 
     stored = StoredBatches()
     try:
-        # Not as a data set, which would make columns of folders that are named like key=value; and not all of a row
+        # Not as a dataset, which would make columns of folders that are named like key=value; and not all of a row
         # group at once.
         with pq.ParquetFile(path, buffer_size=BATCH_BYTES, pre_buffer=False) as file:
             for batch in file.iter_batches(_rows_of_a_batch(file)):

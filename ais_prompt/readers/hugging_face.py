@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face hub, or saved to a folder with `datasets`."""
+"""Datasets of the Hugging Face hub, or saved to a folder with `datasets`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _SAVED = ("dataset_dict.json", "state.json")
 """What `save_to_disk` leaves in a folder: of several splits, or of one."""
 _ONLY_SPLIT = "test"
-"""The name of a data set that has no splits."""
+"""The name of a dataset that has no splits."""
 
 
 @READERS.register_module()
 class HuggingFaceDataset:
-    """A data set that the library `datasets` can load. No code of the data set is ever run.
+    """A dataset that the library `datasets` can load. No code of the dataset is ever run.
 
     Args:
         path: name on the hub, a folder written by ``save_to_disk``, or any other folder that `datasets` understands.
@@ -91,7 +91,7 @@ def to_table(data: datasets.Dataset, path: str) -> Table:
     """The rows of a `datasets.Dataset`: its own Arrow table, without a copy unless rows were chosen or shuffled.
 
     Args:
-        data: the data set.
+        data: the dataset.
         path: what it is called if it lies in no file.
     """
     files = [file["filename"] for file in data.cache_files]

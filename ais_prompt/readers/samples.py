@@ -1,4 +1,4 @@
-"""The samples of a split: made when they are asked for, so a large data set costs little."""
+"""The samples of a split: made when they are asked for, so a large dataset costs little."""
 
 from __future__ import annotations
 

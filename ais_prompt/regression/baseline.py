@@ -59,7 +59,7 @@ def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
         runs: runs of the same config that are scored; at least one.
 
     Raises:
-        ConfigError: a run is no evidence, or they do not have the same data sets, metrics and samples.
+        ConfigError: a run is no evidence, or they do not have the same datasets, metrics and samples.
         StoreError, DataError: as `make_baseline`.
     """
     by_row = any(task.knows_only_rows for run in runs for task in run.tasks)
@@ -69,7 +69,7 @@ def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
         return first
     for other in made[1:]:
         if [_identity(task) for task in other.tasks] != [_identity(task) for task in first.tasks]:
-            what = f"{other.run} has other models, data sets or metrics than {first.run}"
+            what = f"{other.run} has other models, datasets or metrics than {first.run}"
             raise ConfigError(what, fix="make a baseline of runs of one config")
     columns = zip(*(one.tasks for one in made), strict=True)
     tasks = tuple(_mean_task(column) for column in columns)
@@ -81,7 +81,7 @@ def _identity(task: BaselineTask) -> tuple[str, str, str]:
 
 
 def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
-    """The same data set in several runs, as one."""
+    """The same dataset in several runs, as one."""
     first, size = tasks[0], max(task.size for task in tasks)
     names = [name for name in first.values if all(name in task.values for task in tasks)]
     if len(names) < ENOUGH * size:
@@ -115,7 +115,7 @@ def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: 
 
 
 def paired(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str, str]]:
-    """Return the data sets that a baseline and a run have in common, and ``model/dataset`` → why others cannot be held.
+    """Return the datasets that a baseline and a run have in common, and ``model/dataset`` → why others cannot be held.
 
     Raises:
         ConfigError: as `check_baseline`.
@@ -125,7 +125,7 @@ def paired(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str
 
 
 def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str, Statistic], dict[str, str]]:
-    """The run as a baseline of its own, what computes its metrics from sums, and why data sets are no evidence."""
+    """The run as a baseline of its own, what computes its metrics from sums, and why datasets are no evidence."""
     tasks: list[BaselineTask] = []
     faults: dict[str, str] = {}
     metrics: dict[str, Statistic] = {}
@@ -172,10 +172,10 @@ def check_baseline(
     faults: Mapping[str, str] | None = None,
     level: float = LEVEL,
 ) -> list[Verdict]:
-    """Fail where a data set dropped significantly, by ``min_drop`` or more; inconclusive where that cannot be told.
+    """Fail where a dataset dropped significantly, by ``min_drop`` or more; inconclusive where that cannot be told.
 
-    One-sided tests of paired samples, corrected over all data sets by Holm's procedure: runs that are equally good fail
-    in ``level`` of all cases at most, however many data sets there are.
+    One-sided tests of paired samples, corrected over all datasets by Holm's procedure: runs that are equally good fail
+    in ``level`` of all cases at most, however many datasets there are.
 
     Args:
         baseline: what is held against.
@@ -220,7 +220,7 @@ def _pairs(
 
 
 def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> str:
-    """Data sets are known by model too, if one of the runs has several models."""
+    """Datasets are known by model too, if one of the runs has several models."""
     several = any(len({one.model for one in side.tasks}) > 1 for side in (baseline, run))
     return f"{task.model}/{task.dataset}" if several else task.dataset
 
@@ -230,7 +230,7 @@ def _inconclusive(subject: str, why: str) -> Verdict:
 
 
 def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: bool) -> str:
-    """Why nothing can be said of a data set; empty if it can."""
+    """Why nothing can be said of a dataset; empty if it can."""
     if before is None:
         return "is not in the baseline"
     if before.metric != after.metric:

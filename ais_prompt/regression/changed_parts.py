@@ -1,4 +1,4 @@
-"""What is not the same in two runs of a data set, part by part."""
+"""What is not the same in two runs of a dataset, part by part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StoredTask(Struct, frozen=True):
     """A task of a run that is there already.
 
     Attributes:
-        spec: the model and the data set, as the run's config has them.
+        spec: the model and the dataset, as the run's config has them.
         facts: what ``run.json`` knows of the task (`ais_prompt.types.TaskFacts`), empty if nothing.
         versions: package → its version.
     """

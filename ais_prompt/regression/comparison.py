@@ -1,4 +1,4 @@
-"""Two runs of one data set, sample by sample: what changed, how sure that is, and what it comes from."""
+"""Two runs of one dataset, sample by sample: what changed, how sure that is, and what it comes from."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Flip(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """Two runs of one data set.
+    """Two runs of one dataset.
 
     Attributes:
         model: abbr of the model, or ``before → after`` if these differ.
-        dataset: abbr of the data set.
+        dataset: abbr of the dataset.
         metric: the main metric.
         fraction: whether its values are parts of 1.
         common: samples that both runs have answered; all numbers are of these.
@@ -57,7 +57,7 @@ class Comparison(Struct, frozen=True):
         interval: where the true difference lies, with 95 % confidence; None if that cannot be known.
         p: how likely so large a difference is if there is none; below 5 % exactly where ``interval`` leaves out 0.
         units: independent units among the samples: these, or clusters of them.
-        p_adjusted: the same after Holm's correction over all data sets.
+        p_adjusted: the same after Holm's correction over all datasets.
         flips: samples whose value changed, those that became worse first.
         shares: what the difference that the runs report comes from; they add up to it.
         changes: the parts that differ.
@@ -102,7 +102,7 @@ class Comparison(Struct, frozen=True):
 
 
 def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
-    """Compare two runs of a data set on the samples that both have answered.
+    """Compare two runs of a dataset on the samples that both have answered.
 
     Raises:
         DataError: they have no such sample, or different metrics.

@@ -14,7 +14,7 @@ from ais_prompt.types import Gate
 
 
 class Verdict(Struct, frozen=True):
-    """What became of one gate for one model and data set.
+    """What became of one gate for one model and dataset.
 
     Attributes:
         gate: the condition, in words.
@@ -43,11 +43,11 @@ def check_gates(gates: Iterable[Gate], rows: Sequence[Row]) -> list[Verdict]:
 def _verdicts(gate: Gate, rows: Sequence[Row]) -> Iterator[Verdict]:
     chosen = [row for row in rows if gate.concerns(row.model, row.dataset)]
     if gate.counts_answers:
-        # Every metric of a data set has the same counts.
+        # Every metric of a dataset has the same counts.
         chosen = list({(row.model, row.dataset): row for row in reversed(chosen)}.values())[::-1]
         yield from (_of_count(gate, row) for row in chosen)
     else:
-        # A data set that could not be scored has no metric, and no right to pass.
+        # A dataset that could not be scored has no metric, and no right to pass.
         chosen = [row for row in chosen if row.metric == gate.name or row.metric is None]
         yield from (_of_score(gate, row) for row in chosen)
     if not chosen:

@@ -1,4 +1,4 @@
-"""A data set of a run beside the same data set of a baseline."""
+"""A dataset of a run beside the same dataset of a baseline."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Statistic = Callable[[NDArray[np.float64]], float]
 
 
 class HeldPair(Struct, frozen=True, dict=True):
-    """A data set that a baseline and a run have, with the samples that both have answered.
+    """A dataset that a baseline and a run have, with the samples that both have answered.
 
     Attributes:
-        before, after: the data set in the baseline and in the run.
+        before, after: the dataset in the baseline and in the run.
         names: ids of these samples; at least one.
         statistic: computes the metric from sums; None if it is a mean.
         clusters: the cluster of each sample that has one.

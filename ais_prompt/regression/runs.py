@@ -1,4 +1,4 @@
-"""Comparison of two runs: which data sets changed, on which samples, and why."""
+"""Comparison of two runs: which datasets changed, on which samples, and why."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class RunComparison(Struct, frozen=True):
 
     Attributes:
         before, after: the runs.
-        comparisons: of each data set that both have, with p-values corrected over all of them.
-        notes: what a reader must know first: a run that is not finished, data sets that cannot be compared and why.
+        comparisons: of each dataset that both have, with p-values corrected over all of them.
+        notes: what a reader must know first: a run that is not finished, datasets that cannot be compared and why.
     """
 
     before: StoredRun
@@ -68,7 +68,7 @@ def open_run(run: str, work_dir: str | None = None) -> StoredRun:
 
 
 def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
-    """Compare two runs, data set by data set.
+    """Compare two runs, dataset by dataset.
 
     Raises:
         ConfigError: there is nothing that both have.
@@ -93,7 +93,7 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
 
 
 def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
-    """The tasks of two runs that belong together: by model and data set, or by data set if each run has one model.
+    """The tasks of two runs that belong together: by model and dataset, or by dataset if each run has one model.
 
     Raises:
         ConfigError: none do.
@@ -103,7 +103,7 @@ def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, Sc
     pairs = [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
     if not pairs:
         names = " and ".join(listed(task.task.spec.name for task in run.tasks) for run in (before, after))
-        raise ConfigError("the runs have no data set in common", where=names, fix="compare runs of the same data sets")
+        raise ConfigError("the runs have no dataset in common", where=names, fix="compare runs of the same datasets")
     return pairs
 
 

@@ -12,7 +12,7 @@ def alarm_words(tasks: Sequence[BaselineTask], runs: int) -> str:
     """Return what to expect of a baseline.
 
     Args:
-        tasks: its data sets.
+        tasks: its datasets.
         runs: how many runs it was made of.
     """
     varying = len(tasks) if runs == 1 else sum(bool(task.noise) for task in tasks)
@@ -27,5 +27,5 @@ def alarm_words(tasks: Sequence[BaselineTask], runs: int) -> str:
     if runs == 1:
         lines.append("A baseline of several runs shows whether answers vary, and has less noise of its own.")
     else:
-        lines.append(f"Values vary between the {runs} runs in {varying} of {len(tasks)} data sets.")
+        lines.append(f"Values vary between the {runs} runs in {varying} of {len(tasks)} datasets.")
     return "\n".join([*lines, "With --level 0.0027 about one night a year fails without a drop."])

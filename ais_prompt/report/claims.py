@@ -14,7 +14,7 @@ MARGIN = 0.05
 
 
 def describe_claim(gate: Gate, dataset: str, size: int) -> Iterator[str]:
-    """Yield how many samples a claim needs, and a warning if the data set has fewer.
+    """Yield how many samples a claim needs, and a warning if the dataset has fewer.
 
     Args:
         gate: with a claim.

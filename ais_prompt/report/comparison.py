@@ -22,9 +22,9 @@ def print_comparison(comparisons: Sequence[Comparison], notes: Iterable[str], fl
     """Print notes, the table, and what stands behind each difference.
 
     Args:
-        comparisons: of each data set.
+        comparisons: of each dataset.
         notes: what a reader must know first.
-        flips: most changed samples of a data set that are shown, in each direction.
+        flips: most changed samples of a dataset that are shown, in each direction.
         console: where to.
     """
     for note in notes:

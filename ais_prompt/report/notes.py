@@ -12,7 +12,7 @@ LEGEND = "Not every answer was scored{star}; in brackets the score if all the ot
 
 
 def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
-    """Return a line for each task or group that needs one, and for each data set with several answers.
+    """Return a line for each task or group that needs one, and for each dataset with several answers.
 
     Args:
         rows: what the table shows.

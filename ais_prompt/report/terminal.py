@@ -44,7 +44,7 @@ def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) 
 
 
 def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Console) -> None:
-    """Data sets as lines, models as columns."""
+    """Datasets as lines, models as columns."""
     columns = [
         Column("dataset", is_name=True, right=False),
         Column("metric", is_name=True, right=False),

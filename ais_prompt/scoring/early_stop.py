@@ -20,12 +20,12 @@ class GateWatch:
     """Says when all gates of a task are decided.
 
     These are never decided early, so every sample is asked: a gate on a metric that is not a mean of values from 0 to
-    1 (BLEU), a gate on a group that the data set belongs to, any gate if a judge scores the answers,
+    1 (BLEU), a gate on a group that the dataset belongs to, any gate if a judge scores the answers,
     a claim (``@95%``).
 
     Args:
         gates: all gates of the run; without any that concerns the task it asks every sample.
-        groups: of data sets, whose averages gates may concern too.
+        groups: of datasets, whose averages gates may concern too.
         task: whose predictions they are.
         total: how many samples there are.
     """

@@ -1,6 +1,6 @@
 """Does a postprocessor find the answer, however a model words it?
 
-The gold of a data set is put into a dozen ordinary phrasings, and must come back out of each.
+The gold of a dataset is put into a dozen ordinary phrasings, and must come back out of each.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PHRASINGS: Final[Mapping[str, str]] = {
 """Name → how a model may say it; ``%s`` is the answer."""
 
 GOLDS: Final = 20
-"""Different golds of a data set that are tried, spread over it."""
+"""Different golds of a dataset that are tried, spread over it."""
 
 LONGEST: Final = 80
 """Characters of a gold that can stand in a sentence; texts and programs cannot."""
@@ -54,7 +54,7 @@ class LostAnswer(Struct, frozen=True):
 
 
 class ExtractionTrial(Struct, frozen=True):
-    """How well a postprocessor finds the golds of a data set.
+    """How well a postprocessor finds the golds of a dataset.
 
     Attributes:
         dataset: its ``abbr``.
@@ -70,7 +70,7 @@ class ExtractionTrial(Struct, frozen=True):
 
 
 def try_extraction(spec: DatasetSpec) -> ExtractionTrial | None:
-    """Try the postprocessor of a data set; None if it has none, asks a judge, or has no gold for a sentence.
+    """Try the postprocessor of a dataset; None if it has none, asks a judge, or has no gold for a sentence.
 
     Raises:
         AisPromptError: the data cannot be read, or a gold cannot be used.
@@ -89,7 +89,7 @@ def try_extraction(spec: DatasetSpec) -> ExtractionTrial | None:
 
 
 def _short_golds(samples: Sequence[Sample], gold_of: Postprocessor) -> Iterator[Any]:
-    """Different golds that are short texts or numbers, from all over the data set."""
+    """Different golds that are short texts or numbers, from all over the dataset."""
     step = max(1, len(samples) // GOLDS)
     golds = [gold_of(samples[row].gold) for row in range(0, len(samples), step)][:GOLDS]
     short = [gold for gold in golds if isinstance(gold, str | int | float) and 0 < len(str(gold)) <= LONGEST]

@@ -88,7 +88,7 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
         DataError: an answer has neither, or not one belongs to a question, or there are no answers or questions.
     """
     if not samples:
-        raise DataError("the data set has not one question", fix="check test_split and test_range of reader_cfg")
+        raise DataError("the dataset has not one question", fix="check test_split and test_range of reader_cfg")
     # Predictions of version 1 have ids of whole rows.
     by_id = {sample.row_id: sample for sample in samples} | {sample.id: sample for sample in samples}
     matched = Matched()
@@ -107,8 +107,8 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
     if not (matched.answers or matched.foreign):
         raise DataError("there is not one answer in the file", fix=f"write {_FORM}")
     if not matched.answers:
-        what = f"none of {len(matched.foreign)} answers belongs to a question of the data set"
-        fix = f"ids look like {samples[0].id}, and index counts from 0; or it is another data set, or test_range"
+        what = f"none of {len(matched.foreign)} answers belongs to a question of the dataset"
+        fix = f"ids look like {samples[0].id}, and index counts from 0; or it is another dataset, or test_range"
         raise DataError(what, where=", ".join(matched.foreign[:1]), fix=fix)
     return matched
 

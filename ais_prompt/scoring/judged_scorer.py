@@ -35,7 +35,7 @@ class JudgedScorer(Struct, frozen=True):
 
     @classmethod
     def of(cls, scorer: Scorer, evaluator: JudgeEvaluator, judgement_of: JudgementOf) -> JudgedScorer:
-        """The scorer of a data set, with a judge in the place of the comparison."""
+        """The scorer of a dataset, with a judge in the place of the comparison."""
         return cls(replace(scorer, evaluator=_NoComparison(evaluator.metrics)), evaluator, judgement_of)
 
     def score(self, prediction: Prediction) -> SampleScore:
@@ -55,7 +55,7 @@ class JudgedScorer(Struct, frozen=True):
         return self.reader.failed(prediction, reason)
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """The scores of the data set."""
+        """The scores of the dataset."""
         return self.evaluator.aggregate(samples)
 
     def _complete(self, values: Mapping[str, float]) -> dict[str, float]:

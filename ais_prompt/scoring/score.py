@@ -48,7 +48,7 @@ def score(
     asked: int | None = None,
     stopped_of: int | None = None,
 ) -> list[Score]:
-    """Score the predictions of a task and write its results; no scores if the data set has no evaluator.
+    """Score the predictions of a task and write its results; no scores if the dataset has no evaluator.
 
     Args:
         task: which model answered what.
@@ -120,7 +120,7 @@ def _stopped(score: Score, questions: int) -> Score:
 
 
 def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
-    """The scores that were written before; none if the data set has no evaluator.
+    """The scores that were written before; none if the dataset has no evaluator.
 
     Raises:
         StoreError: there are no results, or they cannot be read.
@@ -131,7 +131,7 @@ def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
 
 
 def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[SampleScore]:
-    """The scores of predictions, which are written nowhere; none if the data set has no evaluator.
+    """The scores of predictions, which are written nowhere; none if the dataset has no evaluator.
 
     Raises:
         AisPromptError: they cannot be scored, or not without asking a judge.

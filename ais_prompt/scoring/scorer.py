@@ -25,7 +25,7 @@ FIX: Final = "fix the postprocessor or evaluator, then `aisprompt score RUN`"
 
 
 class Scorer(Struct, frozen=True):
-    """The parts that score one data set."""
+    """The parts that score one dataset."""
 
     evaluator: Evaluator
     answer_of: Postprocessor
@@ -68,7 +68,7 @@ class Scorer(Struct, frozen=True):
         return SampleScore(prediction.sample_id, "failed", None, prediction.gold, reason=reason)
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """The scores of the data set."""
+        """The scores of the dataset."""
         return self.evaluator.aggregate(samples)
 
     def _gold(self, prediction: Prediction, where: str) -> Any:

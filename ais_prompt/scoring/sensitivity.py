@@ -52,7 +52,7 @@ def sensitivity(
     """Score a task again with other postprocessors; None if there is none, or no sample can be read again.
 
     Args:
-        configured: the postprocessor of the data set.
+        configured: the postprocessor of the dataset.
         predictions: of the task, as many as ``count``.
         count: how many samples there are.
         scorer_of: as in `ScorerOf`.

@@ -1,7 +1,7 @@
-"""A baseline in a small file that can be committed: which samples of which data set were right.
+"""A baseline in a small file that can be committed: which samples of which dataset were right.
 
-JSON with a format version. The samples of a data set stand together by their value, so that a file of right and wrong
-has two lists of ids for each data set, and the difference of two files shows which samples went over::
+JSON with a format version. The samples of a dataset stand together by their value, so that a file of right and wrong
+has two lists of ids for each dataset, and the difference of two files shows which samples went over::
 
     {"format": 2, "samples_by": "id", "run": "eval/20260131_235959Z",
      "tasks": [{"model": "m", "dataset": "d", "metric": "accuracy", "fraction": true,
@@ -9,7 +9,7 @@ has two lists of ids for each data set, and the difference of two files shows wh
 
 ``n`` counts the samples without an answer too. If the metric is computed from sums (BLEU), ``sums`` has those of each
 sample. Both are missing in files of earlier versions. A baseline of several runs has their number as ``runs``, the mean
-over them as the value of each sample, and for each data set as ``noise`` how much a value varies between the runs.
+over them as the value of each sample, and for each dataset as ``noise`` how much a value varies between the runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _AGAIN: Final = "write it again: aisprompt baseline RUN -o FILE"
 
 
 class BaselineTask(Struct, frozen=True):
-    """One model on one data set.
+    """One model on one dataset.
 
     Attributes:
         model, dataset: their ``abbr``.

@@ -97,7 +97,7 @@ class RunRecord:
         return samples
 
     def stopped_of(self, task: TaskSpec) -> int | None:
-        """Questions in the data set of a task that stopped early; None for other tasks."""
+        """Questions in the dataset of a task that stopped early; None for other tasks."""
         of: int | None = self._values["tasks"].get(task.name, {}).get("of")
         return of
 

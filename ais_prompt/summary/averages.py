@@ -1,4 +1,4 @@
-"""Averages over groups of data sets."""
+"""Averages over groups of datasets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QuestionsOf: TypeAlias = Callable[[Row], Sequence[tuple[str, float]]]
 
 
 def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions_of: QuestionsOf) -> list[Row]:
-    """Return the rows, and behind them those of each group; a group may have earlier groups among its data sets.
+    """Return the rows, and behind them those of each group; a group may have earlier groups among its datasets.
 
     Args:
         rows: one for each metric of each task.
@@ -39,7 +39,7 @@ def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions
 
 
 def select(rows: Sequence[Row], entries: Sequence[SummaryEntry]) -> list[Row]:
-    """The rows of these data sets and groups in this order, only of their metric if one is named; all if none is."""
+    """The rows of these datasets and groups in this order, only of their metric if one is named; all if none is."""
     if not entries:
         return list(rows)
     return [
@@ -48,12 +48,12 @@ def select(rows: Sequence[Row], entries: Sequence[SummaryEntry]) -> list[Row]:
 
 
 def _is_meant(row: Row, entry: SummaryEntry) -> bool:
-    """Whether a row is of this data set and metric; a task without scores has one row for all metrics."""
+    """Whether a row is of this dataset and metric; a task without scores has one row for all metrics."""
     return row.dataset == entry.name and (entry.metric is None or row.metric in (entry.metric, None))
 
 
 class _Averages:
-    """Rows of data sets and of the groups so far, and what each row of a group is made of."""
+    """Rows of datasets and of the groups so far, and what each row of a group is made of."""
 
     def __init__(self, rows: Sequence[Row], questions_of: QuestionsOf) -> None:
         self.rows = list(rows)
@@ -101,7 +101,7 @@ def _weights(weights: Mapping[str, float] | str, rows: Sequence[Row]) -> list[fl
 
 
 def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: QuestionsOf) -> Row:
-    """Return the weighted mean of data sets, each of which is there once."""
+    """Return the weighted mean of datasets, each of which is there once."""
     rows = list(shares)
     fraction = rows[0].fraction
     score = _mean(shares, [row.score for row in rows])

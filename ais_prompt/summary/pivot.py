@@ -1,4 +1,4 @@
-"""Models side by side: data sets and metrics as lines, models as columns."""
+"""Models side by side: datasets and metrics as lines, models as columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ais_prompt.summary.rows import Row
 
 
 class Line(Struct, frozen=True):
-    """One metric of one data set.
+    """One metric of one dataset.
 
     Attributes:
         dataset, metric: their names; the metric is None if no model has a score.
@@ -53,7 +53,7 @@ def cell(row: Row | None) -> str:
 
 
 def _keys(rows: Sequence[Row]) -> list[tuple[str, str | None]]:
-    """Data set and metric of each line; without a metric only where no model has one."""
+    """Dataset and metric of each line; without a metric only where no model has one."""
     keys = dict.fromkeys((row.dataset, row.metric) for row in rows)
     measured = {dataset for dataset, metric in keys if metric is not None}
     return [(dataset, metric) for dataset, metric in keys if metric is not None or dataset not in measured]

@@ -43,7 +43,7 @@ class Row(Struct, frozen=True):
     """One line of the summary: one metric of one task. The fields are the columns of the files, in this order.
 
     Attributes:
-        dataset, model: their ``abbr``; in place of a data set there may be a group of them.
+        dataset, model: their ``abbr``; in place of a dataset there may be a group of them.
         metric: its name; None if the task was not scored.
         score, stderr: in the metric's own unit; None where there is no value.
         ci95_low, ci95_high: the ends of the 95 % interval; None if it cannot be known.
@@ -51,7 +51,7 @@ class Row(Struct, frozen=True):
             right; None if the metric knows no right and wrong.
         fraction: whether these numbers are parts of 1, shown as percent (0.935 as 93.5 %).
         n: answers that were asked for; None if the task was not scored.
-        of: how many the data set would have given, if asking stopped early; None if it did not.
+        of: how many the dataset would have given, if asking stopped early; None if it did not.
         scored, unparsed, truncated, failed: how many of them; their sum is ``n``.
         repeats: answers to each question.
         refused: answers that the server marked as refusals, whatever their status.

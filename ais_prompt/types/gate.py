@@ -23,7 +23,7 @@ class Gate(Struct, frozen=True):
 
     Attributes:
         text: as it was written.
-        pattern: data sets (``gsm8k*``), or models and data sets (``demo/*``), for which it holds.
+        pattern: datasets (``gsm8k*``), or models and datasets (``demo/*``), for which it holds.
         name: a metric, or one of ``failed``, ``truncated`` and ``unparsed``: answers in that state.
         comparator: how the value must lie to the limit.
         limit: exactly as written: a metric's value in its own unit; a number of answers; or with ``percent``, percent.
@@ -52,7 +52,7 @@ class Gate(Struct, frozen=True):
         return self.name in COUNTS
 
     def concerns(self, model: str, dataset: str) -> bool:
-        """Whether it holds for a model on a data set."""
+        """Whether it holds for a model on a dataset."""
         return fnmatchcase(dataset, self.pattern) or fnmatchcase(f"{model}/{dataset}", self.pattern)
 
     def holds(self, value: Fraction) -> bool:

@@ -55,7 +55,7 @@ class Request(Struct, frozen=True):
         decoding: how the answer is generated, or what is scored.
         turn: number of the turn in a dialogue, from 0.
         repeat: number of the repetition of the same prompt, from 0.
-        duplicate: number of the sample among those of the data set that ask the same, from 0 in the order of the rows.
+        duplicate: number of the sample among those of the dataset that ask the same, from 0 in the order of the rows.
             Inferencers leave it to the engine.
     """
 

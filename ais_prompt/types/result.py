@@ -129,7 +129,7 @@ class TaskFacts(Struct, frozen=True):
         shortened: how many of them show fewer in-context examples than were retrieved, to keep to ``max_seq_len``.
         redacted: how many of them have an answer in which a secret was replaced.
         speed: how fast a served model answered; None if nothing was asked, or the model is in this process.
-        of: questions in the data set, after its range, if asking stopped before its end; None if it did not.
+        of: questions in the dataset, after its range, if asking stopped before its end; None if it did not.
     """
 
     model: Mapping[str, Any]

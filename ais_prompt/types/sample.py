@@ -16,7 +16,7 @@ class Sample(Struct, frozen=True):
             ``-2``, ``-3``, ... in the order of the split.
         index: row number in the split after the range of ``reader_cfg`` was applied, from 0.
         fields: every column of the row, used in a template or not.
-        gold: the value of the output column; None if the data set has none.
+        gold: the value of the output column; None if the dataset has none.
         row_id: the same of all columns. Version 1 of run folders knows samples by it.
     """
 

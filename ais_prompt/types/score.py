@@ -1,4 +1,4 @@
-"""What scoring makes of a sample, and of a data set."""
+"""What scoring makes of a sample, and of a dataset."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Score(Struct, frozen=True):
         failed_samples: samples with an answer that failed, whether model, judge or gold did; None in results
             of earlier versions.
         is_mean: whether ``value`` is the mean over the questions, of values that are at best 1.
-        of: answers that the data set would have given, if asking stopped before its end; None if it did not.
+        of: answers that the dataset would have given, if asking stopped before its end; None if it did not.
         questions: how many questions ``value`` is the mean of; None if it is no mean, or was written before 0.2.
     """
 

@@ -26,7 +26,7 @@ class PartSpec(Struct, frozen=True):
 
 
 class ReaderSpec(Struct, frozen=True):
-    """``reader_cfg`` of a data set.
+    """``reader_cfg`` of a dataset.
 
     Attributes:
         input_columns: the columns that make up the question.
@@ -53,7 +53,7 @@ class ReaderSpec(Struct, frozen=True):
 
 
 class InferSpec(Struct, frozen=True):
-    """``infer_cfg`` of a data set. Both templates may be missing: some inferencers build the prompt from the columns.
+    """``infer_cfg`` of a dataset. Both templates may be missing: some inferencers build the prompt from the columns.
 
     Attributes:
         allow_overlap: whether questions may be among their own in-context examples.
@@ -82,7 +82,7 @@ class JudgeSpec(Struct, frozen=True):
 
 
 class EvalSpec(Struct, frozen=True):
-    """``eval_cfg`` of a data set; without an evaluator only predictions are made.
+    """``eval_cfg`` of a dataset; without an evaluator only predictions are made.
 
     Attributes:
         evaluator: compares answers with golds.
@@ -107,7 +107,7 @@ class EvalSpec(Struct, frozen=True):
 
 
 class DatasetSpec(Struct, frozen=True):
-    """One data set: how it is read, asked and scored."""
+    """One dataset: how it is read, asked and scored."""
 
     abbr: str
     source: PartSpec
@@ -137,7 +137,7 @@ class ModelSpec(Struct, frozen=True):
 
 
 class SummaryEntry(Struct, frozen=True):
-    """A data set or group by its name, and one of its metrics; None stands for all, or for the main one."""
+    """A dataset or group by its name, and one of its metrics; None stands for all, or for the main one."""
 
     name: str
     metric: str | None = None
@@ -148,12 +148,12 @@ AVERAGES: Final = ("naive_average", "weighted_average")
 
 
 class SummaryGroup(Struct, frozen=True):
-    """Data sets that are averaged.
+    """Datasets that are averaged.
 
     Attributes:
         name: of the row in the summary.
-        subsets: data sets, and groups before this one.
-        weights: data set → weight, or ``n`` for the number of questions; None if they weigh the same.
+        subsets: datasets, and groups before this one.
+        weights: dataset → weight, or ``n`` for the number of questions; None if they weigh the same.
         where: config path.
     """
 
@@ -180,7 +180,7 @@ class RunSpec(Struct, frozen=True):
 
     Attributes:
         name: the config's file name without its ending; names the folder below ``work_dir``.
-        models, datasets: every model is asked every data set.
+        models, datasets: every model is asked every dataset.
         work_dir: where run folders are made.
         config_file: the config that was read; None for ``--models … --datasets …``.
         resolved: the config as plain values after overrides, for ``config.py`` of the run folder.
@@ -201,7 +201,7 @@ class RunSpec(Struct, frozen=True):
 
 
 class TaskSpec(Struct, frozen=True):
-    """The smallest piece of work: one model on one data set."""
+    """The smallest piece of work: one model on one dataset."""
 
     model: ModelSpec
     dataset: DatasetSpec

@@ -95,7 +95,7 @@ def run(
     *,
     with_report: bool = True,
 ) -> RunResult:
-    """Run every model on every data set, and leave predictions, scores and a summary in the run folder.
+    """Run every model on every dataset, and leave predictions, scores and a summary in the run folder.
 
     Args:
         spec: a checked config.
@@ -103,7 +103,7 @@ def run(
         mode: everything, only inference, only scoring, or only the summary.
         command: the command line without secrets, for the record.
         warnings: of the prompts, to be said before anything is asked.
-        stop_early: ask of each data set only until all of these gates that concern it are decided.
+        stop_early: ask of each dataset only until all of these gates that concern it are decided.
         with_report: write ``report.html``, which takes longer than the scores; else one of earlier scores is removed.
 
     Raises:

@@ -34,12 +34,12 @@ def open_foreign(file: Path, source: Source, dataset: str | None, command: str) 
 
     Args:
         file: the answers; see `ais_prompt.scoring.foreign_answers.read_answers`.
-        source: the config with the data set, and in ``answered_by`` who answered.
-        dataset: ``abbr`` of the data set; None if the config has only one.
+        source: the config with the dataset, and in ``answered_by`` who answered.
+        dataset: ``abbr`` of the dataset; None if the config has only one.
         command: the command line without secrets, for the record.
 
     Raises:
-        ConfigError: the config has faults, or it is not clear which data set is meant.
+        ConfigError: the config has faults, or it is not clear which dataset is meant.
         DataError: the answers or the data cannot be read, or do not belong together.
     """
     spec = _with_one_dataset(checked_for_scoring(source), dataset)
@@ -68,15 +68,15 @@ def _counted(predictions: Iterable[Prediction], failed: Counter[bool]) -> Iterat
 
 
 def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
-    """The config with that one of its data sets."""
+    """The config with that one of its datasets."""
     abbrs = [dataset.abbr for dataset in spec.datasets]
     if abbr not in abbrs and (abbr is not None or len(abbrs) > 1):
-        what = f"the config has no data set {abbr!r}" if abbr else f"the config has {len(abbrs)} data sets"
+        what = f"the config has no dataset {abbr!r}" if abbr else f"the config has {len(abbrs)} datasets"
         raise ConfigError(what, where="--dataset", fix=f"give --dataset with one of: {listed(abbrs)}")
     index = 0 if abbr is None else abbrs.index(abbr)
     resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
     chosen = spec.datasets[index].abbr
-    # Those of other data sets have nothing to decide here.
+    # Those of other datasets have nothing to decide here.
     gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, chosen) for model in spec.models))
     resolved["gates"] = [gate.text for gate in gates]
     resolved["datasets"] = [spec.resolved["datasets"][index]]

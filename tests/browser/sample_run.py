@@ -1,4 +1,4 @@
-"""A run of two models and four data sets with every kind of sample, made by hand."""
+"""A run of two models and four datasets with every kind of sample, made by hand."""
 
 from __future__ import annotations
 

@@ -24,14 +24,14 @@ def column(page: Page, name: str) -> list[str]:
 
 
 def opened(page: Page) -> str:
-    """Data set, model, row and id of the open sample."""
+    """Dataset, model, row and id of the open sample."""
     page.wait_for(OPEN)
     return page.texts("#sample header p")[0]
 
 
 def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert page.texts("h1") == ["mixed"]
-    assert page.texts("#subtitle") == ["2026-01-31 12:00 · 2 models · 4 data sets · 674 samples"]
+    assert page.texts("#subtitle") == ["2026-01-31 12:00 · 2 models · 4 datasets · 674 samples"]
     scores = page.texts(".scores td.score")
     assert scores[:2] == ["27.3 %", "67.7 %"]
     assert page.value("document.querySelector('.scores svg[role=img]').getAttribute('aria-label')").startswith(

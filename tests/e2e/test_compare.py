@@ -92,7 +92,7 @@ def test_other_samples_other_metrics_and_unfinished_runs_are_told(project: Proje
     project.write_config(models=model(RIGHT), datasets=DATASET.replace("'sums'", "'others'"))
     nothing = project.run("compare", before, run(project, "d"))
     assert nothing.returncode == 2
-    assert "the runs have no data set in common" in nothing.stderr
+    assert "the runs have no dataset in common" in nothing.stderr
 
 
 def test_a_cut_and_changed_golds_are_named(project: Project) -> None:

@@ -49,7 +49,7 @@ def test_a_drop_against_a_baseline_file(project: Project) -> None:
     project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{}"))
     assert project.run("run", "eval.py").returncode == 0
     made = project.run("baseline", str(project.folder()), "-o", "base.json")
-    assert made.stdout.startswith("base.json: 40 samples of 1 data sets")
+    assert made.stdout.startswith("base.json: 40 samples of 1 datasets")
     same = project.run("score", str(project.folder()), "--baseline", "base.json")
     assert same.returncode == 0
     assert "ok    no significant drop  fake/sums  accuracy +0.0 points on 40 common samples" in same.stdout
@@ -70,7 +70,7 @@ def test_a_baseline_of_several_runs(project: Project) -> None:
         folders += [str(folder) for folder in (project.root / f"w{number}/eval").iterdir()]
     made = project.run("baseline", *folders, "-o", "base.json")
     assert made.returncode == 0, made.stderr
-    assert "Values vary between the 3 runs in 1 of 1 data sets." in made.stdout
+    assert "Values vary between the 3 runs in 1 of 1 datasets." in made.stdout
     text = (project.root / "base.json").read_text()
     assert '"runs": 3' in text
     assert '"0.66666666666666663": ' in text
@@ -85,7 +85,7 @@ def test_a_baseline_of_several_runs(project: Project) -> None:
     [other] = (project.root / "other/eval").iterdir()
     refused = project.run("baseline", folders[0], str(other), "-o", "no.json")
     assert refused.returncode == 2
-    assert "other models, data sets or metrics" in refused.stderr
+    assert "other models, datasets or metrics" in refused.stderr
 
 
 def test_claims_need_evidence(project: Project) -> None:
@@ -184,7 +184,7 @@ def test_gates_are_checked_by_check(project: Project) -> None:
     project.write_config(more="gates = ['sumz: accuracy >= 20%', 'bleu >= 3']")
     done = project.run("check", "eval.py")
     assert done.returncode == 2
-    assert "'sumz' matches no data set" in done.stderr
+    assert "'sumz' matches no dataset" in done.stderr
     assert "has the metric 'bleu'" in done.stderr
     assert "eval.py:" in done.stderr
 

@@ -105,7 +105,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def written(config: Path, part: str, *, labels: bool) -> str:
-    """Write a config with the part in it, and a model or data set without it; the name of the part's class."""
+    """Write a config with the part in it, and a model or dataset without it; the name of the part's class."""
     kinds = {
         "reader": "LocalDataset",
         "template": "PromptTemplate",

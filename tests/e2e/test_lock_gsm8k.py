@@ -1,4 +1,4 @@
-"""The lock of a real data set; it is skipped where GSM8K is not at hand."""
+"""The lock of a real dataset; it is skipped where GSM8K is not at hand."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_check_tells_each_once_with_its_place(odd: Project) -> None:
     assert done.stderr == ""
     assert [done.stdout.count(what) for what in TWO] == [1, 1]
     assert done.stdout.count("  where: datasets[0].infer_cfg.prompt_template (eval.py:") == 2
-    assert done.stdout.splitlines()[-1] == "No faults: 2 models, 1 data set."
+    assert done.stdout.splitlines()[-1] == "No faults: 2 models, 1 dataset."
 
 
 def test_run_tells_them_once_at_its_start_and_in_its_log(odd: Project) -> None:
@@ -58,7 +58,7 @@ def test_a_clean_config_is_quiet(project: Project) -> None:
     lines = project.run("check", "eval.py").stdout.splitlines()
     assert lines == [
         "Extraction of sums: 12 of 12 ordinary phrasings give back the answer (gsm8k_postprocess, 8 golds)",
-        "No faults: 1 model, 1 data set.",
+        "No faults: 1 model, 1 dataset.",
     ]
     assert "WARNING" not in project.run("run", "eval.py").stderr
 

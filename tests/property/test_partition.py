@@ -1,4 +1,4 @@
-"""Every model meets every data set exactly once, and each model's tasks stand together."""
+"""Every model meets every dataset exactly once, and each model's tasks stand together."""
 
 from __future__ import annotations
 

@@ -37,10 +37,10 @@ def main() -> None:
     draw = np.random.default_rng(1)
     for datasets in (1, 5, 20):
         alarms = sum(_fails(pair, datasets) for pair in _pairs(draw, runs, datasets, drop=0.0))
-        print(f"equal models, {datasets:2} data sets: {alarms} of {runs} fail ({alarms / runs:.1%}, at most 5 %)")
+        print(f"equal models, {datasets:2} datasets: {alarms} of {runs} fail ({alarms / runs:.1%}, at most 5 %)")
     level = _level()
     low, high = binom.interval(0.95, runs, level) / np.float64(runs)
-    print(f"by theory {level:.1%} with one data set, between {low:.1%} and {high:.1%} of so many runs")
+    print(f"by theory {level:.1%} with one dataset, between {low:.1%} and {high:.1%} of so many runs")
     for drop in DROPS:
         found = sum(_fails(pair, 1) for pair in _pairs(draw, runs, 1, drop=drop))
         print(f"a drop of {drop:.0%}, n {SAMPLES}: found in {found / runs:.1%}, by theory {_power(drop):.1%}")

@@ -1,9 +1,9 @@
 """How often the 95 % intervals of scores hold the true value, by simulation.
 
-    python -m tools.bench.statistics            # single data sets and groups
+    python -m tools.bench.statistics            # single datasets and groups
     python -m tools.bench.statistics --repeats 4000
 
-A question is right with a probability of its own, drawn from a beta distribution around the data set's share; ``alike``
+A question is right with a probability of its own, drawn from a beta distribution around the dataset's share; ``alike``
 is the correlation of two answers to one question (0: all questions are equally hard). Each share is simulated anew, and
 the coverage is the part of the simulations whose interval holds it. "textbook" is mean ± 1.96 standard errors, cut at 0
 and 1. Aim: mean coverage over all shares .94 to .97, least at least .89.
@@ -40,13 +40,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     draw = np.random.default_rng(options.seed)
-    print("one data set\n     n   k  alike   mean  least  (at)   textbook: mean  least")
+    print("one dataset\n     n   k  alike   mean  least  (at)   textbook: mean  least")
     for n in SIZES:
         for k in ANSWERS:
             for alike in ALIKE if k > 1 else (0.0,):
                 found = [_coverage(_sets(draw, [share], n, k, alike, options.repeats), share) for share in SHARES]
                 print(f"{n:6} {k:3} {alike:6.1f} {_summary(found)}")
-    print("\ngroup of data sets, spread around the share\n  sets   n   k   mean  least  (at)   textbook: mean  least")
+    print("\ngroup of datasets, spread around the share\n  sets   n   k   mean  least  (at)   textbook: mean  least")
     for sets in SETS:
         for n in (20, 100, 300):
             for k in (1, 8):
@@ -61,7 +61,7 @@ def main() -> None:
 def _sets(
     draw: np.random.Generator, shares: Sequence[float] | Values, n: int, k: int, alike: float, repeats: int
 ) -> Iterator[Values]:
-    """Yield the means of the answers to each question; shape (data sets, n)."""
+    """Yield the means of the answers to each question; shape (datasets, n)."""
     for _ in range(repeats):
         hard = np.repeat(np.asarray(shares)[:, None], n, axis=1)
         if alike and k > 1:

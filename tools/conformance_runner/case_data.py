@@ -1,4 +1,4 @@
-"""The data set of a case: its spec as a config would give it, and its rows as a reader gives them."""
+"""The dataset of a case: its spec as a config would give it, and its rows as a reader gives them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``abbr``: the short name of a model or data set, which also names its files in a run folder."""
+"""``abbr``: the short name of a model or dataset, which also names its files in a run folder."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
 
 
 def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> DatasetSpec | None:
-    """The data set of a section; None if it has faults, which are noted.
+    """The dataset of a section; None if it has faults, which are noted.
 
     Args:
         section: keys other than those of `DATASET` (default ``LocalDataset``) are arguments of the reader.

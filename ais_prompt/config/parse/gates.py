@@ -21,7 +21,7 @@ _GATE: Final = re.compile(
     re.VERBOSE,
 )
 _FORM: Final = (
-    "write 'accuracy >= 80%', 'failed <= 3', with data sets 'gsm8k*: accuracy >= 0.8', or 'accuracy >= 80% @95%'"
+    "write 'accuracy >= 80%', 'failed <= 3', with datasets 'gsm8k*: accuracy >= 0.8', or 'accuracy >= 80% @95%'"
 )
 
 

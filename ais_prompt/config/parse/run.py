@@ -51,7 +51,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     where_to = work_dir or _name(top, "work_dir", "a folder", DEFAULT_WORK_DIR)
     name = _run_name(top, loaded.name)
     cache = _name(top, "cache", "a folder", "")
-    faults.raise_any()  # which data sets the summary may name is known only if all are
+    faults.raise_any()  # which datasets the summary may name is known only if all are
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     gates = parse_gates(top)
     faults.raise_any()

@@ -1,4 +1,4 @@
-"""``summarizer``: which data sets the summary shows, and groups of them with their averages."""
+"""``summarizer``: which datasets the summary shows, and groups of them with their averages."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ BY_SIZE = "n"
 def parse_summary(top: Section, abbrs: Sequence[str]) -> SummarySpec:
     """The ``summarizer`` of a config, which may be missing; faults are noted.
 
-    A group none of whose data sets is in the run is left out, as configs of OpenCompass list all groups that there are.
+    A group none of whose datasets is in the run is left out, as configs of OpenCompass list all groups that there are.
 
     Args:
         top: the whole config.
-        abbrs: of the data sets.
+        abbrs: of the datasets.
     """
     if top.values.get("summarizer") is None:
         return SummarySpec()
@@ -68,7 +68,7 @@ def _parse_entries(section: Section, key: str, known: Sequence[str]) -> list[Sum
         elif name in known:
             entries.append(SummaryEntry(name, None if isinstance(item, str) else item[1]))
         elif not name.startswith("--"):
-            section.faults.add(f"there is no data set or group {name!r}", where, advice(name, known))
+            section.faults.add(f"there is no dataset or group {name!r}", where, advice(name, known))
     return entries
 
 
@@ -81,7 +81,7 @@ def _name(item: Any) -> str | None:
 
 
 def _parse_weights(section: Section, names: Sequence[str]) -> Mapping[str, float] | str | None:
-    """Data set → weight; or `BY_SIZE`."""
+    """Dataset → weight; or `BY_SIZE`."""
     weights: Any = section.get("weights", (Mapping, str, type(None)), "a dict of abbr → number, or 'n'", None)
     if weights is None or weights == BY_SIZE:
         return weights  # type: ignore[no-any-return]

@@ -46,7 +46,7 @@ def without_sampling(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def end_tokens(network: Any, tokenizer: Any, decoding: Decoding) -> set[int]:
-    """Ids that end an answer: those of the model, of its tokenizer, of ``generation_kwargs`` and of the data set."""
+    """Ids that end an answer: those of the model, of its tokenizer, of ``generation_kwargs`` and of the dataset."""
     ends: set[int] = set()
     for given in (
         network.generation_config.eos_token_id,

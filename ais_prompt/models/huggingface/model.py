@@ -47,12 +47,12 @@ class HuggingFaceBaseModel:
         generation_kwargs: options of ``generate``: ``temperature``, ``top_p``, ``seed``, ``eos_token_id``, ...
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all
             in. Prompt and answer together never have more than the model's ``max_position_embeddings``.
-        max_out_len: most tokens of an answer, where the data set does not say.
+        max_out_len: most tokens of an answer, where the dataset does not say.
         batch_size: prompts in one batch.
         prefix_cache_tokens: most tokens that are kept in memory, with their keys and values, for other texts that begin
             like them: the common beginning of texts that are scored, prompts and answers of earlier batches where
             texts are generated. 0 computes every text on its own.
-        stop_words: texts that end an answer and are not part of it, besides those of the data set.
+        stop_words: texts that end an answer and are not part of it, besides those of the dataset.
         trust_remote_code: may code that comes with the model be run?
         seed: seed of the sampling; one in ``generation_kwargs`` wins.
         think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
@@ -121,7 +121,7 @@ class HuggingFaceBaseModel:
         return plain
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
-        """The options of ``generation_kwargs``, with the data set's ``max_out_len`` and ``stop`` put in.
+        """The options of ``generation_kwargs``, with the dataset's ``max_out_len`` and ``stop`` put in.
 
         Greedy decoding says so with temperature 0, and carries no option or seed that means something to sampling only.
         """

@@ -47,10 +47,10 @@ DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 _TAKEN_OPTIONS: Final = {
     "max_tokens": "use max_out_len",
     "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
-    "messages": "prompts come from the data set",
+    "messages": "prompts come from the dataset",
     "model": "use the argument model",
     "n": "use n of GenInferencer",
-    "prompt": "prompts come from the data set",
+    "prompt": "prompts come from the dataset",
     "stop": "use stop_words",
     "stream": "use stream=True of the model",
     "stream_options": "use stream=True of the model",
@@ -76,8 +76,8 @@ class OpenAIModel:
         generation_kwargs: further fields of the body. ``temperature`` is 0 where it is not given, for answers that can
             be repeated; ``temperature=None`` sends none, for models that refuse it.
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
-        max_out_len: most tokens of an answer, where the data set does not say.
-        stop_words: texts that end an answer and are not part of it, besides those of the data set.
+        max_out_len: most tokens of an answer, where the dataset does not say.
+        stop_words: texts that end an answer and are not part of it, besides those of the dataset.
         tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
         headers: sent along with every request; their values are kept as secret as the key, and may name environment
             variables: ``{'X-Tenant': '$TENANT'}``.
@@ -179,7 +179,7 @@ class OpenAIModel:
         return public_address(self.base_url)
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
-        """The options of ``generation_kwargs``, with the data set's ``max_out_len`` and ``stop`` put in."""
+        """The options of ``generation_kwargs``, with the dataset's ``max_out_len`` and ``stop`` put in."""
         options = {"temperature": 0.0, "top_p": None, "seed": self.seed, **self.generation_kwargs}
         return Decoding(
             max_out_len=self.max_out_len if max_out_len is None else max_out_len,

@@ -1,4 +1,4 @@
-"""Notices that a server is away, so that the data set is not burnt on it, and finds out when it is back."""
+"""Notices that a server is away, so that the dataset is not burnt on it, and finds out when it is back."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ DRAWS: Final = 9_999
 """Random draws of a test; the smallest p-value is one over one more of them."""
 
 ALPHA: Final = 0.01
-"""The share of data sets without a leak that raise an alarm, at most; divided by the number of tests (Bonferroni)."""
+"""The share of datasets without a leak that raise an alarm, at most; divided by the number of tests (Bonferroni)."""
 
 NOTICEABLE: Final = 0.05
 """An excess over chance, as a share of the questions, below which there is no alarm however significant it is."""

@@ -1,4 +1,4 @@
-"""The choices of a data set: which columns hold them, and at which place the gold is among them."""
+"""The choices of a dataset: which columns hold them, and at which place the gold is among them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _Options = tuple[Sequence[str], Sequence[str]]
 def find_choices(
     columns: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[str]
 ) -> ChoiceLayout | None:
-    """How a data set holds its choices; None if it seems to have none.
+    """How a dataset holds its choices; None if it seems to have none.
 
     They are a column with lists, one with ``label`` and ``text`` lists, or columns named by label; the gold is a label,
     a place, or the text of a choice, by the same rule in every row. Otherwise golds that are all letters are labels.

@@ -95,7 +95,7 @@ def _prompt_maker(
 
 
 class _Unformatted:
-    """In the place of a model's format: only what the templates of the data set write is compared."""
+    """In the place of a model's format: only what the templates of the dataset write is compared."""
 
     def render(self, prompt: Filled, mode: Mode) -> Prompt:  # noqa: ARG002
         return ""

@@ -37,10 +37,10 @@ def search_leaks(
     builder: PromptBuilder,
     shots: Sequence[Sample],
 ) -> list[PromptWarning]:
-    """Look for whatever in the data of a data set may give its golds away.
+    """Look for whatever in the data of a dataset may give its golds away.
 
     Args:
-        spec, data: the data set.
+        spec, data: the dataset.
         retriever, inferencer, builder: its parts.
         shots: examples for any question.
     """

@@ -126,7 +126,7 @@ def _fractions(values: Sequence[float]) -> pa.Array:
 
 
 # `pyarrow.array` would make the same, but imports pandas for whatever Python values it is given, which takes longer
-# than reading most data sets and a quarter of a small run's memory.
+# than reading most datasets and a quarter of a small run's memory.
 _ARRAYS: Final[Mapping[type, Callable[[Sequence[Any]], pa.Array]]] = {
     str: _texts,
     int: _whole_numbers,
@@ -144,6 +144,6 @@ def _pattern(values: pa.Array) -> Any:
     if pa.types.is_struct(kind):
         return {field.name: _pattern(part) for field, part in zip(kind, values.flatten(), strict=True)}
     if pa.types.is_integer(kind):
-        # Not `pyarrow.compute`: to import it takes as long as to read a small data set.
+        # Not `pyarrow.compute`: to import it takes as long as to read a small dataset.
         return max((number for number in values.to_pylist() if number is not None), key=abs)
     return {pa.null(): None, pa.bool_(): True, pa.float64(): 0.0, pa.string(): ""}[kind]

@@ -1,4 +1,4 @@
-"""Ids of rows by what their columns hold: twelve bytes each, so that a large data set does not fill the memory."""
+"""Ids of rows by what their columns hold: twelve bytes each, so that a large dataset does not fill the memory."""
 
 from __future__ import annotations
 

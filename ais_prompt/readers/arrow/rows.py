@@ -1,4 +1,4 @@
-"""Rows of plain Python values → Arrow batches, by rule S2 of OpenCompass' data sets.
+"""Rows of plain Python values → Arrow batches, by rule S2 of OpenCompass' datasets.
 
 The first row names the columns. Where a later row lacks one it is None, and a column that only later rows have is left
 out; whole numbers and fractions in one column all become floats. Any other mixture is an error. All of this is said:

@@ -1,4 +1,4 @@
-"""Averages over data sets: what they share makes them vary together."""
+"""Averages over datasets: what they share makes them vary together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompts that a check makes: one for each model and data set, without downloading anything."""
+"""The prompts that a check makes: one for each model and dataset, without downloading anything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLES = [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BO
 
 
 def findings(folder: Path, *models: ModelSpec, template: Any = "{question} A: {answer}") -> Findings:
-    """What a check finds in a config of these models and one data set."""
+    """What a check finds in a config of these models and one dataset."""
     data = dataset_spec(write_rows(folder / "rows.jsonl", [{"question": "1+1", "answer": "2"}]), template)
     return check_run(RunSpec("run", models, (data,), folder, None, {}), lambda path: f"<{path}>")
 

@@ -1,4 +1,4 @@
-"""Samples that ask the same are numbered in the order of the data set."""
+"""Samples that ask the same are numbered in the order of the dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Media of a whole data set, looked at before anything is asked."""
+"""Media of a whole dataset, looked at before anything is asked."""
 
 from __future__ import annotations
 

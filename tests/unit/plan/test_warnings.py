@@ -47,7 +47,7 @@ def task(
     meta: Mapping[str, Any] | None = None,
     role_template: Mapping[str, Any] | None = None,
 ) -> TaskSpec:
-    """One model on a data set of two rows; the second is shown as an example if there is an ``ice``."""
+    """One model on a dataset of two rows; the second is shown as an example if there is an ``ice``."""
     model = ModelSpec("fake", PartSpec("ScriptedModel", {"prompt_style": style}), meta, role_template, "models[0]")
     data = dataset_spec(write_rows(folder / "rows.jsonl", [row, row]))
     where = "datasets[0].infer_cfg"

@@ -16,7 +16,7 @@ RETRIEVER = "datasets[0].infer_cfg.retriever"
 
 
 def faults(folder: Path, kind: str, **args: Any) -> list[tuple[str, str]]:
-    """Where and what, of a data set of three rows whose retriever has these arguments."""
+    """Where and what, of a dataset of three rows whose retriever has these arguments."""
     file = write_rows(folder / "rows.jsonl", [{"question": f"{n}+1", "answer": str(n + 1)} for n in range(3)])
     data = dataset_spec(file)
     template = {"template": "</E>{question}{answer}", "ice_token": "</E>"}

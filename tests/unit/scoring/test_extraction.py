@@ -1,4 +1,4 @@
-"""The gold of a data set must come back out of ordinary phrasings."""
+"""The gold of a dataset must come back out of ordinary phrasings."""
 
 from __future__ import annotations
 

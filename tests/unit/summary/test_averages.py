@@ -1,4 +1,4 @@
-"""Averages over groups of data sets, and why there is none."""
+"""Averages over groups of datasets, and why there is none."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def odd(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
 READ: dict[str, tuple[Callable[[Path], object], type[AisPromptError]]] = {
     "data": (lambda path: read_file(path, "jsonl"), DataError),
     "parquet": (lambda path: read_file(path, "parquet"), DataError),
-    "data set": (lambda path: LocalDataset(str(path), format="jsonl").read("odd"), DataError),
+    "dataset": (lambda path: LocalDataset(str(path), format="jsonl").read("odd"), DataError),
     "config": (load_config, ConfigError),
     "config by path": (find_config, ConfigError),
     "foreign answers": (lambda path: list(read_answers(path)), StoreError),

@@ -12,7 +12,7 @@ function answersParts() {
 
 /** How a length or a time is spread in each task that has it. */
 function measureTable({ title, groups, edges, format }) {
-  const head = el("tr", {}, header("", "Data set"), header("", "Model"), header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95 % below"));
+  const head = el("tr", {}, header("", "Dataset"), header("", "Model"), header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95 % below"));
   const tasks = byDataset(data.tasks.filter((_, number) => groups[number]));
   const rows = tasks.map((task, number) => {
     const group = groups[data.tasks.indexOf(task)];

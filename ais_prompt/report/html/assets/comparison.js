@@ -11,7 +11,7 @@ byId("table").append(differences());
 byId("tasks").append(...data.comparisons.map(taskSection));
 
 function differences() {
-  const heads = ["data set", "model", "metric", "before", "after", "difference", "95 %", "n", "worse", "better", "p (Holm)"];
+  const heads = ["dataset", "model", "metric", "before", "after", "difference", "95 %", "n", "worse", "better", "p (Holm)"];
   return el("table", { class: "scores" },
     el("thead", {}, el("tr", {}, heads.map((head, place) => el("th", { scope: "col", class: place > 2 ? "number" : "" }, head)))),
     el("tbody", {}, data.comparisons.map((one, number) => el("tr", {},

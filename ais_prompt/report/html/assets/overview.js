@@ -11,7 +11,7 @@ function drawOverview(choose) {
   byId("run").append(...runFacts());
 }
 
-/** The models or data sets that have samples. */
+/** The models or datasets that have samples. */
 function names(key) {
   return [...new Set(data.tasks.map((task) => task[key]))];
 }
@@ -19,7 +19,7 @@ function names(key) {
 function subtitle() {
   const samples = data.tasks.reduce((sum, task) => sum + task.samples, 0);
   const started = data.sessions.length ? moment(data.sessions[0].started) : data.time;
-  const parts = [started, counted(names("model").length, "model"), counted(names("dataset").length, "data set"), counted(samples, "sample")];
+  const parts = [started, counted(names("model").length, "model"), counted(names("dataset").length, "dataset"), counted(samples, "sample")];
   return (data.status === "finished" ? parts : [...parts, plain(data.status)]).join(" · ");
 }
 
@@ -31,13 +31,13 @@ function header(kind, ...children) {
   return el("th", { scope: "col", class: kind || null }, ...children);
 }
 
-/** Lines in order of their data sets, so that models stand below each other. */
+/** Lines in order of their datasets, so that models stand below each other. */
 function byDataset(lines) {
   const order = [...new Set(lines.map((line) => line.dataset))];
   return [...lines].sort((a, b) => order.indexOf(a.dataset) - order.indexOf(b.dataset));
 }
 
-/** Data set and model of a line; a name that the line before has too is not written again. */
+/** Dataset and model of a line; a name that the line before has too is not written again. */
 function nameCells(line, before) {
   const same = before?.dataset === line.dataset;
   const sameModel = same && before.model === line.model;
@@ -55,7 +55,7 @@ function scoresTable(choose) {
   const lines = byDataset(data.scores);
   const range = scoreRange(lines.filter((line) => line.fraction));
   const plotted = lines.some((line) => line.fraction && line.score != null);
-  const head = [header("", "Data set"), header("", "Model"), header("", "Metric"), header("number", "Score"), header("number", "95 %"), header("plotted", plotted ? scoreAxis(range) : null), header("number n", "Samples"), header("plotted", "States")];
+  const head = [header("", "Dataset"), header("", "Model"), header("", "Metric"), header("number", "Score"), header("number", "95 %"), header("plotted", plotted ? scoreAxis(range) : null), header("number n", "Samples"), header("plotted", "States")];
   const rows = lines.map((line, number) => scoreRow(line, lines[number - 1], range, choose));
   return el("div", { class: "scroll" }, el("table", { class: "scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
@@ -102,7 +102,7 @@ function readOtherwise() {
   const tasks = data.tasks.filter((task) => task.sensitivity);
   if (!tasks.length) return [];
   const fraction = (task) => data.scores.find((line) => line.model === task.model && line.dataset === task.dataset)?.fraction ?? true;
-  const head = ["Data set", "Model", "Postprocessor"].map((title) => header("", title)).concat(["Score", "Difference", "Changed"].map((title) => header("number", title)));
+  const head = ["Dataset", "Model", "Postprocessor"].map((title) => header("", title)).concat(["Score", "Difference", "Changed"].map((title) => header("number", title)));
   const rows = tasks.flatMap((task) => {
     const { sensitivity } = task;
     const own = el("tr", {}, nameCells(task), cell("", el("b", {}, plain(sensitivity.postprocessor)), ", configured"), cell("number", scored(sensitivity.score, fraction(task))), cell("number", `± ${scored(sensitivity.stderr, fraction(task))}`), cell("number", `of ${count(sensitivity.samples)}`));

@@ -27,7 +27,7 @@ async function begin() {
 
 function drawControls() {
   for (const key of ["model", "dataset"]) {
-    const all = el("option", { value: "" }, key === "model" ? "All models" : "All data sets");
+    const all = el("option", { value: "" }, key === "model" ? "All models" : "All datasets");
     byId(key).append(all, ...names(key).map((name) => el("option", { value: name }, plain(name))));
     byId(key).hidden = names(key).length < 2;
     byId(key).addEventListener("change", () => { filters[key] = byId(key).value; applyFilters(); });

@@ -15,7 +15,7 @@ function runRow(run) {
   return el("tr", {}, el("th", { scope: "row" }, name, el("span", { class: "when soft" }, plain(when))), el("td", {}, scoreList(run)), el("td", { class: "number" }, answers(run)), el("td", { class: run.status === "finished" && !run.trouble ? "soft" : "note" }, plain(run.trouble || run.status)));
 }
 
-/** The main score of every task, one line for each data set with its models behind. */
+/** The main score of every task, one line for each dataset with its models behind. */
 function scoreList(run) {
   const mains = new Map(run.scores.toReversed().map((score) => [`${score.model}\n${score.dataset}`, score]));
   const byName = Map.groupBy([...mains.values()].toReversed(), (score) => score.dataset);

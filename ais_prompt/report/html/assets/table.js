@@ -9,7 +9,7 @@ const COLUMNS = [
   { name: "length", title: "Length", number: true, show: (row) => (row.length == null ? "" : count(row.length)), key: (row) => row.length },
   { name: "seconds", title: "Time", number: true, show: (row) => (row.seconds == null ? "" : seconds(row.seconds)), key: (row) => row.seconds },
   { name: "model", title: "Model", show: (row) => plain(row.task.model), key: (row) => row.task.model },
-  { name: "dataset", title: "Data set", show: (row) => plain(row.task.dataset), key: (row) => row.task.dataset },
+  { name: "dataset", title: "Dataset", show: (row) => plain(row.task.dataset), key: (row) => row.task.dataset },
   { name: "index", title: "Row", number: true, show: (row) => String(row.index), key: (row) => row.index },
 ];
 const SPARE = 8;  // lines drawn above and below those that can be seen

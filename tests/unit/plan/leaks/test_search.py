@@ -1,4 +1,4 @@
-"""What `check` says of leaks in whole data sets: injected ones are found, shipped and random data raise no alarm."""
+"""What `check` says of leaks in whole datasets: injected ones are found, shipped and random data raise no alarm."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def checked_quiz(
     template: str = TEMPLATE,
     **reader: Any,
 ) -> Findings:
-    """A thorough check of a data set whose prompts show the question and the note, after examples if there are any."""
+    """A thorough check of a dataset whose prompts show the question and the note, after examples if there are any."""
     write_rows(folder / "data/test.jsonl", test)
     write_rows(folder / "data/train.jsonl", train)
     spec = dataset_spec(folder / "data", template)
