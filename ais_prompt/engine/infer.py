@@ -74,7 +74,7 @@ def infer(
     """
     work = prepare(task, model, data)
     check_cluster(task.dataset.eval, work.data.test)
-    check_media(work.desk.builder, work.data.test, work.shown_rows(), taken_kinds(model, work.desk.builder))
+    check_media(work.context.builder, work.data.test, work.shown_rows(), taken_kinds(model, work.context.builder))
     total = len(work.data.test)
     activity = partial(_activity, model) if isinstance(model, AsyncModel) else Activity
     model_abbr, dataset_abbr = task.model.abbr, task.dataset.abbr
@@ -157,10 +157,10 @@ def _conversation(work: Inference, sample: Sample, openings: Occurrences, cluste
     shots: Sequence[Sample] = ()
     try:
         shots = work.shots(sample)
-        if gap := shown_gap(work.inferencer, sample, shots, work.desk):
+        if gap := shown_gap(work.inferencer, sample, shots, work.context):
             prediction = _without_answer(work, sample, gap)
         else:
-            prediction = yield from numbered(work.inferencer.converse(sample, shots, work.desk), openings)
+            prediction = yield from numbered(work.inferencer.converse(sample, shots, work.context), openings)
     except Exception as error:
         if ends_task(error):
             raise

@@ -1,6 +1,13 @@
 """How models are asked about samples."""
 
-from ais_prompt.inferencers.base import Conversation, Desk, DialogueInferencer, Inferencer, Preview, RepeatingInferencer
+from ais_prompt.inferencers.base import (
+    Conversation,
+    DialogueInferencer,
+    InferenceContext,
+    Inferencer,
+    Preview,
+    RepeatingInferencer,
+)
 from ais_prompt.inferencers.chat import ChatInferencer
 from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.dialogue import Dialogue
@@ -15,10 +22,10 @@ __all__ = [
     "CLPInferencer",
     "ChatInferencer",
     "Conversation",
-    "Desk",
     "Dialogue",
     "DialogueInferencer",
     "GenInferencer",
+    "InferenceContext",
     "Inferencer",
     "LLInferencer",
     "MultiTurnGenInferencer",

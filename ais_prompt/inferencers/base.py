@@ -2,7 +2,7 @@
 
 A conversation yields requests, is sent their completions, and returns the prediction::
 
-    def converse(self, sample, shots, desk):
+    def converse(self, sample, shots, context):
         [completion] = yield [Request(...)]
         return Prediction(...)
 
@@ -28,7 +28,7 @@ from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpe
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 
 
-class Desk(Struct, frozen=True, dict=True):
+class InferenceContext(Struct, frozen=True, dict=True):
     """What an inferencer works with: the dataset's prompts and questions, and the model's format and settings.
 
     Attributes:
@@ -110,14 +110,14 @@ class Inferencer(Protocol):
     @property
     def mask(self) -> str | None: ...
 
-    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+    def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """The conversation about one sample.
 
         Raises:
             PromptError: the prompt cannot be built from this sample.
         """
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """The prompts that would be sent about a sample, without asking anything.
 
         Raises:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ais_prompt.errors import DataError
-from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Prediction, Request, Sample, Scoring
 
@@ -30,10 +30,10 @@ class CLPInferencer:
         self.choices = None if choices is None else tuple(choices)
         self.mask = gen_field_replace_token
 
-    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+    def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Ask once for all choices."""
-        choices = self.choices or _choices_of(desk.samples[0])
-        prompt = desk.chat.render(desk.builder.generation(sample, shots), "gen")
+        choices = self.choices or _choices_of(context.samples[0])
+        prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         [completion] = yield [Request(sample.id, prompt, Scoring(choices=choices))]
         log_probs = completion.likelihood.choices if completion.likelihood else ()
         probabilities = _softmax(log_probs)
@@ -48,10 +48,10 @@ class CLPInferencer:
             labels={choice: {"logprob": log_prob, "probability": p} for choice, log_prob, p in found},
         )
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """The one prompt."""
-        filled = desk.builder.generation(sample, shots)
-        return [Preview("", filled, desk.chat.render(filled, "gen"))]
+        filled = context.builder.generation(sample, shots)
+        return [Preview("", filled, context.chat.render(filled, "gen"))]
 
 
 def _choices_of(sample: Sample) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Prediction, Request, Sample
 
@@ -45,10 +45,10 @@ class GenInferencer:
         self.stop_token_ids = tuple(stop_token_ids)
         self.seed = seed
 
-    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+    def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Ask once, or ``n`` times side by side."""
-        prompt = desk.chat.render(desk.builder.generation(sample, shots), "gen")
-        decoding = desk.decoding(self.max_out_len, self.stopping_criteria, self.stop_token_ids, self.seed)
+        prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
+        decoding = context.decoding(self.max_out_len, self.stopping_criteria, self.stop_token_ids, self.seed)
         completions = yield [Request(sample.id, prompt, decoding, repeat=repeat) for repeat in range(self.n)]
         answers = [None if completion.failure else completion.text for completion in completions]
         return Prediction(
@@ -60,7 +60,7 @@ class GenInferencer:
             completions=tuple(completions),
         )
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """The one prompt."""
-        filled = desk.builder.generation(sample, shots)
-        return [Preview("", filled, desk.chat.render(filled, "gen"))]
+        filled = context.builder.generation(sample, shots)
+        return [Preview("", filled, context.chat.render(filled, "gen"))]

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.inferencers.base import Desk, Preview
+from ais_prompt.inferencers.base import InferenceContext, Preview
 from ais_prompt.prompts import Filled
 from ais_prompt.types import Completion, Likelihood, Prediction, Prompt, Request, Sample, Scoring, prompt_to_json
 from ais_prompt.utils.text import listed
@@ -75,19 +75,21 @@ def likeliest(
     )
 
 
-def label_prompts(labels: Sequence[Any], sample: Sample, shots: Sequence[Sample], desk: Desk) -> dict[Any, Filled]:
+def label_prompts(
+    labels: Sequence[Any], sample: Sample, shots: Sequence[Sample], context: InferenceContext
+) -> dict[Any, Filled]:
     """The prompt that states each label, all with the same shots.
 
     Raises:
         PromptError: the template has no entry for a label.
     """
-    return {label: desk.builder.labelled(sample, shots, label) for label in labels}
+    return {label: context.builder.labelled(sample, shots, label) for label in labels}
 
 
-def previews(filled: Mapping[Any, Filled], desk: Desk) -> list[Preview]:
+def previews(filled: Mapping[Any, Filled], context: InferenceContext) -> list[Preview]:
     """The prompts of all labels, for people to look at."""
     return [
-        Preview(f"label {label}", prompt, desk.chat.render(prompt, "ppl"), "every label")
+        Preview(f"label {label}", prompt, context.chat.render(prompt, "ppl"), "every label")
         for label, prompt in filled.items()
     ]
 
@@ -129,13 +131,13 @@ def check_named(labels: Sequence[Any] | None) -> tuple[Any, ...] | None:
     return tuple(labels)
 
 
-def labels_of(named: Sequence[Any] | None, desk: Desk) -> Sequence[Any]:
+def labels_of(named: Sequence[Any] | None, context: InferenceContext) -> Sequence[Any]:
     """The labels to choose from: those that the config names, else those of the dataset.
 
     Raises:
         PromptError: nothing says which labels there are, or one is empty.
     """
-    labels = desk.labels if named is None else named
+    labels = context.labels if named is None else named
     for label in labels:
         if label is None or not str(label).strip():
             raise PromptError(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ais_prompt.errors import DataError
-from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.labels import check_named, label_prompts, labels_of, likeliest, previews
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Request, Sample, Scoring
@@ -32,19 +32,20 @@ class LLInferencer:
         self.labels = check_named(labels)
         self.continuation_column = continuation_column
 
-    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+    def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Ask how likely the continuation is after every label's prompt."""
         scoring = Scoring(self._continuation(sample))
-        prompts = label_prompts(labels_of(self.labels, desk), sample, shots, desk)
+        prompts = label_prompts(labels_of(self.labels, context), sample, shots, context)
         asked = {
-            label: [Request(sample.id, desk.chat.render(filled, "ppl"), scoring)] for label, filled in prompts.items()
+            label: [Request(sample.id, context.chat.render(filled, "ppl"), scoring)]
+            for label, filled in prompts.items()
         }
         completions = yield [request for requests in asked.values() for request in requests]
         return likeliest(sample, asked, completions, lambda likelihoods: likelihoods[0].nll)
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """The prompt of every label, before the continuation."""
-        return previews(label_prompts(labels_of(self.labels, desk), sample, shots, desk), desk)
+        return previews(label_prompts(labels_of(self.labels, context), sample, shots, context), context)
 
     def _continuation(self, sample: Sample) -> str:
         if self.continuation_column not in sample.fields:

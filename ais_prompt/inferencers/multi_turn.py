@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.inferencers.base import Conversation, Desk, GoldUse, Preview
+from ais_prompt.inferencers.base import Conversation, GoldUse, InferenceContext, Preview
 from ais_prompt.prompts import FilledDialogue, Template
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Completion, Failure, Prediction, Prompt, ReaderSpec, Request, Sample
@@ -64,15 +64,15 @@ class MultiTurnGenInferencer:
         """The template of the dataset as it is; whether it makes dialogues is asked of it by the prompt builder."""
         return template
 
-    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+    def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Ask turn by turn, until one has no answer."""
-        dialogue = desk.builder.dialogue(sample, shots)
+        dialogue = context.builder.dialogue(sample, shots)
         prompts: list[Prompt] = []
         completions: list[Completion] = []
         for turn in self._turns(dialogue):
             said = [completion.text for completion in completions] if self.infer_mode == "every" else []
-            prompts.append(desk.chat.render(dialogue.request(turn, said), "gen"))
-            decoding = desk.decoding(self._length(turn), self.stopping_criteria, self.stop_token_ids, self.seed)
+            prompts.append(context.chat.render(dialogue.request(turn, said), "gen"))
+            decoding = context.decoding(self._length(turn), self.stopping_criteria, self.stop_token_ids, self.seed)
             completions += yield [Request(sample.id, prompts[-1], decoding, turn)]
             if completions[-1].failure:
                 return self._prediction(sample, dialogue, prompts, completions, failed_turn=turn + 1)
@@ -81,16 +81,16 @@ class MultiTurnGenInferencer:
             return self._prediction(sample, dialogue, prompts, completions, failed_turn=len(dialogue.answers) + 1)
         return self._prediction(sample, dialogue, prompts, completions)
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """The prompt of each request, with gold answers where those of the model are not known yet."""
-        dialogue = desk.builder.dialogue(sample, shots)
+        dialogue = context.builder.dialogue(sample, shots)
         previews = []
         for turn in self._turns(dialogue):
             guessed = turn > 0 and self.infer_mode == "every"
             filled = dialogue.request(turn, [str(gold) for gold in dialogue.golds or ()] if guessed else ())
             title = f"turn {turn + 1}" + (", gold in place of the model's answers" if guessed else "")
             gold: GoldUse = "earlier turns" if turn > 0 and not guessed else "none"
-            previews.append(Preview(title, filled, desk.chat.render(filled, "gen"), gold))
+            previews.append(Preview(title, filled, context.chat.render(filled, "gen"), gold))
         return previews
 
     def _turns(self, dialogue: FilledDialogue) -> Sequence[int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ais_prompt.errors import PromptError
-from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.labels import (
     Normalization,
     check_named,
@@ -50,26 +50,28 @@ class PPLInferencer:
         self.normalizing_str = normalizing_str
         self.normalization: Normalization = normalization
 
-    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+    def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Ask how likely every label's prompt is."""
         request = self._plain if self.normalizing_str is None else self._normalizing
-        labels = labels_of(self.labels, desk)
-        asked = {label: request(sample, shots, label, desk) for label in labels}
+        labels = labels_of(self.labels, context)
+        asked = {label: request(sample, shots, label, context) for label in labels}
         completions = yield [one for requests in asked.values() for one in requests]
         return likeliest(sample, asked, completions, self._value)
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """The prompt of every label."""
-        return previews(label_prompts(labels_of(self.labels, desk), sample, shots, desk), desk)
+        return previews(label_prompts(labels_of(self.labels, context), sample, shots, context), context)
 
-    def _plain(self, sample: Sample, shots: Sequence[Sample], label: Any, desk: Desk) -> list[Request]:
-        prompt = desk.chat.render(desk.builder.labelled(sample, shots, label), "ppl")
+    def _plain(self, sample: Sample, shots: Sequence[Sample], label: Any, context: InferenceContext) -> list[Request]:
+        prompt = context.chat.render(context.builder.labelled(sample, shots, label), "ppl")
         return [Request(sample.id, prompt, Scoring())]
 
-    def _normalizing(self, sample: Sample, shots: Sequence[Sample], label: Any, desk: Desk) -> list[Request]:
+    def _normalizing(
+        self, sample: Sample, shots: Sequence[Sample], label: Any, context: InferenceContext
+    ) -> list[Request]:
         """The answer after its context, and after ``normalizing_str``."""
-        sep_token = desk.builder.prompt_template.sep_token
-        filled = desk.builder.labelled(sample, shots, label, keep_sep=True)
+        sep_token = context.builder.prompt_template.sep_token
+        filled = context.builder.labelled(sample, shots, label, keep_sep=True)
         if not isinstance(filled, str):
             raise PromptError(
                 "normalizing_str needs a prompt that is a text, not a dialogue", fix="write the template as text"
@@ -79,10 +81,10 @@ class PPLInferencer:
                 "normalizing_str needs a sep_token that says where the answer begins",
                 fix="put '<S>' before the answer and give the template sep_token='<S>'",
             )
-        context, _, answer = filled.partition(sep_token)
+        before, _, answer = filled.partition(sep_token)
         scoring = Scoring(answer.replace(sep_token, ""))
-        contexts = (context, self.normalizing_str or "")
-        return [Request(sample.id, desk.chat.render(text, "ppl"), scoring) for text in contexts]
+        contexts = (before, self.normalizing_str or "")
+        return [Request(sample.id, context.chat.render(text, "ppl"), scoring) for text in contexts]
 
     def _value(self, likelihoods: Sequence[Likelihood]) -> float:
         value, *norm = (normalized(likelihood, self.normalization) for likelihood in likelihoods)

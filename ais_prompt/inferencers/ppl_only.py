@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ais_prompt.inferencers.base import Conversation, Desk, Preview
+from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.labels import Normalization, normalized
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Prediction, Request, Sample, Scoring
@@ -29,9 +29,9 @@ class PPLOnlyInferencer:
         self.normalization: Normalization = normalization
         self.mask = gen_field_replace_token
 
-    def converse(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Conversation:
+    def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Ask once."""
-        prompt = desk.chat.render(desk.builder.generation(sample, shots), "gen")
+        prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         [completion] = yield [Request(sample.id, prompt, Scoring())]
         likelihood = completion.likelihood
         return Prediction(
@@ -43,7 +43,7 @@ class PPLOnlyInferencer:
             completions=(completion,),
         )
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """The one prompt."""
-        filled = desk.builder.generation(sample, shots)
-        return [Preview("", filled, desk.chat.render(filled, "gen"))]
+        filled = context.builder.generation(sample, shots)
+        return [Preview("", filled, context.chat.render(filled, "gen"))]

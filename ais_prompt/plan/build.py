@@ -16,7 +16,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.evaluators.own import make_evaluator
-from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer
+from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models.base import MediaModel, Model
 from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
@@ -142,12 +142,12 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
         raise
 
 
-def build_desk(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, data: Dataset) -> Desk:
+def build_context(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, data: Dataset) -> InferenceContext:
     """What the inferencer works with."""
     media_kinds = model.media_kinds if isinstance(model, MediaModel) else frozenset
     chat = build_chat_format(model_spec, model.prompt_style, model.tokenizer, media_kinds)
     ends = end_tokens(model_spec.meta_template) if knows_stop_tokens(model) else ()
-    return Desk(prompts, chat, model, data.test, ends)
+    return InferenceContext(prompts, chat, model, data.test, ends)
 
 
 def knows_stop_tokens(model: Model) -> bool:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, without_index
-from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, RepeatingInferencer
+from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, RepeatingInferencer
 from ais_prompt.models.base import AsyncModel, MediaModel, Model
 from ais_prompt.plan.blank_calls import call_inferencer, call_model
 from ais_prompt.plan.build import (
@@ -218,15 +218,15 @@ def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample
 def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> list[PromptWarning]:
     """The warnings of the prompts of a question; a fault more if the model cannot be given them."""
     task = TaskSpec(side.spec, question.spec)
-    desk = Desk(question.builder, side.chat, side.model, question.data.test)
+    context = InferenceContext(question.builder, side.chat, side.model, question.data.test)
     try:
-        found = trials(task, question.inferencer, desk, question.sample, question.shots)
+        found = trials(task, question.inferencer, context, question.sample, question.shots)
         seen = [trial.seen for trial in found]
-        check_shots_are_shown(question.inferencer, question.sample, question.shots, desk, seen)
+        check_shots_are_shown(question.inferencer, question.sample, question.shots, context, seen)
         if kinds := taken_kinds(side.model, question.builder, offline=True):
             check_media(question.builder, question.data.test, question.shots, kinds)
         if not is_shipped(type(question.inferencer)):
-            call_inferencer(question.inferencer, question.sample, question.shots, desk)
+            call_inferencer(question.inferencer, question.sample, question.shots, context)
     except ConfigError as error:
         faults.note(error, f"{side.spec.where}.meta_template", error.where)
         return []

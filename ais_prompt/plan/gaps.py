@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.inferencers import Desk, Inferencer
+from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.types import Failure, Message, Prompt, Sample
 
 NO_VALUE: Final = "no_value"
@@ -16,7 +16,9 @@ NO_VALUE: Final = "no_value"
 _MARK: Final = "\ue003"
 
 
-def shown_gap(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Failure | None:
+def shown_gap(
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext
+) -> Failure | None:
     """Return why a sample is not asked: its row, or that of an example, lacks a value that the prompt shows; else None.
 
     A prompt is only made for rows with gaps, with a mark in each gap: a column is shown if its mark comes out.
@@ -28,7 +30,7 @@ def shown_gap(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], d
     marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
     marked = [_filled(row, {name: mark for (at, name), mark in marks.items() if at == n}) for n, row in enumerate(rows)]
     try:
-        views = inferencer.preview(marked[0], marked[1:], desk)
+        views = inferencer.preview(marked[0], marked[1:], context)
     except AisPromptError:  # the column does not hold plain text; the prompt itself says what is wrong
         return None
     text = "".join(piece for view in views for piece in _texts(view.prompt))

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.inferencers import (
-    Desk,
+    InferenceContext,
     Inferencer,
 )
 from ais_prompt.inferencers.drive import RETRY_HINT
 from ais_prompt.models.base import Model
-from ais_prompt.plan.build import build_desk, build_inferencer, build_prompts, build_retriever, read_dataset
+from ais_prompt.plan.build import build_context, build_inferencer, build_prompts, build_retriever, read_dataset
 from ais_prompt.plan.shots import fitting_shots
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import is_shipped
@@ -38,7 +38,7 @@ class Inference(Struct, frozen=True, dict=True):
     data: Dataset
     shot_ids: Sequence[ShotIds]
     inferencer: Inferencer
-    desk: Desk
+    context: InferenceContext
 
     def shots_retrieved(self, index: int) -> int:
         """How many in-context examples were found for a test sample."""
@@ -47,7 +47,7 @@ class Inference(Struct, frozen=True, dict=True):
     def shots(self, sample: Sample) -> Sequence[Sample]:
         """The in-context examples of a test sample, as many as fit."""
         retrieved = list(map(self._train_row, self.shot_ids[sample.index]))
-        return fitting_shots(self.inferencer, sample, retrieved, self.desk)
+        return fitting_shots(self.inferencer, sample, retrieved, self.context)
 
     def shown_rows(self) -> Iterator[Sample]:
         """The rows of the train split that are retrieved as an example of any sample, each once."""
@@ -81,7 +81,7 @@ def prepare(task: TaskSpec, model: Model, data: Dataset | None = None) -> Infere
     except AisPromptError as error:
         error.where = error.where or task.dataset.infer.retriever.where
         raise
-    return Inference(data, shot_ids, inferencer, build_desk(task.model, model, prompts, data))
+    return Inference(data, shot_ids, inferencer, build_context(task.model, model, prompts, data))
 
 
 def _check_shots(shot_ids: Sequence[ShotIds], data: Dataset, name: str, retriever: Retriever) -> None:

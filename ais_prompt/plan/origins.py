@@ -20,7 +20,7 @@ from ais_prompt.chat import ChatFormat, Mode
 from ais_prompt.chat.formats import MessagesFormat
 from ais_prompt.chat.role_format import RoleTemplateFormat
 from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
-from ais_prompt.inferencers import Desk, DialogueInferencer, Inferencer, Preview
+from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, Preview
 from ais_prompt.prompts import Filled, PromptBuilder, PromptList
 from ais_prompt.prompts.markers import END, STARTS, has_marker
 from ais_prompt.prompts.prompt_list import Item, Piece, Section, text_of, with_text
@@ -69,18 +69,18 @@ Origins: TypeAlias = tuple[tuple[Span, ...], ...]
 
 
 def find_origins(
-    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk, seen: Sequence[Preview]
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, seen: Sequence[Preview]
 ) -> list[Origins | None]:
     """The origins of every prompt of a sample; None for one whose format changes the texts that it is given.
 
     Args:
-        inferencer, sample, shots, desk: what the prompts are made of.
+        inferencer, sample, shots, context: what the prompts are made of.
         seen: the prompts themselves.
     """
     found: list[Origins | None] = [None] * len(seen)
     for around_blanks, in_parts in TRIES:
-        marks = _Marks(Origin(_format_kind(desk.chat)), around_blanks=around_blanks, in_parts=in_parts)
-        marked = _marked_previews(inferencer, sample, shots, desk, marks)
+        marks = _Marks(Origin(_format_kind(context.chat)), around_blanks=around_blanks, in_parts=in_parts)
+        marked = _marked_previews(inferencer, sample, shots, context, marks)
         if len(marked) != len(seen):
             continue
         for number, (view, origins) in enumerate(zip(seen, marked, strict=True)):
@@ -148,14 +148,14 @@ class _Marks:
 
 
 def _marked_previews(
-    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk, marks: _Marks
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, marks: _Marks
 ) -> list[Origins]:
     in_turns = isinstance(inferencer, DialogueInferencer)
     question = _marked_sample(sample, marks, None, in_turns=in_turns)
     examples = [_marked_sample(shot, marks, number) for number, shot in enumerate(shots, start=1)]
-    chat = _MarkingFormat(desk.chat, desk.builder, examples, marks)
+    chat = _MarkingFormat(context.chat, context.builder, examples, marks)
     try:
-        views = inferencer.preview(question, examples, replace(desk, chat=chat))
+        views = inferencer.preview(question, examples, replace(context, chat=chat))
         return [tuple(marks.read(text) for text in _texts(view.prompt)) for view in views]
     except Exception:  # templates and formats may be the user's own, and expect whatever they like of a value
         return []

@@ -94,7 +94,7 @@ def preview(
     work = prepare(task, model)
     for sample in work.data.test[:count]:
         shots = work.shots(sample)
-        found = trials(task, work.inferencer, work.desk, sample, shots)
+        found = trials(task, work.inferencer, work.context, sample, shots)
         seen = [trial.seen for trial in found]
         places = _places(work, sample, shots, seen) if origins else [None] * len(seen)
         for trial, place in zip(found, places, strict=True):
@@ -118,7 +118,7 @@ def preview(
 
 
 def _places(work: Inference, sample: Sample, shots: Sequence[Sample], seen: Sequence[Preview]) -> Sequence[Origins]:
-    return [origins or () for origins in find_origins(work.inferencer, sample, shots, work.desk, seen)]
+    return [origins or () for origins in find_origins(work.inferencer, sample, shots, work.context, seen)]
 
 
 def _tokens(model: Model, prompt: Prompt) -> int | None:

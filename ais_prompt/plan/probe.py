@@ -11,7 +11,7 @@ from ais_prompt.chat import ChatFormat
 from ais_prompt.chat.language_model import LanguageModelFormat
 from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.chat.role_format import META_TEMPLATE, RoleTemplateFormat
-from ais_prompt.inferencers import Desk, Inferencer, Preview
+from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.plan.build import knows_stop_tokens
 from ais_prompt.plan.warning import GOLD, PLAIN, PLAIN_SHOT, Trial
@@ -19,28 +19,30 @@ from ais_prompt.prompts.markers import has_marker
 from ais_prompt.types import Sample, TaskSpec
 
 
-def trials(task: TaskSpec, inferencer: Inferencer, desk: Desk, sample: Sample, shots: Sequence[Sample]) -> list[Trial]:
+def trials(
+    task: TaskSpec, inferencer: Inferencer, context: InferenceContext, sample: Sample, shots: Sequence[Sample]
+) -> list[Trial]:
     """Every prompt about a sample.
 
     Raises:
         AisPromptError: one of them cannot be built.
     """
-    seen = inferencer.preview(sample, shots, desk)
-    meta = desk.chat.meta if isinstance(desk.chat, LanguageModelFormat) else None
+    seen = inferencer.preview(sample, shots, context)
+    meta = context.chat.meta if isinstance(context.chat, LanguageModelFormat) else None
     return [
         Trial(
             task,
             preview,
             plain,
             meta,
-            gives_messages=task.model.prompt_template is None and desk.model.prompt_style != "text",
-            served=isinstance(desk.model, AsyncModel),
+            gives_messages=task.model.prompt_template is None and context.model.prompt_style != "text",
+            served=isinstance(context.model, AsyncModel),
             fields=sample.fields,
-            framing=_meta_template_of(desk.chat),
+            framing=_meta_template_of(context.chat),
             continued=inferencer.mask is not None,
-            knows_stop_tokens=knows_stop_tokens(desk.model),
+            knows_stop_tokens=knows_stop_tokens(context.model),
         )
-        for preview, plain in zip(seen, _plain(task, inferencer, desk, sample, shots, len(seen)), strict=True)
+        for preview, plain in zip(seen, _plain(task, inferencer, context, sample, shots, len(seen)), strict=True)
     ]
 
 
@@ -54,13 +56,18 @@ def _meta_template_of(chat: ChatFormat) -> MetaTemplate | None:
 
 
 def _plain(
-    task: TaskSpec, inferencer: Inferencer, desk: Desk, sample: Sample, shots: Sequence[Sample], count: int
+    task: TaskSpec,
+    inferencer: Inferencer,
+    context: InferenceContext,
+    sample: Sample,
+    shots: Sequence[Sample],
+    count: int,
 ) -> Sequence[Preview | None]:
     """The same prompts of plain data; None for each if a part of the user's cannot work with such data."""
     gold = task.dataset.reader.output_column
     try:
         found = inferencer.preview(
-            _with_gold_mark(_plain_sample(sample), gold), [_plain_sample(shot, PLAIN_SHOT) for shot in shots], desk
+            _with_gold_mark(_plain_sample(sample), gold), [_plain_sample(shot, PLAIN_SHOT) for shot in shots], context
         )
     except Exception:  # templates and formats may be the user's own, and expect whatever they like of a value
         found = []

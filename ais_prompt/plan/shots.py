@@ -11,13 +11,15 @@ import bisect
 from collections.abc import Sequence
 
 from ais_prompt.errors import AisPromptError, PromptError
-from ais_prompt.inferencers import Desk, Inferencer, Preview
+from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.models.base import Model
 from ais_prompt.models.tokens.count import estimate_tokens
 from ais_prompt.types import Prompt, Sample
 
 
-def fitting_shots(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk) -> Sequence[Sample]:
+def fitting_shots(
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext
+) -> Sequence[Sample]:
     """The examples with which every prompt of a sample fits; none if they do not fit even without examples.
 
     The number is found by bisection, so a prompt with k examples is built log2(k) + 1 times at most.
@@ -26,18 +28,18 @@ def fitting_shots(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample
         inferencer: makes the prompts.
         sample: the question.
         shots: its examples, all of them.
-        desk: the model, whose ``max_seq_len`` is the most tokens of a prompt; with None all examples fit.
+        context: the model, whose ``max_seq_len`` is the most tokens of a prompt; with None all examples fit.
 
     Raises:
         AisPromptError: a prompt cannot be built, or the model's tokenizer cannot be loaded.
     """
-    limit = desk.model.max_seq_len
+    limit = context.model.max_seq_len
     if limit is None or getattr(inferencer, "keeps_all_shots", False):
         return shots
 
     def too_long(count: int) -> bool:
-        views = inferencer.preview(sample, shots[:count], desk)
-        return any(_tokens(desk.model, view.prompt) > limit for view in views)
+        views = inferencer.preview(sample, shots[:count], context)
+        return any(_tokens(context.model, view.prompt) > limit for view in views)
 
     if not shots or not too_long(len(shots)):
         return shots
@@ -45,12 +47,12 @@ def fitting_shots(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample
 
 
 def check_shots_are_shown(
-    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], desk: Desk, seen: Sequence[Preview]
+    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, seen: Sequence[Preview]
 ) -> None:
     """See that every prompt of a sample changes with its examples.
 
     Args:
-        inferencer, sample, shots, desk: what the prompts are made of.
+        inferencer, sample, shots, context: what the prompts are made of.
         seen: the prompts, with all of these examples.
 
     Raises:
@@ -59,7 +61,7 @@ def check_shots_are_shown(
     if not shots:
         return
     try:
-        bare = inferencer.preview(sample, (), desk)
+        bare = inferencer.preview(sample, (), context)
     except AisPromptError:  # a template of the user's own may need examples
         return
     if any(with_shots.prompt == without.prompt for with_shots, without in zip(seen, bare, strict=False)):

@@ -102,7 +102,7 @@ def _tokenizer(task: TaskSpec, model: Model) -> dict[str, str]:
 def _decoding(work: Inference) -> Mapping[str, Any]:
     """How the first question is answered; what is not set is left out."""
     for sample in work.data.test[:1]:
-        for request in next(work.inferencer.converse(sample, work.shots(sample), work.desk), ()):
+        for request in next(work.inferencer.converse(sample, work.shots(sample), work.context), ()):
             if isinstance(request.decoding, Decoding):
                 settings = {
                     name: value for name, value in asdict(request.decoding).items() if value not in (None, {}, ())

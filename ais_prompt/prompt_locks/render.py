@@ -64,7 +64,7 @@ def count_tokens(model: Model, texts: Iterable[Sequence[str]]) -> int | None:
 
 def _texts(work: Inference, sample: Sample) -> tuple[str, ...]:
     try:
-        views = work.inferencer.preview(sample, work.shots(sample), work.desk)
+        views = work.inferencer.preview(sample, work.shots(sample), work.context)
     except AisPromptError as error:
         error.where = error.where or f"sample {sample.id}, row {sample.index}"
         raise

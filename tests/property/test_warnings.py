@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.chat import make_chat_format
-from ais_prompt.inferencers import Desk
+from ais_prompt.inferencers import InferenceContext
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.probe import trials
@@ -38,9 +38,11 @@ def warned(row: dict[str, str], shot: dict[str, str], style: Any, meta: Any) -> 
         ModelSpec("m", PART, meta),
         DatasetSpec("d", PART, ReaderSpec(("question",), "answer"), InferSpec(None, PART, PART, PART), EvalSpec()),
     )
-    desk = Desk(builder, make_chat_format(style, meta, lambda: None), ScriptedModel(prompt_style=style), ())
+    context = InferenceContext(
+        builder, make_chat_format(style, meta, lambda: None), ScriptedModel(prompt_style=style), ()
+    )
     samples = [Sample(name, 0, fields, fields["answer"]) for name, fields in (("q", row), ("s", shot))]
-    [trial] = trials(task, GenInferencer(), desk, samples[0], samples[1:])
+    [trial] = trials(task, GenInferencer(), context, samples[0], samples[1:])
     return [warning.what for warning in prompt_warnings(trial)]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ais_prompt.chat import make_chat_format
-from ais_prompt.inferencers import Conversation, Desk, Inferencer
+from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
 from ais_prompt.inferencers.labels import lowest, normalized
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.openai.scoring_wire import prompt_logprobs_scores
@@ -63,12 +63,12 @@ def _run(case: Case, outcome: Outcome) -> None:
         shot_ids = retriever.retrieve(data.train, data.test)
     model = case.config.get("model") or {"kind": "lm"}
     chat = make_chat_format(STYLES[model["kind"]], model.get("meta_template"), lambda: None)
-    desk = Desk(builder, chat, ScriptedModel(), data.test)
+    context = InferenceContext(builder, chat, ScriptedModel(), data.test)
     rows = []
     with stage("infer"):
         for sample, ids in zip(data.test, shot_ids, strict=True):
             shots = [data.train[number] for number in ids]
-            rows.append(_hold(inferencer.converse(sample, shots, desk), case, sample.index))
+            rows.append(_hold(inferencer.converse(sample, shots, context), case, sample.index))
     outcome["predictions"] = [row.prediction.prediction for row in rows]
     outcome["calls"] = list(_calls(case, rows))
     outcome["saved"] = {str(index): _saved(case, row) for index, row in enumerate(rows)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.inferencers import Desk, GenInferencer, Inferencer
+from ais_prompt.inferencers import GenInferencer, InferenceContext, Inferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.tokens.count import estimate_tokens
@@ -56,8 +56,8 @@ def kept_shots(
     model = CountingModel(config["max_seq_len"], config.get("tokenizer", "whitespace"))
     is_gen = case.config.get("mode", "gen") == "gen"
     inferencer: Inferencer = GenInferencer() if is_gen else PPLInferencer(case.config.get("labels"))
-    desk = Desk(builder, make_chat(config), model, [row for row, _ in questions])
-    return [(row, fitting_shots(inferencer, row, shots, desk)) for row, shots in questions]
+    context = InferenceContext(builder, make_chat(config), model, [row for row, _ in questions])
+    return [(row, fitting_shots(inferencer, row, shots, context)) for row, shots in questions]
 
 
 def run_length_case(case: Case) -> Outcome:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ais_prompt.chat import Mode
 from ais_prompt.errors import DataError
-from ais_prompt.inferencers import Desk, Inferencer
+from ais_prompt.inferencers import InferenceContext, Inferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.prompts import Filled, PromptBuilder
@@ -90,8 +90,8 @@ def shown_columns(
 def _prompt_maker(
     inferencer: Inferencer, builder: PromptBuilder, samples: Sequence[Sample], shots: Sequence[Sample]
 ) -> Callable[[Sample], list[Filled]]:
-    desk = Desk(builder, _Unformatted(), ScriptedModel(), samples)
-    return lambda sample: [view.filled for view in inferencer.preview(sample, shots, desk)]
+    context = InferenceContext(builder, _Unformatted(), ScriptedModel(), samples)
+    return lambda sample: [view.filled for view in inferencer.preview(sample, shots, context)]
 
 
 class _Unformatted:

@@ -6,7 +6,7 @@ import pytest
 
 from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import ConfigError
-from ais_prompt.inferencers import Desk, GenInferencer
+from ais_prompt.inferencers import GenInferencer, InferenceContext
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.types import Completion, Decoding, Failure, Sample
@@ -14,25 +14,25 @@ from ais_prompt.types import Completion, Decoding, Failure, Sample
 SAMPLE = Sample("s", 3, {"question": "1+1=?", "answer": "2"}, "2")
 
 
-def desk(*end_tokens: int) -> Desk:
+def context(*end_tokens: int) -> InferenceContext:
     builder = PromptBuilder(None, PromptTemplate("{question} {answer}"), output_column="answer", mask="_")
     model = ScriptedModel(prompt_style="text", max_out_len=7, stop_words=["END"])
-    return Desk(builder, make_chat_format("text", None, lambda: None), model, (), end_tokens)
+    return InferenceContext(builder, make_chat_format("text", None, lambda: None), model, (), end_tokens)
 
 
 def test_one_request_with_the_settings_of_both_sides() -> None:
-    [request] = next(GenInferencer(stopping_criteria=["\n"]).converse(SAMPLE, [], desk()))
+    [request] = next(GenInferencer(stopping_criteria=["\n"]).converse(SAMPLE, [], context()))
     assert (request.sample_id, request.prompt) == ("s", "1+1=? _")
     assert isinstance(request.decoding, Decoding)
     assert request.decoding.max_out_len == 7
     assert set(request.decoding.stop) == {"END", "\n"}
-    [longer] = next(GenInferencer(max_out_len=99).converse(SAMPLE, [], desk()))
+    [longer] = next(GenInferencer(max_out_len=99).converse(SAMPLE, [], context()))
     assert isinstance(longer.decoding, Decoding)
     assert longer.decoding.max_out_len == 99
 
 
 def test_the_end_token_of_the_meta_template_reaches_the_model() -> None:
-    [request] = next(GenInferencer().converse(SAMPLE, [], desk(5)))
+    [request] = next(GenInferencer().converse(SAMPLE, [], context(5)))
     assert isinstance(request.decoding, Decoding)
     assert request.decoding.stop_tokens == (5,)
 
@@ -41,7 +41,7 @@ def test_the_end_token_of_the_meta_template_reaches_the_model() -> None:
     ("completion", "text"), [(Completion("2", "stop"), "2"), (Completion(failure=Failure("timeout", "none")), None)]
 )
 def test_the_prediction_is_the_text_or_nothing(completion: Completion, text: str | None) -> None:
-    conversation = GenInferencer().converse(SAMPLE, [], desk())
+    conversation = GenInferencer().converse(SAMPLE, [], context())
     next(conversation)
     with pytest.raises(StopIteration) as stop:
         conversation.send([completion])
@@ -51,7 +51,7 @@ def test_the_prediction_is_the_text_or_nothing(completion: Completion, text: str
 
 
 def test_several_answers_to_one_prompt() -> None:
-    conversation = GenInferencer(n=3, seed=7, stop_token_ids=[5, 9]).converse(SAMPLE, [], desk(5))
+    conversation = GenInferencer(n=3, seed=7, stop_token_ids=[5, 9]).converse(SAMPLE, [], context(5))
     requests = next(conversation)
     assert [request.repeat for request in requests] == [0, 1, 2]
     assert len({request.prompt for request in requests}) == 1

@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
-from ais_prompt.inferencers import Desk, Dialogue, Inferencer, drive
+from ais_prompt.inferencers import Dialogue, InferenceContext, Inferencer, drive
 from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.ll import LLInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
@@ -29,9 +29,9 @@ def sample(index: int = 0, **changes: Any) -> Sample:
     return Sample(str(index), index, fields, fields["key"])
 
 
-def desk(
+def context(
     template: Any, likelihoods: Mapping[str, Any], samples: Sequence[Sample], ice: Any = None, **options: Any
-) -> Desk:
+) -> InferenceContext:
     options = {"ice_token": "</E>" if "</E>" in str(template) else None, **options}
     builder = PromptBuilder(
         PromptTemplate(ice, sep_token=options.get("sep_token")) if ice else None,
@@ -39,18 +39,18 @@ def desk(
         output_column="key",
     )
     model = ScriptedModel(prompt_style="text", likelihoods=likelihoods)
-    return Desk(builder, make_chat_format("text", None, lambda: None), model, samples)
+    return InferenceContext(builder, make_chat_format("text", None, lambda: None), model, samples)
 
 
-def run(inferencer: Inferencer, at: Desk, shots: Sequence[Sample] = ()) -> list[Prediction]:
-    """The predictions of all samples of the desk, in order."""
+def run(inferencer: Inferencer, at: InferenceContext, shots: Sequence[Sample] = ()) -> list[Prediction]:
+    """The predictions of all samples of the context, in order."""
     dialogues = [Dialogue(inferencer.converse(sample, shots, at), lambda _: None) for sample in at.samples]
     drive(at.model, iter(dialogues), lambda *_: None, lambda _: None)
     return [dialogue.prediction for dialogue in dialogues if dialogue.prediction]
 
 
 def one(inferencer: Inferencer, template: Any, likelihoods: Mapping[str, Any], **options: Any) -> Prediction:
-    [prediction] = run(inferencer, desk(template, likelihoods, [sample()], **options))
+    [prediction] = run(inferencer, context(template, likelihoods, [sample()], **options))
     return prediction
 
 
@@ -103,14 +103,14 @@ def test_labels_of_different_length_can_be_chosen_differently() -> None:
 
 def test_without_a_table_the_labels_are_the_golds_in_order_of_appearance() -> None:
     samples = [sample(0, key="no"), sample(1, key="yes"), sample(2, key="no")]
-    predictions = run(PPLInferencer(), desk("{stem} {A}", {"": 1.0}, samples))
+    predictions = run(PPLInferencer(), context("{stem} {A}", {"": 1.0}, samples))
     assert [list(prediction.labels) for prediction in predictions] == [["no", "yes"]] * 3
     assert {prediction.prediction for prediction in predictions} == {"no"}
 
 
 def test_all_labels_have_the_same_shots() -> None:
     shots = [Sample("s", 0, SHOT, "A")]
-    at = desk(TABLE, {"": 1.0}, [sample()], ice={"A": "{stem} {A}", "B": "{stem} {B}"})
+    at = context(TABLE, {"": 1.0}, [sample()], ice={"A": "{stem} {A}", "B": "{stem} {B}"})
     [prediction] = run(PPLInferencer(), at, shots)
     assert [found["prompt"] for found in prediction.labels.values()] == [
         "Sun is a star\nIo is a moon",
@@ -123,7 +123,7 @@ def test_all_labels_have_the_same_shots() -> None:
 
 @pytest.mark.parametrize("kind", ["too_long", "not_a_number"])
 def test_a_label_that_cannot_be_scored_fails_its_sample_only(kind: str) -> None:
-    at = desk(TABLE, {"Vega is a star": kind, "": 1.0}, [sample(), sample(1, stem="Vega is a")])
+    at = context(TABLE, {"Vega is a star": kind, "": 1.0}, [sample(), sample(1, stem="Vega is a")])
     fine, failed = run(PPLInferencer(), at)
     assert not fine.failed
     assert failed.failed
@@ -132,7 +132,7 @@ def test_a_label_that_cannot_be_scored_fails_its_sample_only(kind: str) -> None:
 
 
 def test_nan_is_a_failure_and_infinity_is_never_chosen() -> None:
-    at = desk(TABLE, {"star": math.nan, "": 1.0}, [sample(), sample(1, B="sun")])
+    at = context(TABLE, {"star": math.nan, "": 1.0}, [sample(), sample(1, B="sun")])
     broken, fine = run(PPLInferencer(), at)
     assert [c.failure.kind for c in broken.completions if c.failure] == ["not_a_number"]
     assert fine.prediction == "A"
@@ -165,7 +165,7 @@ def test_the_context_is_compared_with_a_fixed_text() -> None:
 
 def test_the_mark_of_an_example_does_not_count() -> None:
     ice = {"A": "{stem}<S> {A}", "B": "{stem}<S> {B}"}
-    at = desk(MARKED, {"": 1.0}, [sample()], ice=ice, sep_token="<S>")
+    at = context(MARKED, {"": 1.0}, [sample()], ice=ice, sep_token="<S>")
     requests = next(PPLInferencer(normalizing_str="Answer:").converse(sample(), [Sample("s", 0, SHOT, "A")], at))
     assert [request.prompt for request in requests[:2]] == ["Sun is a star\nIo is a", "Answer:"]
 
@@ -177,7 +177,7 @@ def test_a_template_without_mark_cannot_be_normalised(template: Any) -> None:
 
 
 def test_an_empty_answer_is_a_failure_of_its_sample() -> None:
-    at = desk(MARKED, {"": 1.0}, [sample(), sample(1, B="")], sep_token="<S>")
+    at = context(MARKED, {"": 1.0}, [sample(), sample(1, B="")], sep_token="<S>")
     _, failed = run(PPLInferencer(normalizing_str="Answer:"), at)
     assert {c.failure.kind for c in failed.completions if c.failure} == {"no_tokens"}
 
@@ -193,7 +193,7 @@ def test_labels_must_be_different_and_not_none(labels: list[Any]) -> None:
 
 @pytest.mark.parametrize("gold", ["", " ", None])
 def test_an_empty_label_is_refused(gold: Any) -> None:
-    at = desk("{stem}", {"": 1.0}, [sample(), sample(1, key=gold)])
+    at = context("{stem}", {"": 1.0}, [sample(), sample(1, key=gold)])
     with pytest.raises(PromptError, match="empty label"):
         run(PPLInferencer(), at)
 
@@ -207,7 +207,7 @@ def test_a_model_that_cannot_score_ends_the_task() -> None:
 
 
 def test_the_highest_log_likelihood_of_the_continuation_wins() -> None:
-    at = desk({"A": "{stem} {A}", "B": "{stem} {B}"}, {"moon so": 3.0, "star so": 2.0}, [sample(cont=" so it is")])
+    at = context({"A": "{stem} {A}", "B": "{stem} {B}"}, {"moon so": 3.0, "star so": 2.0}, [sample(cont=" so it is")])
     [prediction] = run(LLInferencer(), at)
     assert prediction.prediction == "B"
     assert prediction.labels["B"]["nll"] == 6.0
@@ -224,7 +224,7 @@ def test_the_continuation_must_be_there() -> None:
 
 
 def test_the_probabilities_of_the_choices_sum_to_one() -> None:
-    at = desk("{stem} {key}", {"A$": 1.0, "B$": 3.0}, [sample(choices=["A", "B"])])
+    at = context("{stem} {key}", {"A$": 1.0, "B$": 3.0}, [sample(choices=["A", "B"])])
     [prediction] = run(CLPInferencer(), at)
     assert prediction.prediction == pytest.approx([1 / (1 + math.exp(-2)), 1 / (1 + math.exp(2))])
     assert prediction.origin_prompt == "Io is a "
@@ -234,7 +234,7 @@ def test_the_probabilities_of_the_choices_sum_to_one() -> None:
 
 def test_the_choices_of_the_first_question_count_unless_they_are_named() -> None:
     samples = [sample(choices=["A", "B"]), sample(1, choices=["C"])]
-    at = desk("{stem} {key}", {"": 1.0}, samples)
+    at = context("{stem} {key}", {"": 1.0}, samples)
     assert [list(p.labels) for p in run(CLPInferencer(), at)] == [["A", "B"]] * 2
     assert [list(p.labels) for p in run(CLPInferencer(choices=["x"]), at)] == [["x"]] * 2
 
@@ -254,7 +254,7 @@ def test_the_perplexity_of_a_text_needs_no_gold() -> None:
 
 
 def test_a_text_of_one_token_is_a_failure() -> None:
-    at = desk("{stem}", {"": 1.0}, [sample(), sample(1, stem="Io")])
+    at = context("{stem}", {"": 1.0}, [sample(), sample(1, stem="Io")])
     fine, failed = run(PPLOnlyInferencer(), at)
     assert (fine.failed, failed.failed, failed.prediction) == (False, True, None)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.inferencers import ChatInferencer, Desk, Dialogue, MultiTurnGenInferencer, drive
+from ais_prompt.inferencers import ChatInferencer, Dialogue, InferenceContext, MultiTurnGenInferencer, drive
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate
 from ais_prompt.types import Completion, Prediction, ReaderSpec, Request, Sample
@@ -25,9 +25,9 @@ def sample(fields: dict[str, Any], number: int = 0) -> Sample:
     return Sample(f"s{number}", number, fields, fields.get("answer"))
 
 
-def desk(model: ScriptedModel, output_column: str | None = "answer") -> Desk:
+def context(model: ScriptedModel, output_column: str | None = "answer") -> InferenceContext:
     builder = PromptBuilder(None, MultiTurnPromptTemplate({"round": ROUND}), output_column=output_column)
-    return Desk(builder, make_chat_format(model.prompt_style, None, lambda: None), model, ())
+    return InferenceContext(builder, make_chat_format(model.prompt_style, None, lambda: None), model, ())
 
 
 def hold(
@@ -39,7 +39,7 @@ def hold(
     """The stored line of one dialogue, and what was asked."""
     model = ScriptedModel(answers or ANSWERS, prompt_style="messages", max_out_len=9)
     requests: list[Request] = []
-    dialogue = Dialogue(inferencer.converse(sample(fields), [], desk(model, output_column)), lambda _: None)
+    dialogue = Dialogue(inferencer.converse(sample(fields), [], context(model, output_column)), lambda _: None)
     drive(model, iter([dialogue]), lambda request, _: requests.append(request), lambda _: None, has_answered=True)
     assert dialogue.prediction is not None
     return dialogue.prediction, requests
@@ -154,14 +154,14 @@ def test_a_template_without_turns_is_refused() -> None:
 
 def test_a_preview_shows_each_request_and_says_where_gold_stands_in_for_answers() -> None:
     model = ScriptedModel()
-    previews = MultiTurnGenInferencer().preview(sample(FRUIT), [], desk(model))
+    previews = MultiTurnGenInferencer().preview(sample(FRUIT), [], context(model))
     assert [preview.title for preview in previews] == [
         "turn 1",
         "turn 2, gold in place of the model's answers",
         "turn 3, gold in place of the model's answers",
     ]
     assert [turn["prompt"] for turn in previews[1].filled] == ["Name a fruit.", "lemon", "Its colour?"]  # type: ignore[index]
-    [last] = MultiTurnGenInferencer("last").preview(sample(FRUIT), [], desk(model))
+    [last] = MultiTurnGenInferencer("last").preview(sample(FRUIT), [], context(model))
     assert last.title == "turn 3"
     assert "gold yellow" in str(last.filled)
 
@@ -170,7 +170,9 @@ def test_a_chat_inferencer_asks_the_last_turn_of_a_ready_made_chat() -> None:
     inferencer = ChatInferencer()
     template = inferencer.dialogue_template(None, ReaderSpec(("chat",), "ref"))
     model = ScriptedModel({"more": "fine"})
-    made = Desk(PromptBuilder(None, template, output_column="ref"), make_chat_format("messages", None, dict), model, ())
+    made = InferenceContext(
+        PromptBuilder(None, template, output_column="ref"), make_chat_format("messages", None, dict), model, ()
+    )
     chat = [("user", "hi"), ("assistant", "gold 1"), ("user", "more"), ("assistant", "gold 2")]
     row = Sample("s", 0, {"chat": [{"role": role, "content": text} for role, text in chat], "ref": "r"}, "r")
     dialogue = Dialogue(inferencer.converse(row, [], made), lambda _: None)
@@ -190,7 +192,7 @@ def test_turns_come_in_order_whatever_runs_beside_them(lengths: Sequence[int], c
     ]
     answers = {rf"^{row}\.{turn}$": f"a{row}.{turn}" for row, turns in enumerate(lengths) for turn in range(turns)}
     model = ScriptedModel(answers, max_concurrency=concurrency)
-    at = desk(model)
+    at = context(model)
     dialogues = [Dialogue(MultiTurnGenInferencer().converse(row, [], at), lambda _: None) for row in rows]
     asked: list[Request] = []
     drive(model, iter(dialogues), lambda request, _: asked.append(request), lambda _: None)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.chat import ChatFormat, make_chat_format
-from ais_prompt.inferencers import Desk, GenInferencer, Inferencer, MultiTurnGenInferencer
+from ais_prompt.inferencers import GenInferencer, InferenceContext, Inferencer, MultiTurnGenInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.origins import Origin, Origins, find_origins
@@ -66,10 +66,10 @@ def origins(
 ) -> list[Origins | None]:
     inferencer = inferencer or GenInferencer()
     builder = PromptBuilder(ice, template, output_column="a", mask=inferencer.mask or "")
-    desk = Desk(builder, chat, ScriptedModel(), [question or sample(0, q="3+3", a="6")])
+    context = InferenceContext(builder, chat, ScriptedModel(), [question or sample(0, q="3+3", a="6")])
     shots = SHOTS if ice else []
-    seen = inferencer.preview(desk.samples[0], shots, desk)
-    return find_origins(inferencer, desk.samples[0], shots, desk, seen)
+    seen = inferencer.preview(context.samples[0], shots, context)
+    return find_origins(inferencer, context.samples[0], shots, context, seen)
 
 
 def pieces(found: Origins | None) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.chat import make_chat_format
-from ais_prompt.inferencers import Desk, GenInferencer
+from ais_prompt.inferencers import GenInferencer, InferenceContext
 from ais_prompt.inferencers.base import Preview
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
@@ -22,13 +22,13 @@ def sample(number: int, words: int, gold: str = "x") -> Sample:
     return Sample(str(number), number, {"q": "word " * words, "a": gold}, gold)
 
 
-def desk(limit: int | None, template: object = "</E>{q} = {a}") -> Desk:
+def context(limit: int | None, template: object = "</E>{q} = {a}") -> InferenceContext:
     builder = PromptBuilder(ICE, PromptTemplate(template, ice_token="</E>"), output_column="a")
     model = ScriptedModel(prompt_style="text", max_seq_len=limit)
-    return Desk(builder, make_chat_format("text", None, lambda: None), model, ())
+    return InferenceContext(builder, make_chat_format("text", None, lambda: None), model, ())
 
 
-def dropped_one_by_one(question: Sample, shots: list[Sample], at: Desk, limit: int) -> int:
+def dropped_one_by_one(question: Sample, shots: list[Sample], at: InferenceContext, limit: int) -> int:
     kept = len(shots)
     while kept:
         prompt = at.chat.render(at.builder.generation(question, shots[:kept]), "gen")
@@ -42,38 +42,38 @@ def dropped_one_by_one(question: Sample, shots: list[Sample], at: Desk, limit: i
 def test_as_many_as_if_they_were_dropped_one_by_one(lengths: list[int], question: int, limit: int) -> None:
     shots = [sample(number, words) for number, words in enumerate(lengths)]
     asked = sample(99, question)
-    kept = fitting_shots(GenInferencer(), asked, shots, desk(limit))
-    assert list(kept) == shots[: dropped_one_by_one(asked, shots, desk(limit), limit)]
+    kept = fitting_shots(GenInferencer(), asked, shots, context(limit))
+    assert list(kept) == shots[: dropped_one_by_one(asked, shots, context(limit), limit)]
 
 
 def test_without_a_limit_nothing_is_counted() -> None:
     shots = [sample(0, 5)]
-    assert fitting_shots(GenInferencer(), sample(1, 5), shots, desk(None)) is shots
+    assert fitting_shots(GenInferencer(), sample(1, 5), shots, context(None)) is shots
 
 
 def test_all_labels_keep_the_shots_of_the_longest() -> None:
     shots = [sample(number, 2) for number in range(5)]  # four words each, with the sign and the gold
     table = {"short": "</E>{q} = a", "long": "</E>{q} = one two three four five six"}
-    kept = fitting_shots(PPLInferencer(), sample(9, 2), shots, desk(21, table))
+    kept = fitting_shots(PPLInferencer(), sample(9, 2), shots, context(21, table))
     assert len(kept) == 3  # 3 * 4 + 9 words; the short label alone would have room for 4
 
 
 class _Counting(GenInferencer):
     built = 0
 
-    def preview(self, sample: Sample, shots: object, desk: Desk) -> list[Preview]:
+    def preview(self, sample: Sample, shots: object, context: InferenceContext) -> list[Preview]:
         self.built += 1
-        return super().preview(sample, shots, desk)
+        return super().preview(sample, shots, context)
 
 
 def test_few_prompts_are_built_for_many_examples() -> None:
     shots = [sample(number, 2) for number in range(80)]
     counting = _Counting()
-    assert len(fitting_shots(counting, sample(99, 2), shots, desk(4 * 10 + 3))) == 10
+    assert len(fitting_shots(counting, sample(99, 2), shots, context(4 * 10 + 3))) == 10
     assert counting.built <= 8
 
 
 def test_a_text_that_is_measured_is_never_cut() -> None:
     shots = [sample(number, 5) for number in range(5)]
     for limit in (1, 20, 1000):
-        assert fitting_shots(PPLOnlyInferencer(), sample(9, 5), shots, desk(limit)) is shots
+        assert fitting_shots(PPLOnlyInferencer(), sample(9, 5), shots, context(limit)) is shots

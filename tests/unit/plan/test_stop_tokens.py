@@ -37,7 +37,7 @@ def test_they_are_sent_or_warned_of(tmp_path: Path, kind: str, args: dict[str, A
     task = TaskSpec(replace(plain.model, part=PartSpec(kind, args, "models[0]"), meta_template=META), plain.dataset)
     model = build_model(task.model)
     work = prepare(task, model)
-    assert work.desk.decoding(8, ()).stop_tokens == ((3, 4) if sent else ())
+    assert work.context.decoding(8, ()).stop_tokens == ((3, 4) if sent else ())
     [view] = preview(task, model, 1)
     found = [(warning.what, warning.where) for warning in view.warnings]
     assert found == ([] if sent else [(WARNING, "models[0].meta_template.eos_token_id")])

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.chat.api import DEFAULT_META_TEMPLATE
-from ais_prompt.inferencers import Desk, Preview
+from ais_prompt.inferencers import InferenceContext, Preview
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.plan.build import build_model
 from ais_prompt.plan.inference import prepare
@@ -247,9 +247,9 @@ def test_the_gold_in_raw_messages(tmp_path: Path) -> None:
 class LabelPrompts(GenInferencer):
     """An inferencer that shows one prompt for each label, as one that compares their perplexity does."""
 
-    def preview(self, sample: Sample, shots: Sequence[Sample], desk: Desk) -> list[Preview]:
-        filled = {label: desk.builder.labelled(sample, shots, label) for label in ("A", "B")}
-        return [Preview(label, prompt, desk.chat.render(prompt, "ppl")) for label, prompt in filled.items()]
+    def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
+        filled = {label: context.builder.labelled(sample, shots, label) for label in ("A", "B")}
+        return [Preview(label, prompt, context.chat.render(prompt, "ppl")) for label, prompt in filled.items()]
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ class LabelPrompts(GenInferencer):
 def test_the_gold_in_a_label_prompt(tmp_path: Path, table: dict[str, str], shown: list[bool]) -> None:
     made = task(tmp_path, table, style="text")
     work = prepare(made, build_model(made.model))
-    found = trials(made, LabelPrompts(), work.desk, work.data.test[0], [])
+    found = trials(made, LabelPrompts(), work.context, work.data.test[0], [])
     assert [trial.seen.title for trial in found] == ["A", "B"]
     assert [any("gold" in warning.what for warning in prompt_warnings(trial)) for trial in found] == shown
 
@@ -311,7 +311,7 @@ def _local_trials(folder: Path, template: Any, tags: Mapping[str, Any]) -> list[
     made = task(folder, template, style="text", role_template=tags)
     model = build_model(replace(made.model, part=PartSpec("HuggingFaceBaseModel", {"path": "owner/name"})))
     work = prepare(made, model)
-    return trials(made, work.inferencer, work.desk, work.data.test[0], [])
+    return trials(made, work.inferencer, work.context, work.data.test[0], [])
 
 
 @pytest.mark.parametrize(
