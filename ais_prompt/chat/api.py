@@ -9,10 +9,10 @@ from ais_prompt.chat.chat_section import chat_turns
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.language_model import join_texts
 from ais_prompt.chat.media import MEDIA, bare_parts, has_media
+from ais_prompt.chat.message_builder import ApiTurn, MessageBuilder, compile_messages, openai_message
 from ais_prompt.chat.meta_template import SILENT, MetaTemplate, Slot
 from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.rounds import Round, split_rounds
-from ais_prompt.chat.said import ApiTurn, Said, openai_message, said_blank
 from ais_prompt.chat.sections import Sections
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
@@ -44,7 +44,7 @@ class ApiFormat:
     def __init__(self, meta: MetaTemplate | None) -> None:
         self.meta = meta
         self.opening = _opening(meta) if meta else []
-        self._sections = Sections(meta, self._rounds, self._outside, said_blank)
+        self._sections = Sections(meta, self._rounds, self._outside, compile_messages)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
         """The messages in OpenAI form; a string becomes one user message, and messages stay as they are.
@@ -76,17 +76,17 @@ class ApiFormat:
             return _unframed(prompt)
         return [*self.opening, *self._dialogue(prompt, mode).turns()]
 
-    def _dialogue(self, prompt: PromptList, mode: Mode) -> Said:
-        said = Said([], [])
+    def _dialogue(self, prompt: PromptList, mode: Mode) -> MessageBuilder:
+        said = MessageBuilder([], [])
         for part in self._sections.write(prompt, mode)[0]:
             said.add(part)
         if not said.roles:
             raise PromptError("the prompt says nothing", fix="look at it with `aisprompt view-prompt`")
         return said
 
-    def _outside(self, body: PromptList, meta: MetaTemplate) -> Said:
+    def _outside(self, body: PromptList, meta: MetaTemplate) -> MessageBuilder:
         """A begin or end section: single roles, and examples as rounds."""
-        said = Said([], [])
+        said = MessageBuilder([], [])
         for piece in body.pieces:
             if isinstance(piece, Section):
                 said.add(self._sections.inner(piece))
@@ -94,9 +94,9 @@ class ApiFormat:
                 _say(said, piece, meta.resolve(piece))
         return said
 
-    def _rounds(self, body: PromptList, cut: bool, meta: MetaTemplate) -> tuple[Said, bool]:
+    def _rounds(self, body: PromptList, cut: bool, meta: MetaTemplate) -> tuple[MessageBuilder, bool]:
         """The rounds of a section, texts left out; True if the prompt ends here."""
-        said = Said([], [])
+        said = MessageBuilder([], [])
         pieces = split_rounds(body, meta)
         for piece in pieces:
             if not isinstance(piece, str) and _say_round(piece, meta, said, cut=cut and piece is pieces[-1]):
@@ -104,7 +104,7 @@ class ApiFormat:
         return said, False
 
 
-def _say_round(spoken: Round, meta: MetaTemplate, said: Said, *, cut: bool) -> bool:
+def _say_round(spoken: Round, meta: MetaTemplate, said: MessageBuilder, *, cut: bool) -> bool:
     """Add the messages of one round; True if the prompt ends here."""
     for index, slot in enumerate(meta.round):
         if isinstance(slot, str):
@@ -157,7 +157,7 @@ def _sent(turn: ApiTurn | str) -> Message:
     return openai_message(turn.role, turn.prompt)
 
 
-def _say(said: Said, turn: Turn, slot: Slot) -> None:
+def _say(said: MessageBuilder, turn: Turn, slot: Slot) -> None:
     role = turn.get("api_role", slot.api_role)
     if role is None:
         raise PromptError(

@@ -20,7 +20,7 @@ class ApiTurn(NamedTuple):
     prompt: Content
 
 
-class Said:
+class MessageBuilder:
     """What is said in a prompt or a part of one; neighbours of the same role are one message.
 
     Only who makes it adds to it: parts that prompts have in common stay as they are.
@@ -44,7 +44,7 @@ class Said:
             self.roles.append(role)
             self.messages.append(openai_message(role, content))
 
-    def add(self, more: Said) -> None:
+    def add(self, more: MessageBuilder) -> None:
         """Add what was said before, which is only merged where the two meet."""
         if self.roles and more.roles and self.roles[-1] == more.roles[0]:
             self.say(more.roles[0], more.messages[0].content)
@@ -64,15 +64,15 @@ def openai_message(role: str, content: Content) -> Message:
     return Message(OPENAI_ROLES.get(role, role), content)
 
 
-def said_blank(said: Said, keys: Collection[str]) -> Fill[Said] | None:
+def compile_messages(said: MessageBuilder, keys: Collection[str]) -> Fill[MessageBuilder] | None:
     """What is said with sealed keys in its texts, to be filled; next to media an empty text would be left out."""
     texts = [unsealed(one.content, keys) for one in said.messages if isinstance(one.content, str)]
     if len(texts) < len(said.messages):
         return None
     blanks = list(zip(said.messages, texts, strict=True))
 
-    def fill(values: Mapping[str, object]) -> Said:
+    def fill(values: Mapping[str, object]) -> MessageBuilder:
         messages = [Message(one.role, text.fill(values)) if text.keys else one for one, text in blanks]
-        return Said(said.roles, messages)
+        return MessageBuilder(said.roles, messages)
 
     return fill
