@@ -18,8 +18,8 @@ from ais_prompt.engine.watch import NeverEnough, Watch
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.inferencers import (
     Conversation,
-    Dialogue,
     RepeatingInferencer,
+    RunningConversation,
     drive,
 )
 from ais_prompt.inferencers.containment import RAISED, ends_task, failure_of
@@ -135,17 +135,17 @@ def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
 
 def _dialogues(
     work: Inference, memory: Memory, samples: Iterable[Sample], cluster: str | None = None
-) -> Iterator[Dialogue]:
+) -> Iterator[RunningConversation]:
     openings = Occurrences(len(work.data.test))
     for sample in samples:
         try:
-            yield Dialogue(_conversation(work, sample, openings, cluster), memory.recall)
+            yield RunningConversation(_conversation(work, sample, openings, cluster), memory.recall)
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
 
 
-def _until(watch: Watch, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
+def _until(watch: Watch, dialogues: Iterator[RunningConversation]) -> Iterator[RunningConversation]:
     """The dialogues, until enough was asked. Those that are under way come to their end."""
     for dialogue in dialogues:
         yield dialogue
@@ -185,7 +185,7 @@ def _known(work: Inference, memory: Memory) -> tuple[int, int]:
     return known, used
 
 
-def _is_known(dialogue: Dialogue) -> bool:
+def _is_known(dialogue: RunningConversation) -> bool:
     """Whether it was answered before, and nothing has to be done for it. What cannot be asked never was answered."""
     return dialogue.recalled and dialogue.prediction is not None and not dialogue.prediction.failed
 
@@ -269,7 +269,7 @@ class _Session:
             self._gaps += 1
             self._progress.note(f"not asked: {failure.message}")
 
-    def finished(self, over: Dialogue) -> None:
+    def finished(self, over: RunningConversation) -> None:
         """A dialogue has come to its end."""
         prediction = over.prediction
         assert prediction is not None  # it is over

@@ -10,19 +10,18 @@ from ais_prompt.inferencers.base import (
 )
 from ais_prompt.inferencers.chat import ChatInferencer
 from ais_prompt.inferencers.clp import CLPInferencer
-from ais_prompt.inferencers.dialogue import Dialogue
 from ais_prompt.inferencers.drive import drive
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.inferencers.ll import LLInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
+from ais_prompt.inferencers.running_conversation import RunningConversation
 
 __all__ = [
     "CLPInferencer",
     "ChatInferencer",
     "Conversation",
-    "Dialogue",
     "DialogueInferencer",
     "GenInferencer",
     "InferenceContext",
@@ -33,5 +32,6 @@ __all__ = [
     "PPLOnlyInferencer",
     "Preview",
     "RepeatingInferencer",
+    "RunningConversation",
     "drive",
 ]

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers.containment import ends_task, failure_of
-from ais_prompt.inferencers.dialogue import Dialogue
+from ais_prompt.inferencers.running_conversation import RunningConversation
 from ais_prompt.inferencers.secrets import without_secrets
 from ais_prompt.models.base import AsyncModel, BatchModel, Model, ScoringModel
 from ais_prompt.types import Completion, Failure, Request, Scoring
@@ -33,9 +33,9 @@ Record: TypeAlias = Callable[[Request, Completion], None]
 
 def drive(
     model: Model,
-    dialogues: Iterator[Dialogue],
+    dialogues: Iterator[RunningConversation],
     record: Record,
-    finished: Callable[[Dialogue], None],
+    finished: Callable[[RunningConversation], None],
     *,
     has_answered: bool = False,
 ) -> None:
@@ -103,9 +103,12 @@ RETRY_HINT = "fix the cause and go on with `-r`: what was answered is kept"
 
 
 def _drive_batches(
-    model: BatchModel, dialogues: Iterator[Dialogue], record: Record, finished: Callable[[Dialogue], None]
+    model: BatchModel,
+    dialogues: Iterator[RunningConversation],
+    record: Record,
+    finished: Callable[[RunningConversation], None],
 ) -> None:
-    window: list[Dialogue] = []
+    window: list[RunningConversation] = []
     loaded = False
     while True:
         if len(window) < model.batch_size:
@@ -171,9 +174,11 @@ def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, 
     return model.score(requests)
 
 
-def _admit(dialogues: Iterator[Dialogue], places: int, finished: Callable[[Dialogue], None]) -> list[Dialogue]:
+def _admit(
+    dialogues: Iterator[RunningConversation], places: int, finished: Callable[[RunningConversation], None]
+) -> list[RunningConversation]:
     """The next dialogues that still have something to ask; those that are over already only pass by."""
-    admitted: list[Dialogue] = []
+    admitted: list[RunningConversation] = []
     while len(admitted) < places and (dialogue := next(dialogues, None)):
         if dialogue.prediction is None:
             admitted.append(dialogue)
@@ -182,7 +187,7 @@ def _admit(dialogues: Iterator[Dialogue], places: int, finished: Callable[[Dialo
     return admitted
 
 
-def _next_batch(window: Sequence[Dialogue], size: int) -> list[tuple[Dialogue, Request]]:
+def _next_batch(window: Sequence[RunningConversation], size: int) -> list[tuple[RunningConversation, Request]]:
     """The open requests that are asked next.
 
     Texts to be scored are asked in a batch of the whole window, in order: what their prompts have in common is found
@@ -199,7 +204,10 @@ def _next_batch(window: Sequence[Dialogue], size: int) -> list[tuple[Dialogue, R
 
 
 async def _drive_concurrently(
-    model: AsyncModel, dialogues: Iterator[Dialogue], record: Record, finished: Callable[[Dialogue], None]
+    model: AsyncModel,
+    dialogues: Iterator[RunningConversation],
+    record: Record,
+    finished: Callable[[RunningConversation], None],
 ) -> None:
     async def work() -> None:
         for dialogue in dialogues:  # shared by all workers: each takes the next one

@@ -12,7 +12,7 @@ from typing import Any
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.inferencers import Dialogue, InferenceContext, Inferencer
+from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.models.base import Model
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.types import EvalSpec, Sample, SampleScore
@@ -45,7 +45,7 @@ def call_inferencer(inferencer: Inferencer, sample: Sample, shots: Sequence[Samp
     Raises:
         PartError: it asks or returns something of the wrong type.
     """
-    _only_wrong_types(lambda: Dialogue(inferencer.converse(sample, shots, context), lambda _: None))
+    _only_wrong_types(lambda: RunningConversation(inferencer.converse(sample, shots, context), lambda _: None))
 
 
 def call_postprocessors(spec: EvalSpec) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any, Final
 
-from ais_prompt.inferencers import Conversation, Dialogue, drive
+from ais_prompt.inferencers import Conversation, RunningConversation, drive
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.models.tokens.tokenizer import continuation
 from ais_prompt.types import Completion, Decoding, Prediction, Request
@@ -76,8 +76,10 @@ def conversation(number: int, decoding: Decoding) -> Conversation:
 def hold(model: HuggingFaceBaseModel, dialogues: range) -> list[Prediction]:
     """Dialogues of these numbers to their end, in order."""
     decoding = model.decoding(ANSWER, ("\n",))
-    under_way: Iterator[Dialogue] = (Dialogue(conversation(number, decoding), lambda _: None) for number in dialogues)
-    over: list[Dialogue] = []
+    under_way: Iterator[RunningConversation] = (
+        RunningConversation(conversation(number, decoding), lambda _: None) for number in dialogues
+    )
+    over: list[RunningConversation] = []
     drive(model, under_way, lambda _request, _completion: None, over.append)
     predictions = [dialogue.prediction for dialogue in over if dialogue.prediction]
     return sorted(predictions, key=lambda prediction: prediction.index)

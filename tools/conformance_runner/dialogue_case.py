@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ais_prompt.chat import Mode
 from ais_prompt.chat.api import ApiFormat
-from ais_prompt.inferencers import Dialogue, InferenceContext, Inferencer, drive
+from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation, drive
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.build import build_inferencer, build_prompts, build_retriever
 from ais_prompt.prompts import Filled, PromptBuilder
@@ -104,7 +104,7 @@ def _hold(
     if "fails_at_request" in fake:
         answers[fake["fails_at_request"] - 1] = {"failure": "http_500"}
     scripted = ScriptedModel(answers, max_concurrency=1, max_out_len=MAX_OUT_LEN)
-    dialogue = Dialogue(
+    dialogue = RunningConversation(
         inferencer.converse(row, [], InferenceContext(builder, recorder, scripted, [row])), lambda _: None
     )
     asked: list[Request] = []

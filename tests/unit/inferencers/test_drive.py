@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ModelError, StoreError
-from ais_prompt.inferencers import Conversation, Dialogue, drive
+from ais_prompt.inferencers import Conversation, RunningConversation, drive
 from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Completion, Decoding, Failure, Likelihood, Prediction, Request, Scoring
 
@@ -93,11 +93,11 @@ def conversation(number: int, turns: int = 1, text: str = "x", max_out_len: int 
     return Prediction(str(number), number, text, completions[-1].text, None, tuple(completions))
 
 
-def dialogues(count: int, **options: Any) -> Iterator[Dialogue]:
-    return (Dialogue(conversation(number, **options), lambda _: None) for number in range(count))
+def dialogues(count: int, **options: Any) -> Iterator[RunningConversation]:
+    return (RunningConversation(conversation(number, **options), lambda _: None) for number in range(count))
 
 
-def outcome(model: Any, work: Iterator[Dialogue], **options: Any) -> tuple[list[Prediction], list[Request]]:
+def outcome(model: Any, work: Iterator[RunningConversation], **options: Any) -> tuple[list[Prediction], list[Request]]:
     """What was finished, and what was recorded."""
     finished: list[Prediction] = []
     recorded: list[Request] = []
@@ -125,7 +125,7 @@ def test_turns_go_in_order() -> None:
 
 def test_batches_are_full_and_hold_prompts_of_like_length() -> None:
     model = Batches(4)
-    work = (Dialogue(conversation(n, text="x" * (n % 7 + 1)), lambda _: None) for n in range(32))
+    work = (RunningConversation(conversation(n, text="x" * (n % 7 + 1)), lambda _: None) for n in range(32))
     outcome(model, work)
     assert [len(batch) for batch in model.seen] == [4] * 8
     lengths = [len(prompt) for batch in model.seen for prompt in batch]
@@ -141,7 +141,7 @@ def test_a_score_is_recorded_before_the_next_one_is_computed() -> None:
             raise KeyboardInterrupt
 
     recorded: list[Request] = []
-    work = (Dialogue(labelled(number), lambda _: None) for number in range(3))
+    work = (RunningConversation(labelled(number), lambda _: None) for number in range(3))
     with pytest.raises(KeyboardInterrupt):
         drive(Crashing(2), work, lambda request, _: recorded.append(request), lambda _: None)
     assert [request.prompt for request in recorded] == ["0 a", "0 bb", "0 ccc", "1 a"]
@@ -153,28 +153,28 @@ def test_a_model_that_leaves_requests_unanswered_is_an_error() -> None:
             return islice(super().score(requests), 4)
 
     with pytest.raises(ModelError, match="Lazy answered 4 of 9 requests"):
-        outcome(Lazy(2), (Dialogue(labelled(number), lambda _: None) for number in range(3)))
+        outcome(Lazy(2), (RunningConversation(labelled(number), lambda _: None) for number in range(3)))
 
 
 def test_dialogues_under_way_come_first_and_batches_are_filled_up_with_new_ones() -> None:
     """So what a model has in memory is used before it is given up."""
     model = Batches(2)
     turns = [3, 1, 2, 3, 1]
-    work = (Dialogue(conversation(n, turns=turns[n], text=str(n)), lambda _: None) for n in range(5))
+    work = (RunningConversation(conversation(n, turns=turns[n], text=str(n)), lambda _: None) for n in range(5))
     outcome(model, work)
     assert model.seen == [["0", "1"], ["0.", "2"], ["0..", "2."], ["3", "4"], ["3."], ["3.."]]
 
 
 def test_a_batch_has_one_decoding() -> None:
     model = Batches(8)
-    work = (Dialogue(conversation(n, max_out_len=n % 2 + 1), lambda _: None) for n in range(8))
+    work = (RunningConversation(conversation(n, max_out_len=n % 2 + 1), lambda _: None) for n in range(8))
     outcome(model, work)
     assert [len(batch) for batch in model.seen] == [4, 4]
 
 
 def test_texts_are_scored_a_window_at_a_time_and_in_order() -> None:
     model = Scores(2)
-    work = (Dialogue(labelled(number), lambda _: None) for number in range(40))
+    work = (RunningConversation(labelled(number), lambda _: None) for number in range(40))
     finished, recorded = outcome(model, work)
     assert len(finished) == 40
     assert len(recorded) == 160
@@ -187,7 +187,7 @@ def test_texts_are_scored_a_window_at_a_time_and_in_order() -> None:
 
 def test_a_batch_model_that_cannot_score_says_so() -> None:
     with pytest.raises(ModelError, match="Batches cannot tell how likely a text is"):
-        outcome(Batches(2), iter([Dialogue(labelled(0), lambda _: None)]))
+        outcome(Batches(2), iter([RunningConversation(labelled(0), lambda _: None)]))
 
 
 def test_conversations_are_started_as_they_are_needed() -> None:
@@ -195,14 +195,14 @@ def test_conversations_are_started_as_they_are_needed() -> None:
     most_open = 0
     finished = 0
 
-    def counted() -> Iterator[Dialogue]:
+    def counted() -> Iterator[RunningConversation]:
         nonlocal started, most_open
         for dialogue in dialogues(500):
             started += 1
             most_open = max(most_open, started - finished)
             yield dialogue
 
-    def finish(_: Dialogue) -> None:
+    def finish(_: RunningConversation) -> None:
         nonlocal finished
         finished += 1
 
@@ -213,13 +213,13 @@ def test_conversations_are_started_as_they_are_needed() -> None:
 
 def test_what_is_known_already_is_not_asked_and_nothing_is_loaded() -> None:
     model = Batches(2)
-    known = (Dialogue(conversation(n, turns=2), lambda _: Completion("known", "stop")) for n in range(5))
+    known = (RunningConversation(conversation(n, turns=2), lambda _: Completion("known", "stop")) for n in range(5))
     finished, recorded = outcome(model, known)
     assert (len(finished), recorded, model.loads) == (5, [], 0)
 
 
 def test_a_failure_is_a_value_and_the_others_go_on() -> None:
-    work = (Dialogue(conversation(n, text="!" if n == 3 else "x"), lambda _: None) for n in range(30))
+    work = (RunningConversation(conversation(n, text="!" if n == 3 else "x"), lambda _: None) for n in range(30))
     finished, _ = outcome(Batches(4), work)
     assert [prediction.sample_id for prediction in finished if prediction.failed] == ["3"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
-from ais_prompt.inferencers import Dialogue, InferenceContext, Inferencer, drive
+from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation, drive
 from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.ll import LLInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
@@ -44,7 +44,7 @@ def context(
 
 def run(inferencer: Inferencer, at: InferenceContext, shots: Sequence[Sample] = ()) -> list[Prediction]:
     """The predictions of all samples of the context, in order."""
-    dialogues = [Dialogue(inferencer.converse(sample, shots, at), lambda _: None) for sample in at.samples]
+    dialogues = [RunningConversation(inferencer.converse(sample, shots, at), lambda _: None) for sample in at.samples]
     drive(at.model, iter(dialogues), lambda *_: None, lambda _: None)
     return [dialogue.prediction for dialogue in dialogues if dialogue.prediction]
 

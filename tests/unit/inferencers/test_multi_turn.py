@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.inferencers import ChatInferencer, Dialogue, InferenceContext, MultiTurnGenInferencer, drive
+from ais_prompt.inferencers import ChatInferencer, InferenceContext, MultiTurnGenInferencer, RunningConversation, drive
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptBuilder, PromptTemplate
 from ais_prompt.types import Completion, Prediction, ReaderSpec, Request, Sample
@@ -39,7 +39,9 @@ def hold(
     """The stored line of one dialogue, and what was asked."""
     model = ScriptedModel(answers or ANSWERS, prompt_style="messages", max_out_len=9)
     requests: list[Request] = []
-    dialogue = Dialogue(inferencer.converse(sample(fields), [], context(model, output_column)), lambda _: None)
+    dialogue = RunningConversation(
+        inferencer.converse(sample(fields), [], context(model, output_column)), lambda _: None
+    )
     drive(model, iter([dialogue]), lambda request, _: requests.append(request), lambda _: None, has_answered=True)
     assert dialogue.prediction is not None
     return dialogue.prediction, requests
@@ -175,7 +177,7 @@ def test_a_chat_inferencer_asks_the_last_turn_of_a_ready_made_chat() -> None:
     )
     chat = [("user", "hi"), ("assistant", "gold 1"), ("user", "more"), ("assistant", "gold 2")]
     row = Sample("s", 0, {"chat": [{"role": role, "content": text} for role, text in chat], "ref": "r"}, "r")
-    dialogue = Dialogue(inferencer.converse(row, [], made), lambda _: None)
+    dialogue = RunningConversation(inferencer.converse(row, [], made), lambda _: None)
     [request] = dialogue.open_requests()
     assert texts(request) == ["hi", "gold 1", "more"]
     dialogue.answer(request, Completion("fine", "stop"))
@@ -193,7 +195,7 @@ def test_turns_come_in_order_whatever_runs_beside_them(lengths: Sequence[int], c
     answers = {rf"^{row}\.{turn}$": f"a{row}.{turn}" for row, turns in enumerate(lengths) for turn in range(turns)}
     model = ScriptedModel(answers, max_concurrency=concurrency)
     at = context(model)
-    dialogues = [Dialogue(MultiTurnGenInferencer().converse(row, [], at), lambda _: None) for row in rows]
+    dialogues = [RunningConversation(MultiTurnGenInferencer().converse(row, [], at), lambda _: None) for row in rows]
     asked: list[Request] = []
     drive(model, iter(dialogues), lambda request, _: asked.append(request), lambda _: None)
     for row, turns in enumerate(lengths):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.inferencers import Conversation, Dialogue
+from ais_prompt.inferencers import Conversation, RunningConversation
 from ais_prompt.types import Completion, Decoding, Prediction, Request
 
 
@@ -16,7 +16,7 @@ def two_then_one() -> Conversation:
 
 
 def test_answers_may_come_in_any_order() -> None:
-    dialogue = Dialogue(two_then_one(), lambda _: None)
+    dialogue = RunningConversation(two_then_one(), lambda _: None)
     a, b = dialogue.open_requests()
     dialogue.answer(b, Completion("2", "stop"))
     assert dialogue.open_requests() == [a]
@@ -32,9 +32,11 @@ def test_answers_may_come_in_any_order() -> None:
 
 def test_memory_is_followed_as_far_as_it_reaches() -> None:
     memory = {"a": Completion("1", "stop"), "b": Completion("2", "stop")}
-    dialogue = Dialogue(two_then_one(), lambda request: memory.get(str(request.prompt)))
+    dialogue = RunningConversation(two_then_one(), lambda request: memory.get(str(request.prompt)))
     assert [request.prompt for request in dialogue.open_requests()] == ["12"]
-    whole = Dialogue(two_then_one(), lambda request: memory.get(str(request.prompt), Completion("end", "stop")))
+    whole = RunningConversation(
+        two_then_one(), lambda request: memory.get(str(request.prompt), Completion("end", "stop"))
+    )
     assert whole.prediction is not None
     assert whole.recalled
 
@@ -44,7 +46,7 @@ def test_a_conversation_may_ask_nothing() -> None:
         return Prediction("s", 0, "", None, None, ())
         yield []
 
-    dialogue = Dialogue(silent(), lambda _: None)
+    dialogue = RunningConversation(silent(), lambda _: None)
     assert dialogue.prediction is not None
     assert dialogue.open_requests() == []
 
@@ -54,7 +56,7 @@ def test_two_equal_requests_are_two_requests() -> None:
         answers = yield [Request("s", "a", Decoding(1)), Request("s", "a", Decoding(1))]
         return Prediction("s", 0, "a", [answer.text for answer in answers], None, tuple(answers))
 
-    dialogue = Dialogue(twice(), lambda _: None)
+    dialogue = RunningConversation(twice(), lambda _: None)
     while requests := dialogue.open_requests():
         dialogue.answer(requests[0], Completion(str(len(requests)), "stop"))
     assert dialogue.prediction is not None
@@ -62,7 +64,7 @@ def test_two_equal_requests_are_two_requests() -> None:
 
 
 def test_an_answer_to_what_is_not_open_is_a_fault() -> None:
-    dialogue = Dialogue(two_then_one(), lambda _: None)
+    dialogue = RunningConversation(two_then_one(), lambda _: None)
     [a, _] = dialogue.open_requests()
     dialogue.answer(a, Completion("1", "stop"))
     for strange in (a, Request("s", "c", Decoding(1))):

@@ -12,7 +12,7 @@ Recall: TypeAlias = Callable[[Request], Completion | None]
 """What was answered before: the completion for a request, or None."""
 
 
-class Dialogue:
+class RunningConversation:
     """Feeds one conversation, from memory as far as it reaches.
 
     Args:
