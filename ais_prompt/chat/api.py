@@ -16,7 +16,7 @@ from ais_prompt.chat.rounds import Round, split_rounds
 from ais_prompt.chat.sections import Sections
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
-from ais_prompt.types import Content, Message
+from ais_prompt.types import ChatMessage, Content
 
 DEFAULT_META_TEMPLATE: Mapping[str, Any] = {
     "round": [
@@ -46,7 +46,7 @@ class ApiFormat:
         self.opening = _opening(meta) if meta else []
         self._sections = Sections(meta, self._rounds, self._outside, compile_messages)
 
-    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
+    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
         """The messages in OpenAI form; a string becomes one user message, and messages stay as they are.
 
         Raises:
@@ -151,7 +151,7 @@ def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
     ]
 
 
-def _sent(turn: ApiTurn | str) -> Message:
+def _sent(turn: ApiTurn | str) -> ChatMessage:
     if isinstance(turn, str):
         raise ConfigError(f"'begin' of an API model's meta_template must be a turn, not the text {turn!r}", fix=BEGIN)
     return openai_message(turn.role, turn.prompt)

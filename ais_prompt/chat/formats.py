@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Protocol, TypeAlias
 
 from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.types import Message, Prompt
+from ais_prompt.types import ChatMessage, Prompt
 
 Mode: TypeAlias = Literal["gen", "ppl"]
 """``gen``: the prompt ends where the model starts to write; ``ppl``: it is whole, answers included."""
@@ -14,7 +14,7 @@ Mode: TypeAlias = Literal["gen", "ppl"]
 class MessagesFormat(Protocol):
     """From a filled template to messages."""
 
-    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
+    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
         """The messages.
 
         Raises:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ais_prompt.chat.formats import ChatFormat, Mode
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, text_of
-from ais_prompt.types import Content, Message, Prompt
+from ais_prompt.types import ChatMessage, Content, Prompt
 from ais_prompt.utils.media import FILE_NOTE, KINDS, has_scheme, local_file, source_of
 
 MEDIA: Final = "prompt_mm"
@@ -65,7 +65,7 @@ def refuse_media(pieces: Iterable[Piece]) -> None:
             )
 
 
-def note_files(messages: Iterable[Message]) -> tuple[Message, ...]:
+def note_files(messages: Iterable[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Say of each local file in the messages what it is.
 
     Raises:
@@ -127,7 +127,7 @@ def _parts(content: Content) -> tuple[Mapping[str, Any], ...]:
     return content
 
 
-def _noted(message: Message) -> Message:
+def _noted(message: ChatMessage) -> ChatMessage:
     if isinstance(message.content, str):
         return message
     if not message.content:

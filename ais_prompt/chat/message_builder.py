@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ais_prompt.chat.media import join_contents
 from ais_prompt.chat.sections import Fill
 from ais_prompt.prompts.fill import unsealed
-from ais_prompt.types import Content, Message
+from ais_prompt.types import ChatMessage, Content
 
 OPENAI_ROLES: Final[Mapping[str, str]] = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 
@@ -32,7 +32,7 @@ class MessageBuilder:
 
     __slots__ = ("messages", "roles")
 
-    def __init__(self, roles: list[str], messages: list[Message]) -> None:
+    def __init__(self, roles: list[str], messages: list[ChatMessage]) -> None:
         self.roles = roles
         self.messages = messages
 
@@ -59,9 +59,9 @@ class MessageBuilder:
         return [ApiTurn(role, message.content) for role, message in zip(self.roles, self.messages, strict=True)]
 
 
-def openai_message(role: str, content: Content) -> Message:
+def openai_message(role: str, content: Content) -> ChatMessage:
     """A message in OpenAI form; a role that OpenAI has no name for keeps its own."""
-    return Message(OPENAI_ROLES.get(role, role), content)
+    return ChatMessage(OPENAI_ROLES.get(role, role), content)
 
 
 def compile_messages(said: MessageBuilder, keys: Collection[str]) -> Fill[MessageBuilder] | None:
@@ -72,7 +72,7 @@ def compile_messages(said: MessageBuilder, keys: Collection[str]) -> Fill[Messag
     blanks = list(zip(said.messages, texts, strict=True))
 
     def fill(values: Mapping[str, object]) -> MessageBuilder:
-        messages = [Message(one.role, text.fill(values)) if text.keys else one for one, text in blanks]
+        messages = [ChatMessage(one.role, text.fill(values)) if text.keys else one for one, text in blanks]
         return MessageBuilder(said.roles, messages)
 
     return fill

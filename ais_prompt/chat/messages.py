@@ -1,6 +1,6 @@
 """`Message` as role templates know it: content in parts, so that a template adds text without touching what was said.
 
-The message that is sent to an API is another one: `ais_prompt.types.Message`.
+The message that is sent to an API is another one: `ais_prompt.types.ChatMessage`.
 """
 
 from __future__ import annotations

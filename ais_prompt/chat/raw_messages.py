@@ -13,7 +13,7 @@ from ais_prompt.chat.media import join_contents
 from ais_prompt.config.schema import MESSAGE
 from ais_prompt.errors import ConfigError, PromptError, raise_all
 from ais_prompt.prompts.prompt_list import PromptList, Section
-from ais_prompt.types import Content, Message
+from ais_prompt.types import ChatMessage, Content
 
 ROLES: Final = ("system", "user", "assistant")
 
@@ -42,16 +42,16 @@ class RawMessagesFormat:
                 ConfigError(f"a message of meta_template has no key {key!r}", where=f"{where}.{key}", fix=fix)
                 for key, fix in MESSAGE.unknown(item)
             )
-        self.meta = tuple(Message(item["role"], item["content"]) for item in meta_template)
+        self.meta = tuple(ChatMessage(item["role"], item["content"]) for item in meta_template)
 
-    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:  # noqa: ARG002  # nothing is cut
+    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:  # noqa: ARG002  # nothing is cut
         """The messages with those of the meta template; a text becomes one user message, as it is.
 
         Raises:
             PromptError: the prompt is a dialogue of turns.
         """
         if isinstance(prompt, str):
-            return (Message("user", prompt),)
+            return (ChatMessage("user", prompt),)
         if not is_raw(prompt):
             raise PromptError(
                 "a meta_template that is a list of messages fits RawPromptTemplate only",
@@ -70,24 +70,26 @@ def is_raw(prompt: str | PromptList) -> bool:
     return len(prompt.pieces) > 0
 
 
-def raw_messages(prompt: PromptList) -> tuple[Message, ...]:
+def raw_messages(prompt: PromptList) -> tuple[ChatMessage, ...]:
     """The messages of a prompt for which `is_raw` is true."""
-    return tuple(Message(str(item["role"]), _content(item["content"])) for item in prompt if isinstance(item, Mapping))
+    return tuple(
+        ChatMessage(str(item["role"]), _content(item["content"])) for item in prompt if isinstance(item, Mapping)
+    )
 
 
 def _content(content: Any) -> Content:
     return tuple(content) if isinstance(content, list | tuple) else str(content)
 
 
-def _merged(messages: Sequence[Message], meta: Sequence[Message]) -> tuple[Message, ...]:
+def _merged(messages: Sequence[ChatMessage], meta: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Walk both lists: a meta message goes in front of the next message of its role, or stands alone without one."""
-    merged: list[Message] = []
+    merged: list[ChatMessage] = []
     rest = list(messages)
     for said in meta:
         roles = [message.role for message in rest]
         if said.role in roles:
             place = roles.index(said.role)
-            merged += [*rest[:place], Message(said.role, _in_front(said.content, rest[place].content))]
+            merged += [*rest[:place], ChatMessage(said.role, _in_front(said.content, rest[place].content))]
             rest = rest[place + 1 :]
         else:
             merged.append(said)

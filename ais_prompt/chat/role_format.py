@@ -14,8 +14,7 @@ from ais_prompt.chat.role_templates import RoleTemplateInterface
 from ais_prompt.chat.sections import EXAMPLES_KEPT
 from ais_prompt.errors import PartError, PromptError
 from ais_prompt.prompts.prompt_list import Item, PromptList, Section
-from ais_prompt.types import Content
-from ais_prompt.types import Message as SentMessage
+from ais_prompt.types import ChatMessage, Content
 from ais_prompt.utils.guard import guarded_call
 from ais_prompt.utils.places import defined_at
 
@@ -109,7 +108,7 @@ class RoleTemplateMessages:
         self.template = template
         self._messages = messages
 
-    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[SentMessage, ...]:
+    def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
         """The messages with the template's texts in them.
 
         Raises:
@@ -120,7 +119,7 @@ class RoleTemplateMessages:
             for one in self._messages.render(prompt, mode)
         ]
         return tuple(
-            SentMessage("tool" if one.role == "ipython" else one.role, one.text_content)
+            ChatMessage("tool" if one.role == "ipython" else one.role, one.text_content)
             for one in apply_template(self.template, said, inference=mode == "gen")
         )
 

@@ -9,7 +9,7 @@ from ais_prompt.chat.formats import MessagesFormat, Mode
 from ais_prompt.chat.media import check_taken, join_contents, note_files
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.types import Message, Prompt, prompt_to_json
+from ais_prompt.types import ChatMessage, Prompt, prompt_to_json
 
 MediaKinds: TypeAlias = Callable[[], Collection[str]]
 """Gives what a model takes, of ``image``, ``audio`` and ``video``, when a prompt with media needs to know."""
@@ -54,13 +54,13 @@ class TokenizerChatFormat:
         text = _applied(tokenizer, messages, mode)
         if not _shows_questions(text, messages):
             # Templates of models that take media may write lists of parts only, and lose a content that is a text.
-            in_parts = tuple(Message(one.role, join_contents(one.content, ())) for one in messages)
+            in_parts = tuple(ChatMessage(one.role, join_contents(one.content, ())) for one in messages)
             as_parts = _applied(tokenizer, in_parts, mode)
             if _shows_questions(as_parts, messages):
                 return as_parts
         return text
 
-    def conversation(self, prompt: str | PromptList, mode: Mode) -> tuple[Message, ...]:
+    def conversation(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
         """The messages that the chat template is given: none empty, roles in turn.
 
         Raises:
@@ -80,19 +80,19 @@ class TokenizerChatFormat:
         return merge_neighbours(messages)
 
 
-def merge_neighbours(messages: Sequence[Message]) -> tuple[Message, ...]:
+def merge_neighbours(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Messages without the empty ones, neighbours of one role joined by newline: roles must alternate.
 
     Raises:
         PromptError: nothing is left.
     """
-    merged: list[Message] = []
+    merged: list[ChatMessage] = []
     for message in messages:
         if not message.content:
             continue
         last = merged[-1] if merged else None
         if last and last.role == message.role:
-            merged[-1] = Message(message.role, join_contents(last.content, message.content))
+            merged[-1] = ChatMessage(message.role, join_contents(last.content, message.content))
         else:
             merged.append(message)
     if not merged:
@@ -100,7 +100,7 @@ def merge_neighbours(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(merged)
 
 
-def _applied(tokenizer: Any, messages: Sequence[Message], mode: Mode) -> str:
+def _applied(tokenizer: Any, messages: Sequence[ChatMessage], mode: Mode) -> str:
     try:
         text: str = tokenizer.apply_chat_template(
             prompt_to_json(tuple(messages)), tokenize=False, add_generation_prompt=mode == "gen"
@@ -110,11 +110,11 @@ def _applied(tokenizer: Any, messages: Sequence[Message], mode: Mode) -> str:
     return text
 
 
-def _shows_questions(text: str, messages: Sequence[Message]) -> bool:
+def _shows_questions(text: str, messages: Sequence[ChatMessage]) -> bool:
     """Whether all that users say is in the text; templates may trim it."""
     said = (message.content for message in messages if message.role == "user")
     return all(content.strip() in text for content in said if isinstance(content, str))
 
 
-def _has_parts(messages: Sequence[Message]) -> bool:
+def _has_parts(messages: Sequence[ChatMessage]) -> bool:
     return not all(isinstance(message.content, str) for message in messages)

@@ -20,12 +20,12 @@ from ais_prompt.models.tokens.count import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (
     Activity,
+    ChatMessage,
     Completion,
     Content,
     Decoding,
     Failure,
     FinishReason,
-    Message,
     Prompt,
     Request,
     Scoring,
@@ -203,7 +203,7 @@ def _question(prompt: Prompt) -> str:
     """What the expressions are looked for in."""
     if isinstance(prompt, str):
         return prompt
-    by_user: list[Message] = [message for message in prompt if message.role == "user"]
+    by_user: list[ChatMessage] = [message for message in prompt if message.role == "user"]
     return _text(by_user[-1].content) if by_user else ""
 
 

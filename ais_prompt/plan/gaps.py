@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer
-from ais_prompt.types import Failure, Message, Prompt, Sample
+from ais_prompt.types import ChatMessage, Failure, Prompt, Sample
 
 NO_VALUE: Final = "no_value"
 """Kind of the failure."""
@@ -55,7 +55,7 @@ def _texts(prompt: Prompt) -> Iterator[str]:
         yield prompt
         return
     for message in prompt:
-        yield from _strings(message.content if isinstance(message, Message) else message)
+        yield from _strings(message.content if isinstance(message, ChatMessage) else message)
 
 
 def _strings(value: Any) -> Iterator[str]:

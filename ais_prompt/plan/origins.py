@@ -24,7 +24,7 @@ from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferen
 from ais_prompt.prompts import Filled, PromptBuilder, PromptList
 from ais_prompt.prompts.markers import END, STARTS, has_marker
 from ais_prompt.prompts.prompt_list import Item, Piece, Section, text_of, with_text
-from ais_prompt.types import Message, Prompt, Sample
+from ais_prompt.types import ChatMessage, Prompt, Sample
 
 Kind: TypeAlias = Literal["data", "template", "meta template", "role template", "chat template"]
 
@@ -231,9 +231,9 @@ class _MarkedMessages:
         self._messages = messages
         self._marks = marks
 
-    def render(self, prompt: Filled, mode: Mode) -> tuple[Message, ...]:
+    def render(self, prompt: Filled, mode: Mode) -> tuple[ChatMessage, ...]:
         return tuple(
-            Message(message.role, self._marks.wrap(message.content, Origin("meta template")))
+            ChatMessage(message.role, self._marks.wrap(message.content, Origin("meta template")))
             if isinstance(message.content, str)
             else message
             for message in self._messages.render(prompt, mode)

@@ -11,7 +11,7 @@ from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.prompt_locks.text import messages_of_text, text_of_prompt
 from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts, compact_digest
 from ais_prompt.store.disk import reading, replacing
-from ais_prompt.types import Message
+from ais_prompt.types import ChatMessage
 from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.jsonl import decode, encode
 
@@ -146,7 +146,7 @@ def _lines(text: str) -> list[str] | list[_Turn]:
     return turns or text.split("\n")
 
 
-def _content_lines(message: Message) -> list[str] | list[dict[str, Any]]:
+def _content_lines(message: ChatMessage) -> list[str] | list[dict[str, Any]]:
     content = message.content
     return content.split("\n") if isinstance(content, str) else [dict(part) for part in content]
 
@@ -157,7 +157,7 @@ def _text(written: list[str] | list[_Turn]) -> str:
     return text_of_prompt(tuple(map(_message, turns))) if turns else "\n".join(lines)
 
 
-def _message(turn: _Turn) -> Message:
+def _message(turn: _Turn) -> ChatMessage:
     lines = [line for line in turn.content if isinstance(line, str)]
     parts = [part for part in turn.content if isinstance(part, dict)]
-    return Message(turn.role, tuple(parts) if not lines else "\n".join(lines))
+    return ChatMessage(turn.role, tuple(parts) if not lines else "\n".join(lines))

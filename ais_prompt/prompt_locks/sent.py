@@ -16,7 +16,7 @@ from ais_prompt.prompt_locks.text import text_of_prompt
 from ais_prompt.prompt_locks.values import TaskPrompts
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
-from ais_prompt.types import Message, Prediction, Prompt, RunSpec, prompt_from_json
+from ais_prompt.types import ChatMessage, Prediction, Prompt, RunSpec, prompt_from_json
 from ais_prompt.utils.text import listed
 
 
@@ -70,6 +70,6 @@ def _prompts(prediction: Prediction) -> tuple[Prompt, ...]:
     if of_labels:
         return tuple(map(prompt_from_json, of_labels))
     origin = prediction.origin_prompt
-    if isinstance(origin, str) or isinstance(next(iter(origin), None), Message):
+    if isinstance(origin, str) or isinstance(next(iter(origin), None), ChatMessage):
         return (cast(Prompt, origin),)
     return cast("tuple[Prompt, ...]", origin)

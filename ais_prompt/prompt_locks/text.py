@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ais_prompt.types import Message, Prompt
+from ais_prompt.types import ChatMessage, Prompt
 
 TURN: Final = "\ue2f0"
 """Begins a message: `TURN`, its role, `SAYS` or `PARTS`, its content."""
@@ -35,13 +35,13 @@ def prompt_of_text(text: str) -> Prompt:
     return tuple(messages_of_text(text)) if text.startswith(TURN) else text
 
 
-def messages_of_text(text: str) -> Iterator[Message]:
+def messages_of_text(text: str) -> Iterator[ChatMessage]:
     """The messages of a text; none if it was no messages."""
     for role, mark, content in _TURN.findall(text):
-        yield Message(role, content if mark == SAYS else tuple(json.loads(content)))
+        yield ChatMessage(role, content if mark == SAYS else tuple(json.loads(content)))
 
 
-def _text_of_message(message: Message) -> str:
+def _text_of_message(message: ChatMessage) -> str:
     if isinstance(message.content, str):
         return f"{TURN}{message.role}{SAYS}{message.content}"
     parts = json.dumps([dict(part) for part in message.content], ensure_ascii=False, sort_keys=True)

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading
-from ais_prompt.types import Completion, Failure, Message, Prediction, Prompts, Sample
+from ais_prompt.types import ChatMessage, Completion, Failure, Prediction, Prompts, Sample
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import decode, read_objects
 
@@ -198,7 +198,7 @@ def _prompt(value: Any) -> Prompts:
     """The prompt, if it is told in a form that is known: text, messages, or the turns of OpenCompass."""
     turns = value if isinstance(value, list) else []
     if turns and all(isinstance(turn, dict) and isinstance(turn.get("role"), str) for turn in turns):
-        return tuple(Message(turn["role"], str(turn.get("content", turn.get("prompt", "")))) for turn in turns)
+        return tuple(ChatMessage(turn["role"], str(turn.get("content", turn.get("prompt", "")))) for turn in turns)
     return value if isinstance(value, str) else ""
 
 

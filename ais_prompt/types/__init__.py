@@ -4,7 +4,7 @@ from ais_prompt.types.activity import Activity
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
 from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
-from ais_prompt.types.prompt import Content, Message, Prompt, Prompts, prompt_from_json, prompt_to_json
+from ais_prompt.types.prompt import ChatMessage, Content, Prompt, Prompts, prompt_from_json, prompt_to_json
 from ais_prompt.types.request import Decoding, Request, Scoring
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
@@ -31,6 +31,7 @@ __all__ = [
     "REFUSAL",
     "STATUSES",
     "Activity",
+    "ChatMessage",
     "Completion",
     "Content",
     "DatasetSpec",
@@ -43,7 +44,6 @@ __all__ = [
     "InferSpec",
     "JudgeSpec",
     "Likelihood",
-    "Message",
     "ModelSpec",
     "PartSpec",
     "Prediction",

@@ -11,7 +11,7 @@ Content: TypeAlias = str | tuple[Mapping[str, Any], ...]
 """The content of a message: text, or parts in OpenAI form (text, image_url, ...)."""
 
 
-class Message(Struct, frozen=True):
+class ChatMessage(Struct, frozen=True):
     """One message in OpenAI form.
 
     Attributes:
@@ -23,7 +23,7 @@ class Message(Struct, frozen=True):
     content: Content
 
 
-Prompt: TypeAlias = str | tuple[Message, ...]
+Prompt: TypeAlias = str | tuple[ChatMessage, ...]
 """A prompt as it is sent: one text, or messages."""
 
 Prompts: TypeAlias = Prompt | tuple[Prompt, ...]
@@ -41,14 +41,14 @@ def prompt_from_json(value: str | Sequence[Mapping[str, Any]]) -> Prompt:
     """The inverse of `prompt_to_json`."""
     if isinstance(value, str):
         return value
-    return tuple(Message(item["role"], _content_from_json(item["content"])) for item in value)
+    return tuple(ChatMessage(item["role"], _content_from_json(item["content"])) for item in value)
 
 
 def prompts_to_json(prompts: Prompts) -> str | list[Any]:
     """One prompt as `prompt_to_json` writes it; several as a list of these."""
     if isinstance(prompts, str):
         return prompts
-    return [_message_to_json(item) if isinstance(item, Message) else prompt_to_json(item) for item in prompts]
+    return [_message_to_json(item) if isinstance(item, ChatMessage) else prompt_to_json(item) for item in prompts]
 
 
 def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
@@ -60,7 +60,7 @@ def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
     return tuple(prompt_from_json(item) for item in value)
 
 
-def _message_to_json(message: Message) -> dict[str, Any]:
+def _message_to_json(message: ChatMessage) -> dict[str, Any]:
     return {"role": message.role, "content": _content_to_json(message.content)}
 
 

@@ -14,10 +14,10 @@ from ais_prompt.store.results import read_questions, write_json_atomic, write_re
 from ais_prompt.summary.averages import with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import (
+    ChatMessage,
     Completion,
     Failure,
     Likelihood,
-    Message,
     Prediction,
     Reading,
     SampleScore,
@@ -112,16 +112,16 @@ def _sums(skill: int) -> Iterator[Pair]:
 def _chats(_: int) -> Iterator[Pair]:
     """A hostile text, a picture, a thought, a dialogue, and a thought without an end."""
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 40_000}}
-    look = Message("user", ({"type": "text", "text": "图里有什么？"}, image))
-    system = Message("system", "You are a careful assistant. 请用中文回答。")
-    first = (system, Message("user", "法国的首都是哪里？"))
-    second = (*first, Message("assistant", "巴黎。"), Message("user", "那里有多少人？"))
+    look = ChatMessage("user", ({"type": "text", "text": "图里有什么？"}, image))
+    system = ChatMessage("system", "You are a careful assistant. 请用中文回答。")
+    first = (system, ChatMessage("user", "法国的首都是哪里？"))
+    second = (*first, ChatMessage("assistant", "巴黎。"), ChatMessage("user", "那里有多少人？"))
     thinking = Completion("18", "stop", Usage(40, 90), 2.0, reasoning="Let me think.\n3 * 6 is 18.", attempts=2)
     endless = Completion(finish_reason="length", reasoning="Hmm. " * 200, unclosed=True)
     answers = [
-        (0, (Message("user", HOSTILE),), Completion(HOSTILE, "stop"), HOSTILE, HOSTILE, 0.0),
+        (0, (ChatMessage("user", HOSTILE),), Completion(HOSTILE, "stop"), HOSTILE, HOSTILE, 0.0),
         (1, (system, look), Completion("一只猫。", "stop", Usage(900, 4), 0.9), "一只猫", "一只猫", 1.0),
-        (2, (system, Message("user", "3 * 6?")), thinking, "18", "18", 1.0),
+        (2, (system, ChatMessage("user", "3 * 6?")), thinking, "18", "18", 1.0),
     ]
     for number, prompt, completion, extracted, gold, value in answers:
         prediction = Prediction(f"s{number}", number, prompt, completion.text, gold, (completion,))
@@ -129,7 +129,7 @@ def _chats(_: int) -> Iterator[Pair]:
     turns = (Completion("巴黎。", "stop", Usage(30, 3), 0.4), Completion("大约二百万。  \n", "stop", Usage(50, 7), 0.5))
     dialogue = Prediction("s3", 3, (first, second), [turn.text for turn in turns], ["巴黎", "210万"], turns)
     yield dialogue, _sample(3, ["巴黎", "大约二百万"], ["巴黎", "210万"], 0.5)
-    unsaid = Prediction("s4", 4, (Message("user", "6 * 7?"),), None, "42", (endless,))
+    unsaid = Prediction("s4", 4, (ChatMessage("user", "6 * 7?"),), None, "42", (endless,))
     yield unsaid, SampleScore("s4", "truncated", None, "42", {"accuracy": 0.0}, "unclosed thought")
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
-from ais_prompt.types import Completion, Message, Request, Scoring, prompt_to_json
+from ais_prompt.types import ChatMessage, Completion, Request, Scoring, prompt_to_json
 from tests.e2e.project import Project, read_lines
 from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
@@ -99,7 +99,7 @@ def test_continuations_and_choices_are_scored_as_in_this_process(demo_server: Mo
 def test_messages_are_scored_as_in_this_process(demo_server: MockServer) -> None:
     demo_server.follow()
     local = HuggingFaceChatModel(str(DEMO))
-    messages = (Message("user", "1+2=?"), Message("assistant", "3"))
+    messages = (ChatMessage("user", "1+2=?"), ChatMessage("assistant", "3"))
     text = local.tokenizer().apply_chat_template(prompt_to_json(messages), tokenize=False)
     [(_, here)] = local.score([Request("s", text, Scoring())])
     model = OpenAIChatModel("demo", demo_server.base_url, api_key=None)

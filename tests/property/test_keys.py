@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from ais_prompt.models.identity import address_of, cache_identity, full_identity
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel
 from ais_prompt.store import RequestKeys
-from ais_prompt.types import Decoding, Message, Request, Scoring
+from ais_prompt.types import ChatMessage, Decoding, Request, Scoring
 
 texts = st.text(max_size=6)
-messages = st.lists(st.builds(Message, texts, texts), min_size=1, max_size=3).map(tuple)
+messages = st.lists(st.builds(ChatMessage, texts, texts), min_size=1, max_size=3).map(tuple)
 prompts = texts | messages
 decodings = st.builds(
     Decoding,

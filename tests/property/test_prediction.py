@@ -7,10 +7,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.types import Completion, Message, Prediction
+from ais_prompt.types import ChatMessage, Completion, Prediction
 
 PARTS = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": st.text()}), max_size=2).map(tuple)
-MESSAGES = st.lists(st.builds(Message, st.text(), st.one_of(st.text(), PARTS)), min_size=1, max_size=3).map(tuple)
+MESSAGES = st.lists(st.builds(ChatMessage, st.text(), st.one_of(st.text(), PARTS)), min_size=1, max_size=3).map(tuple)
 PROMPTS = st.one_of(st.text(), MESSAGES)
 
 

@@ -28,7 +28,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.results import write_json_atomic, write_results
 from ais_prompt.summary.rows import TaskOutcome, summary_rows
-from ais_prompt.types import Completion, Message, Prediction, SampleScore, Usage
+from ais_prompt.types import ChatMessage, Completion, Prediction, SampleScore, Usage
 
 MODELS = ("small", "large")
 TEXT = "the a of farm pays sells buys each day week apples eggs costs twice half more than how many are left"
@@ -43,7 +43,7 @@ def predictions(model: str, number: int) -> Iterator[tuple[Prediction, SampleSco
     """Worked problems as of GSM8K, in messages; no two questions or answers are alike."""
     source = random.Random(0)
     shots = [
-        Message(role, sentence(source, 35)) for _ in range(4) for role in ("user", "assistant")
+        ChatMessage(role, sentence(source, 35)) for _ in range(4) for role in ("user", "assistant")
     ]  # the same for all
     source = random.Random(model)
     for index in range(number):
@@ -51,7 +51,7 @@ def predictions(model: str, number: int) -> Iterator[tuple[Prediction, SampleSco
         answer = f"{sentence(source, 50)}\nThe answer is {gold if index % 3 else index}."
         thought = sentence(source, 20)
         completion = Completion(answer, "stop", Usage(500, 90), source.random(), reasoning=thought)
-        prompt = (*shots, Message("user", sentence(random.Random(index), 40)))
+        prompt = (*shots, ChatMessage("user", sentence(random.Random(index), 40)))
         made = Prediction(f"{index:012x}", index, prompt, answer, gold, (completion,), shots_used=4)
         yield made, SampleScore(made.sample_id, "scored", gold, gold, {"accuracy": float(index % 3 > 0)})
 

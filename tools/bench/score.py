@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from ais_prompt.store import RunFolder, write_predictions
-from ais_prompt.types import Completion, Message, Prediction, Usage
+from ais_prompt.types import ChatMessage, Completion, Prediction, Usage
 
 CONFIG = """models = [dict(type='ScriptedModel', abbr='model')]
 datasets = [
@@ -46,7 +46,7 @@ def prediction(number: int) -> Prediction:
     return Prediction(
         sample_id=f"{number:012x}",
         index=number,
-        origin_prompt=(Message("system", "Answer with a letter."), Message("user", question)),
+        origin_prompt=(ChatMessage("system", "Answer with a letter."), ChatMessage("user", question)),
         prediction=answer,
         gold=LETTERS[number // 4 % 4],
         completions=(Completion(answer, "stop", Usage(63, 21), seconds=0.25),),

@@ -10,7 +10,7 @@ from ais_prompt.errors import ModelError
 from ais_prompt.models.huggingface.files import local_folder
 from ais_prompt.models.huggingface.library import first_line, loading, quiet
 from ais_prompt.models.huggingface.weights import hub_options, media_class
-from ais_prompt.types import Message, Prompt
+from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.imports import require, require_installed
 from ais_prompt.utils.media import KINDS, local_file, part_bytes
 
@@ -50,7 +50,7 @@ class MediaProcessor:
             kind for kind, names in _READERS.items() if any(getattr(processor, name, None) for name in names)
         )
 
-    def inputs(self, prompts: Sequence[Sequence[Message]]) -> Any:
+    def inputs(self, prompts: Sequence[Sequence[ChatMessage]]) -> Any:
         """Render prompts with the chat template, and read their media.
 
         Args:
@@ -84,7 +84,7 @@ class MediaProcessor:
         pairs = zip(inputs["input_ids"], inputs["attention_mask"], strict=True)
         return [ids[mask.bool()].tolist() for ids, mask in pairs]
 
-    def _message(self, message: Message) -> dict[str, Any]:
+    def _message(self, message: ChatMessage) -> dict[str, Any]:
         # Templates of such models want parts everywhere: some of them lose a content that is a text.
         content = message.content
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else map(self._part, content)

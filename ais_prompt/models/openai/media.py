@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ais_prompt.types import Message, Prompt
+from ais_prompt.types import ChatMessage, Prompt
 from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
 
 
@@ -20,7 +20,7 @@ def embed_files(prompt: Prompt) -> Prompt:
     return prompt if isinstance(prompt, str) else tuple(map(_message, prompt))
 
 
-def _message(message: Message) -> Message:
+def _message(message: ChatMessage) -> ChatMessage:
     if isinstance(message.content, str):
         return message
     return replace(message, content=tuple(map(_part, message.content)))

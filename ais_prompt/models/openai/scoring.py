@@ -18,7 +18,7 @@ from ais_prompt.models.openai.wire import CHAT, Endpoint, MaxTokensField
 from ais_prompt.models.tokens.count import estimate_tokens
 from ais_prompt.models.traffic.retry import Attempt, read_retry_after
 from ais_prompt.models.transport import Reply
-from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Scoring, Usage
+from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prompt, Scoring, Usage
 
 T = TypeVar("T")
 Post: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Reply | Failure]]
@@ -126,7 +126,7 @@ class OpenAIScorer:
         before = await self._before(asking, prompt)
         return continuation(scoring.continuation, before, await self._scores(asking, prompt + scoring.continuation))
 
-    async def _messages(self, asking: _Asking, prompt: tuple[Message, ...]) -> Completion:
+    async def _messages(self, asking: _Asking, prompt: tuple[ChatMessage, ...]) -> Completion:
         contents = [message.content for message in prompt]
         if not all(isinstance(content, str) for content in contents):
             return Completion(failure=Failure("cannot_score", "the prompt has images or other media", fatal=True))

@@ -17,11 +17,11 @@ from msgspec import Struct
 from ais_prompt.errors import PromptError
 from ais_prompt.models.openai.media import embed_files
 from ais_prompt.types import (
+    ChatMessage,
     Completion,
     Decoding,
     Failure,
     FinishReason,
-    Message,
     Prompt,
     Request,
     Usage,
@@ -107,7 +107,7 @@ def read_reply(endpoint: Endpoint, status: int, body: bytes) -> Completion:
 
 
 def _messages(prompt: Prompt) -> str | list[dict[str, Any]]:
-    return prompt_to_json((Message("user", prompt),) if isinstance(prompt, str) else prompt)
+    return prompt_to_json((ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt)
 
 
 def _chat_text(choice: Mapping[str, Any]) -> str:

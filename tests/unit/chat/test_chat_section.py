@@ -9,7 +9,7 @@ import pytest
 from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts import PromptList
-from ais_prompt.types import Message, Prompt
+from ais_prompt.types import ChatMessage, Prompt
 from tests.unit.chat.test_language_model import META
 
 CHAT = PromptList(
@@ -47,11 +47,11 @@ def test_a_meta_template_without_bot_cannot_be_opened() -> None:
 
 def test_messages_stay_apart_and_keep_their_roles() -> None:
     assert rendered("messages", None) == (
-        Message("system", "be kind"),
-        Message("user", "one?"),
-        Message("user", "two?"),
-        Message("assistant", "2"),
-        Message("user", "three?"),
+        ChatMessage("system", "be kind"),
+        ChatMessage("user", "one?"),
+        ChatMessage("user", "two?"),
+        ChatMessage("assistant", "2"),
+        ChatMessage("user", "three?"),
     )
 
 
@@ -60,7 +60,7 @@ def test_roles_go_through_the_meta_template() -> None:
         "round": [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BOT", "generate": True}],
         "reserved_roles": [{"role": "SYSTEM", "api_role": "HUMAN"}],
     }
-    assert [message.role for message in rendered("messages", meta) if isinstance(message, Message)] == [
+    assert [message.role for message in rendered("messages", meta) if isinstance(message, ChatMessage)] == [
         "user",
         "user",
         "user",
@@ -72,4 +72,4 @@ def test_roles_go_through_the_meta_template() -> None:
 def test_parts_are_sent_as_parts() -> None:
     parts = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]
     prompt = PromptList([{"role": "HUMAN", "prompt_mm": parts}]).as_section("chat")
-    assert rendered("messages", None, prompt) == (Message("user", tuple(parts)),)
+    assert rendered("messages", None, prompt) == (ChatMessage("user", tuple(parts)),)

@@ -12,7 +12,7 @@ from ais_prompt.chat.api import ApiFormat
 from ais_prompt.chat.media import LocalFilesFormat
 from ais_prompt.errors import DataError, PromptError
 from ais_prompt.prompts import PromptList
-from ais_prompt.types import Message, prompt_to_json
+from ais_prompt.types import ChatMessage, prompt_to_json
 from tests.media import PNG
 
 TEXT = {"type": "text", "text": "What is it?"}
@@ -29,20 +29,20 @@ def sent(prompt: PromptList, meta: Any = None) -> Any:
 
 
 def test_parts_become_the_content_of_a_message() -> None:
-    assert sent(dialogue(TEXT, IMAGE)) == (Message("user", (TEXT, IMAGE)),)
+    assert sent(dialogue(TEXT, IMAGE)) == (ChatMessage("user", (TEXT, IMAGE)),)
 
 
 def test_a_neighbour_of_the_same_role_becomes_a_text_part() -> None:
     kind = {"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "Be kind."}
     meta = {"round": [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BOT", "generate": True}]}
     assert sent(dialogue(TEXT, IMAGE, begin=[kind]), meta) == (
-        Message("user", ({"type": "text", "text": "Be kind."}, TEXT, IMAGE)),
+        ChatMessage("user", ({"type": "text", "text": "Be kind."}, TEXT, IMAGE)),
     )
 
 
 def test_a_default_prompt_of_the_role_hides_the_parts() -> None:
     meta = {"round": [{"role": "HUMAN", "api_role": "HUMAN", "prompt": "default"}]}
-    assert sent(dialogue(IMAGE), meta) == (Message("user", "default"),)
+    assert sent(dialogue(IMAGE), meta) == (ChatMessage("user", "default"),)
 
 
 def test_without_a_meta_template_media_alone_have_no_speaker() -> None:
@@ -55,7 +55,7 @@ def test_without_a_meta_template_media_alone_have_no_speaker() -> None:
 def test_without_a_meta_template_texts_and_media_are_one_message() -> None:
     prompt = dialogue(TEXT, IMAGE, begin=["Hi", {"role": "SYSTEM", "prompt": "Be kind."}, ""])
     texts = ({"type": "text", "text": "Hi"}, {"type": "text", "text": "Be kind."})
-    assert ApiFormat(None).render(prompt, "gen") == (Message("user", (*texts, TEXT, IMAGE)),)
+    assert ApiFormat(None).render(prompt, "gen") == (ChatMessage("user", (*texts, TEXT, IMAGE)),)
 
 
 @pytest.mark.parametrize("meta", [None, {"round": [{"role": "HUMAN"}]}])
@@ -81,7 +81,7 @@ def test_a_model_with_a_processor_is_given_messages(tmp_path: Path) -> None:
     local = {"type": "image_url", "image_url": {"url": str(path)}}
     begin = [{"role": "SYSTEM", "prompt": "Be kind."}]
     system, user = chat_template_model("image").render(dialogue(TEXT, local, begin=begin), "gen")
-    assert system == Message("system", "Be kind.")
+    assert system == ChatMessage("system", "Be kind.")
     assert user.content[0] == TEXT
     assert user.content[1]["file"] == {
         "mime": "image/png",
@@ -114,7 +114,7 @@ def test_local_files_are_noted_beside_their_part(tmp_path: Path) -> None:
     path = tmp_path / "cat.jpg"
     path.write_bytes(PNG)
     local = {"type": "image_url", "image_url": {"url": f"file://{path}"}}
-    assert LocalFilesFormat(ApiFormat(None)).render("x", "gen") == (Message("user", "x"),)
+    assert LocalFilesFormat(ApiFormat(None)).render("x", "gen") == (ChatMessage("user", "x"),)
     chat = LocalFilesFormat(make_chat_format("messages", None, lambda: None))
     message = prompt_to_json(chat.render(dialogue(TEXT, local, IMAGE), "gen"))[0]
     assert isinstance(message, dict)

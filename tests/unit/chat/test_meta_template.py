@@ -8,7 +8,7 @@ from ais_prompt.chat import make_chat_format
 from ais_prompt.chat.meta_template import Slot, end_tokens, parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptTemplate
-from ais_prompt.types import Message
+from ais_prompt.types import ChatMessage
 
 HUMAN = {"role": "HUMAN", "begin": "[H]"}
 
@@ -121,7 +121,7 @@ def test_without_round_the_turns_of_the_data_set_take_its_place() -> None:
 
 def test_without_round_a_chat_model_has_the_usual_roles() -> None:
     meta = {"begin": [{"role": "SYSTEM", "prompt": "Add."}]}
-    assert written(meta, style="messages") == (Message("system", "Add."), Message("user", "1+1=?"))
+    assert written(meta, style="messages") == (ChatMessage("system", "Add."), ChatMessage("user", "1+1=?"))
 
 
 @pytest.mark.parametrize("style", ["text", "messages"])

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts import PromptList
-from ais_prompt.types import Message
+from ais_prompt.types import ChatMessage
 
 CHATML = (
     "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
@@ -52,7 +52,7 @@ def test_empty_messages_are_left_out_but_not_all_of_them() -> None:
 
 def test_the_messages_can_be_looked_at_without_a_tokenizer() -> None:
     chat: Any = make_chat_format("chat_template", None, lambda: None)
-    assert chat.conversation("sky?", "gen") == (Message("user", "sky?"),)
+    assert chat.conversation("sky?", "gen") == (ChatMessage("user", "sky?"),)
 
 
 def test_no_chat_template() -> None:

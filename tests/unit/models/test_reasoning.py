@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.reasoning import THINK_TAGS, check_think_tags, without_thought
-from ais_prompt.types import Completion, FinishReason, Message
+from ais_prompt.types import ChatMessage, Completion, FinishReason
 
-CHAT = (Message("user", "2+2?"),)
+CHAT = (ChatMessage("user", "2+2?"),)
 
 
 def split(text: str, prompt: str = "2+2?", reasoning: str = "", finish: FinishReason = "stop") -> tuple[str, str, bool]:

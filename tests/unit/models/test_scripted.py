@@ -15,7 +15,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Request, Scoring, Usage
+from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prompt, Request, Scoring, Usage
 
 
 def ask(model: ScriptedModel, *prompts: Prompt, max_out_len: int | None = None, stop: tuple[str, ...] = ()) -> Any:
@@ -30,7 +30,7 @@ def ask(model: ScriptedModel, *prompts: Prompt, max_out_len: int | None = None, 
 
 
 def user(text: str) -> Prompt:
-    return (Message("system", "Be brief."), Message("user", text))
+    return (ChatMessage("system", "Be brief."), ChatMessage("user", text))
 
 
 def test_it_is_an_async_model_with_a_registered_name() -> None:
@@ -46,10 +46,12 @@ def test_the_first_expression_found_in_the_question_decides() -> None:
 
 
 def test_only_the_last_message_of_the_user_is_the_question() -> None:
-    shots = (Message("user", "2+2=?"), Message("assistant", "4"), Message("user", "and 3?"))
+    shots = (ChatMessage("user", "2+2=?"), ChatMessage("assistant", "4"), ChatMessage("user", "and 3?"))
     assert ask(ScriptedModel({r"2\+2": "4", "and 3": "7"}), shots).text == "7"
-    assert ask(ScriptedModel({"x": "found"}, default="none"), (Message("system", "x"),)).text == "none"
-    parts = (Message("user", ({"type": "text", "text": "a cat?"}, {"type": "image_url", "image_url": {"url": "u"}})),)
+    assert ask(ScriptedModel({"x": "found"}, default="none"), (ChatMessage("system", "x"),)).text == "none"
+    parts = (
+        ChatMessage("user", ({"type": "text", "text": "a cat?"}, {"type": "image_url", "image_url": {"url": "u"}})),
+    )
     assert ask(ScriptedModel({"cat": "yes"}), parts).text == "yes"
 
 

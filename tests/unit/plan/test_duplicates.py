@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from ais_prompt.inferencers import Conversation
 from ais_prompt.plan.duplicates import numbered
-from ais_prompt.types import Completion, Decoding, Message, Prediction, Prompt, Request, Scoring, prompt_to_json
+from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request, Scoring, prompt_to_json
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.occurrences import Occurrences
 
 texts = st.sampled_from(["a", "b"])
 parts = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": texts}), max_size=2).map(tuple)
-prompts = texts | st.lists(st.builds(Message, st.just("user"), texts | parts), max_size=2).map(tuple)
+prompts = texts | st.lists(st.builds(ChatMessage, st.just("user"), texts | parts), max_size=2).map(tuple)
 
 
 def talk(prompt: Prompt, turns: int = 1, scored: str | None = None) -> Conversation:

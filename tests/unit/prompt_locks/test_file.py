@@ -15,12 +15,12 @@ from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.prompt_locks.file import read_prompt_lock, write_prompt_lock
 from ais_prompt.prompt_locks.text import text_of_prompt
 from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts, compact_digest
-from ais_prompt.types import Message, Prompt
+from ais_prompt.types import ChatMessage, Prompt
 
 CHAT = (
-    Message("system", ""),
-    Message("user", "Line one\nline two\n"),
-    Message("user", ({"type": "text", "text": "x"},)),
+    ChatMessage("system", ""),
+    ChatMessage("user", "Line one\nline two\n"),
+    ChatMessage("user", ({"type": "text", "text": "x"},)),
 )
 
 
@@ -45,8 +45,8 @@ def test_a_lock_comes_back_as_it_was(path: Path, prompts: tuple[Prompt, ...]) ->
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(st.text(st.characters(exclude_categories=["Co"])))
 def test_any_text_comes_back(path: Path, text: str) -> None:
-    write_prompt_lock(path, lock_of(text, (Message("user", text),)))
-    assert read_prompt_lock(path) == lock_of(text, (Message("user", text),))
+    write_prompt_lock(path, lock_of(text, (ChatMessage("user", text),)))
+    assert read_prompt_lock(path) == lock_of(text, (ChatMessage("user", text),))
 
 
 def test_a_changed_line_of_a_prompt_is_one_line_of_the_file(path: Path) -> None:

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.prompt_locks.text import prompt_of_text, text_of_prompt
-from ais_prompt.types import Message, Prompt
+from ais_prompt.types import ChatMessage, Prompt
 
 TEXTS = st.text(st.characters(exclude_categories=["Co"]))  # no text of data has characters of private use
 ROLES = st.sampled_from(["user", "assistant", "system"])
 PARTS = st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS}), min_size=1).map(tuple)
-MESSAGES = st.builds(Message, ROLES, TEXTS | PARTS)
+MESSAGES = st.builds(ChatMessage, ROLES, TEXTS | PARTS)
 PROMPTS = TEXTS | st.lists(MESSAGES, min_size=1).map(tuple)
 
 

@@ -10,7 +10,7 @@ from ais_prompt.prompt_locks.drift import Drift, compare_task
 from ais_prompt.prompt_locks.text import text_of_prompt
 from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
 from ais_prompt.prompt_locks.view import print_drift
-from ais_prompt.types import Message
+from ais_prompt.types import ChatMessage
 
 
 def task(*texts: str, parts: Parts | None = None, tokens: int | None = None) -> TaskPrompts:
@@ -52,8 +52,8 @@ def test_colours_are_for_terminals() -> None:
 
 
 def test_messages_begin_a_line_with_their_role() -> None:
-    before = task(text_of_prompt((Message("user", "Hi"),)))
-    after = task(text_of_prompt((Message("system", "Be kind."), Message("user", "Hi"))))
+    before = task(text_of_prompt((ChatMessage("user", "Hi"),)))
+    after = task(text_of_prompt((ChatMessage("system", "Be kind."), ChatMessage("user", "Hi"))))
     text = shown(before, after)
     assert "1 prompt: `[system] Be kind.` added at the beginning" in text
     assert "  +[system] Be kind.\n   [user] Hi\n" in text

@@ -11,7 +11,7 @@ from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.prompts.raw import RawPromptTemplate
-from ais_prompt.types import Message, Sample
+from ais_prompt.types import ChatMessage, Sample
 
 
 def user(content: Any) -> dict[str, Any]:
@@ -74,12 +74,12 @@ def test_examples_come_from_a_raw_template_and_stand_between_the_messages() -> N
     builder = PromptBuilder(ice, raw, output_column="a")
     shots = [Sample(str(n), n, {"q": f"q{n}", "a": f"a{n}"}, f"a{n}") for n in range(2)]
     assert messages_of(builder, Sample("s", 0, {"q": "x", "a": "y"}, "y"), shots) == (
-        Message("system", "S"),
-        Message("user", "q0"),
-        Message("assistant", "a0"),
-        Message("user", "q1"),
-        Message("assistant", "a1"),
-        Message("user", "x"),
+        ChatMessage("system", "S"),
+        ChatMessage("user", "q0"),
+        ChatMessage("assistant", "a0"),
+        ChatMessage("user", "q1"),
+        ChatMessage("assistant", "a1"),
+        ChatMessage("user", "x"),
     )
 
 
@@ -142,7 +142,7 @@ def test_a_meta_template_of_messages_fits_no_dialogue() -> None:
     filled = PromptTemplate({"round": [{"role": "HUMAN", "prompt": "q"}]}).render({})
     with pytest.raises(PromptError, match="fits RawPromptTemplate only"):
         chat.render(filled, "gen")
-    assert chat.render("a text", "gen") == (Message("user", "a text"),)
+    assert chat.render("a text", "gen") == (ChatMessage("user", "a text"),)
 
 
 @pytest.mark.parametrize(("style", "words"), [("messages", "must hold messages"), ("text", "must be a mapping")])

@@ -15,7 +15,7 @@ from ais_prompt.plan.preview import PromptView
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.prompts import PromptList
 from ais_prompt.report.prompt_view import print_sample
-from ais_prompt.types import Message
+from ais_prompt.types import ChatMessage
 
 CHINESE = "中国的首都是哪座城市？请用一句话回答。" * 3
 TEXT = PromptView("m", "d", "id", 0, "", "What?  ", "What?  ", (), "4", 3)
@@ -34,7 +34,7 @@ def plain(*views: PromptView, width: int = 80, terminal: bool = True) -> str:
 
 
 def messages(*said: tuple[str, Any]) -> PromptView:
-    return replace(TEXT, prompt=tuple(Message(role, content) for role, content in said))
+    return replace(TEXT, prompt=tuple(ChatMessage(role, content) for role, content in said))
 
 
 def test_a_text_ends_where_it_ends() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import DataError, StoreError
 from ais_prompt.scoring.foreign_answers import Answer, match, predictions, read_answers
-from ais_prompt.types import Completion, Message, Prediction, Sample
+from ais_prompt.types import ChatMessage, Completion, Prediction, Sample
 
 SAMPLES = [Sample(f"id-{number}", number, {"question": "?"}, str(number)) for number in range(4)]
 
@@ -76,7 +76,7 @@ def test_what_is_told_of_an_answer_is_kept() -> None:
     prompt = [{"role": "HUMAN", "prompt": "Hi"}, {"role": "user", "content": "ho"}]
     made, _ = matched({"index": 0, "prediction": "a", "origin_prompt": prompt, "completions": [told]})
     assert made[0].truncated
-    assert made[0].origin_prompt == (Message("HUMAN", "Hi"), Message("user", "ho"))
+    assert made[0].origin_prompt == (ChatMessage("HUMAN", "Hi"), ChatMessage("user", "ho"))
 
 
 @pytest.mark.parametrize(

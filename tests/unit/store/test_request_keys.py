@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.types import Decoding, Message, Request, Scoring
+from ais_prompt.types import ChatMessage, Decoding, Request, Scoring
 from ais_prompt.utils.digest import digest
 
-MESSAGES = (Message("user", "1+1="),)
+MESSAGES = (ChatMessage("user", "1+1="),)
 REQUEST = Request("a1b2", "1+1=", Decoding(max_out_len=8), turn=1, repeat=2)
 
 texts = st.text(st.characters(codec=None), max_size=8)
@@ -23,7 +23,7 @@ decodings = st.one_of(
     ),
     st.builds(Scoring, st.none() | texts, st.lists(texts, max_size=2).map(tuple)),
 )
-prompts = texts | st.lists(st.builds(Message, texts, texts), max_size=2).map(tuple)
+prompts = texts | st.lists(st.builds(ChatMessage, texts, texts), max_size=2).map(tuple)
 numbers = st.integers(0, 9)
 requests = st.builds(Request, texts, prompts, decodings, turn=numbers, repeat=numbers, duplicate=numbers)
 

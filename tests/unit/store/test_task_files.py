@@ -16,12 +16,12 @@ from ais_prompt.errors import DataError, StoreError
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.store import read_json, read_predictions, write_json_atomic, write_predictions
 from ais_prompt.store.results import read_details, read_scores, write_results
-from ais_prompt.types import STATUSES, Completion, Failure, Message, Prediction, SampleScore, Usage
+from ais_prompt.types import STATUSES, ChatMessage, Completion, Failure, Prediction, SampleScore, Usage
 
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=20)
 GOLDS = st.none() | TEXTS | st.integers() | st.floats(allow_nan=False) | st.lists(TEXTS, max_size=2)
 PARTS = st.tuples(st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS}))
-PROMPTS = TEXTS | st.lists(st.builds(Message, st.just("user"), TEXTS | PARTS), max_size=2).map(tuple)
+PROMPTS = TEXTS | st.lists(st.builds(ChatMessage, st.just("user"), TEXTS | PARTS), max_size=2).map(tuple)
 COMPLETIONS = st.builds(
     Completion,
     text=TEXTS,

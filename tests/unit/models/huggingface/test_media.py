@@ -15,7 +15,7 @@ from ais_prompt.chat.media import note_files
 from ais_prompt.errors import PromptError
 from ais_prompt.models.base import MediaModel
 from ais_prompt.models.huggingface.model import HuggingFaceChatModel
-from ais_prompt.types import Completion, Message, Prompt, Request, Scoring
+from ais_prompt.types import ChatMessage, Completion, Prompt, Request, Scoring
 from tests.media import wav
 from tests.vision_model import image_bytes, save_audio_model, save_vision_model
 
@@ -50,7 +50,7 @@ def image(source: str | Path) -> dict[str, Any]:
 
 def said(*parts: str | dict[str, Any]) -> Prompt:
     content = tuple({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
-    return note_files([Message("system", "look"), Message("user", content)])
+    return note_files([ChatMessage("system", "look"), ChatMessage("user", content)])
 
 
 def ask(model: HuggingFaceChatModel, prompts: Sequence[Prompt], **changes: Any) -> list[Completion]:

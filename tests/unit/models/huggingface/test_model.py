@@ -21,7 +21,7 @@ from ais_prompt.models.base import BatchModel
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.tokens.tokenizer import continuation, decode
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Decoding, Message, Request
+from ais_prompt.types import ChatMessage, Completion, Decoding, Request
 
 PROMPTS = ["one plus two", "a much longer question about the numbers of the world", "x", "seven is"]
 DEMO_MODEL = Path(__file__).parents[4] / "configs" / "data" / "demo_model"
@@ -312,7 +312,7 @@ def test_the_length_of_the_model_itself_is_the_limit(model: HuggingFaceBaseModel
 
 def test_messages_are_not_a_prompt_for_it(folder: Path) -> None:
     with pytest.raises(PromptError, match="is given text"):
-        HuggingFaceChatModel(str(folder)).count_tokens((Message("user", "hi"),))
+        HuggingFaceChatModel(str(folder)).count_tokens((ChatMessage("user", "hi"),))
 
 
 def test_the_space_in_front_of_an_answer_is_kept() -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from ais_prompt.errors import DataError
 from ais_prompt.models.openai.media import embed_files
-from ais_prompt.types import Message, prompt_to_json
+from ais_prompt.types import ChatMessage, prompt_to_json
 from tests.media import PNG, wav
 
 
 def embedded(part: dict[str, Any]) -> Any:
-    message = prompt_to_json(embed_files((Message("user", (part,)),)))[0]
+    message = prompt_to_json(embed_files((ChatMessage("user", (part,)),)))[0]
     assert isinstance(message, dict)
     return message["content"][0]
 
@@ -42,9 +42,9 @@ def test_input_audio_gets_base64_and_its_format(tmp_path: Path) -> None:
 def test_everything_else_stays() -> None:
     remote = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
     words = {"type": "text", "text": "a.png"}
-    assert embed_files((Message("user", (words, remote)), Message("user", "hi"))) == (
-        Message("user", (words, remote)),
-        Message("user", "hi"),
+    assert embed_files((ChatMessage("user", (words, remote)), ChatMessage("user", "hi"))) == (
+        ChatMessage("user", (words, remote)),
+        ChatMessage("user", "hi"),
     )
     assert embed_files("a text") == "a text"
 

@@ -23,11 +23,11 @@ from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.traffic.retry import Backoff
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Failure, Message, Prompt, Request, Usage
+from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request, Usage
 from tests.servers import MockServer, mock_server
 
 KEY = "sk-proj-0123456789abcdefABCDEF"
-QUESTION = (Message("system", "Be brief."), Message("user", "3+4=?"))
+QUESTION = (ChatMessage("system", "Be brief."), ChatMessage("user", "3+4=?"))
 
 
 @pytest.fixture(scope="module")
@@ -405,12 +405,12 @@ def test_tokens_are_counted_as_the_server_will_see_them(tmp_path: Path) -> None:
     turns = "{% for m in messages %}{{ m['role'] }} {{ m['content'] }} {% endfor %}"
     template = f"<s>{turns}{{% if add_generation_prompt %}}bot{{% endif %}}"
     path = save_tokenizer(tmp_path / "chat", template)
-    one_turn = (Message("user", "add 3 4"),)
+    one_turn = (ChatMessage("user", "add 3 4"),)
     chat_model = OpenAIChatModel("m", tokenizer_path=path)
     assert chat_model.count_tokens(one_turn) == len(["<s>", "user", "add", "3", "4", "bot"])
     assert chat_model.count_tokens("add 3 4") == 6, "a text is sent as one message"
     assert OpenAICompletionModel("m", tokenizer_path=path).count_tokens("add 3 4") == len(["<s>", "add", "3", "4"])
-    assert chat_model.count_tokens((Message("user", ({"type": "text", "text": "add"},)),)) is None
+    assert chat_model.count_tokens((ChatMessage("user", ({"type": "text", "text": "add"},)),)) is None
 
 
 def test_tokens_are_not_counted_where_they_cannot_be_known(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.openai.scoring import PROBE, REMEMBERED
 from ais_prompt.models.traffic.retry import Backoff
-from ais_prompt.types import Completion, Failure, Likelihood, Message, Prompt, Request, Scoring
+from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prompt, Request, Scoring
 from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
 
@@ -22,7 +22,7 @@ KEY = "sk-proj-0123456789abcdefABCDEF"
 LETTERS = LetterModel()
 WAYS = ("echo", "prompt_logprobs")
 NEITHER = {"ignore": ["echo", "prompt_logprobs"]}
-MESSAGES = (Message("user", "Is it so?"), Message("assistant", "It is so: A"))
+MESSAGES = (ChatMessage("user", "Is it so?"), ChatMessage("assistant", "It is so: A"))
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +324,7 @@ def test_a_chat_server_that_cannot_score(server: MockServer) -> None:
 
 
 def test_what_cannot_be_scored_by_its_kind(server: MockServer) -> None:
-    image = Message("user", ({"type": "image_url", "image_url": {"url": "http://127.0.0.1/a.png"}},))
+    image = ChatMessage("user", ({"type": "image_url", "image_url": {"url": "http://127.0.0.1/a.png"}},))
     refused = failure(chat(server), (image,))
     assert (refused.kind, refused.fatal) == ("cannot_score", True)
     with pytest.raises(PromptError, match="is given text, not messages"):

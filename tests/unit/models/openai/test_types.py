@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ais_prompt.models.openai.stream import STREAMED, StreamReader
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, read_reply, request_body
-from ais_prompt.types import Decoding, Message, Request
+from ais_prompt.types import ChatMessage, Decoding, Request
 from tools.mock_answers import answer_body
 
 CHAT_BODY: TypeAdapter[Any] = TypeAdapter(chat_params.CompletionCreateParams)
@@ -26,9 +26,14 @@ DECODINGS = [
     Decoding(7, temperature=1.0, extra={"frequency_penalty": 0.5, "logprobs": True, "top_logprobs": 5}),
 ]
 PROMPTS = [
-    (Message("user", "Hi"),),
-    (Message("system", "Be brief."), Message("user", "Hi"), Message("assistant", "Hello"), Message("user", "2+2?")),
-    (Message("user", ({"type": "text", "text": "What?"}, {"type": "image_url", "image_url": {"url": "data:,"}})),),
+    (ChatMessage("user", "Hi"),),
+    (
+        ChatMessage("system", "Be brief."),
+        ChatMessage("user", "Hi"),
+        ChatMessage("assistant", "Hello"),
+        ChatMessage("user", "2+2?"),
+    ),
+    (ChatMessage("user", ({"type": "text", "text": "What?"}, {"type": "image_url", "image_url": {"url": "data:,"}})),),
 ]
 
 

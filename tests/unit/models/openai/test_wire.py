@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, read_reply, request_body
-from ais_prompt.types import Completion, Decoding, Failure, Message, Request, Usage
+from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, Usage
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
 JSON = st.recursive(
@@ -29,7 +29,7 @@ def choice(content: Any, reason: str | None = "stop") -> dict[str, Any]:
 
 
 def test_nothing_is_sent_that_was_left_open() -> None:
-    request = Request("s", (Message("system", "Be brief."), Message("user", "Hi")), Decoding(7))
+    request = Request("s", (ChatMessage("system", "Be brief."), ChatMessage("user", "Hi")), Decoding(7))
     assert request_body(CHAT, "m", request, "max_tokens") == {
         "model": "m",
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
@@ -54,12 +54,12 @@ def test_all_of_the_decoding_is_sent() -> None:
 
 
 def test_prompts_find_their_form() -> None:
-    parts = request_body(CHAT, "m", Request("s", (Message("user", (IMAGE,)),), Decoding(1)), "max_tokens")
+    parts = request_body(CHAT, "m", Request("s", (ChatMessage("user", (IMAGE,)),), Decoding(1)), "max_tokens")
     assert parts["messages"] == [{"role": "user", "content": [IMAGE]}]
     text = request_body(CHAT, "m", Request("s", "Hi", Decoding(1)), "max_tokens")
     assert text["messages"] == [{"role": "user", "content": "Hi"}]
     with pytest.raises(PromptError, match="text, not messages"):
-        request_body(COMPLETIONS, "m", Request("s", (Message("user", "Hi"),), Decoding(1)), "max_tokens")
+        request_body(COMPLETIONS, "m", Request("s", (ChatMessage("user", "Hi"),), Decoding(1)), "max_tokens")
 
 
 def test_an_answer_is_read() -> None:

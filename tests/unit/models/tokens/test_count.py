@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ais_prompt.models.tokens.count import estimate_tokens, refuse_too_long
-from ais_prompt.types import Message
+from ais_prompt.types import ChatMessage
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ def test_words_and_chinese_characters_are_tokens(text: str, tokens: int) -> None
 
 def test_the_texts_of_messages_are_counted_and_nothing_else() -> None:
     parts = ({"type": "text", "text": "two words"}, {"type": "image_url", "image_url": {"url": "a/b c"}})
-    assert estimate_tokens((Message("system", "be kind."), Message("user", parts))) == 4
+    assert estimate_tokens((ChatMessage("system", "be kind."), ChatMessage("user", parts))) == 4
 
 
 def test_only_what_is_longer_is_refused() -> None:

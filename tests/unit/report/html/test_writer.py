@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import StoreError
 from ais_prompt.report.html import task, write_report
-from ais_prompt.types import Completion, Failure, Likelihood, Message, Prediction, SampleScore, Usage
+from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prediction, SampleScore, Usage
 from tests.unit.report.html.making import make_run, prediction, scored
 from tests.unit.report.html.reading import Report, read_report
 
@@ -70,8 +70,8 @@ def test_a_run_that_was_not_scored_shows_answers(tmp_path: Path) -> None:
 
 
 def test_turns_of_a_dialogue_stand_with_their_answers(tmp_path: Path) -> None:
-    first = (Message("user", "2+2=?"),)
-    second = (*first, Message("assistant", "4"), Message("user", "and 1 more?"))
+    first = (ChatMessage("user", "2+2=?"),)
+    second = (*first, ChatMessage("assistant", "4"), ChatMessage("user", "and 1 more?"))
     lost = Completion(failure=Failure("timeout", "late"))
     asked = prediction(0, (first, second), Completion("4", "stop"), lost, gold=["4", "5"], answer=["4", None])
     requests = written(tmp_path, [asked]).sample()["requests"]
@@ -112,7 +112,7 @@ def test_each_answer_to_a_question_has_its_own_verdict(tmp_path: Path) -> None:
 def test_media_are_told_in_one_line(tmp_path: Path) -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 40_000}}
     parts = ({"type": "text", "text": "What is this?"}, image)
-    folder = make_run(tmp_path, [prediction(0, (Message("user", parts),))])
+    folder = make_run(tmp_path, [prediction(0, (ChatMessage("user", parts),))])
     write_report(folder)
     [message] = read_report(folder.report).sample()["requests"][0]["prompt"]
     assert message["parts"][0] == {"text": "What is this?"}
@@ -122,7 +122,7 @@ def test_media_are_told_in_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_leaves_its_place(tmp_path: Path, text: str) -> None:
-    asked = prediction(0, (Message("user", text),), Completion(text, "stop", reasoning=text), gold=text)
+    asked = prediction(0, (ChatMessage("user", text),), Completion(text, "stop", reasoning=text), gold=text)
     folder = make_run(tmp_path, [asked], [scored(0, 0.0, text, text)], dataset="a" + text, model="b" + text)
     folder.config_file.write_text(f"# {text}", "utf-8", "backslashreplace")
     write_report(folder)
