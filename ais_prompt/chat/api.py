@@ -15,7 +15,7 @@ from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.rounds import Round, split_rounds
 from ais_prompt.chat.sections import Sections
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
+from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, text_of
 from ais_prompt.types import ChatMessage, Content
 
 DEFAULT_META_TEMPLATE: Mapping[str, Any] = {
@@ -88,7 +88,7 @@ class ApiFormat:
         """A begin or end section: single roles, and examples as rounds."""
         said = MessageBuilder([], [])
         for piece in body.pieces:
-            if isinstance(piece, Section):
+            if isinstance(piece, PromptSection):
                 said.add(self._sections.inner(piece))
             elif not isinstance(piece, str):  # a text has no role: it is lost, as in the peers, and `check` says so
                 _say(said, piece, meta.resolve(piece))

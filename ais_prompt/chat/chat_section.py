@@ -10,7 +10,7 @@ from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import refuse_media
 from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.prompt_list import PromptList, Section, Turn, text_of
+from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, text_of
 
 CHAT = "chat"
 
@@ -19,7 +19,7 @@ def chat_turns(prompt: PromptList) -> list[Turn]:
     """The turns of a prompt that is a chat; none if it is anything else."""
     turns: list[Turn] = []
     for piece in prompt.pieces:
-        if isinstance(piece, Section) and piece.name == CHAT:
+        if isinstance(piece, PromptSection) and piece.name == CHAT:
             turns += [item for item in piece.body if not isinstance(item, str)]
     return turns
 

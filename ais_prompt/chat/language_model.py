@@ -13,7 +13,7 @@ from ais_prompt.chat.rounds import Round, split_rounds
 from ais_prompt.chat.sections import Fill, Sections, last_round
 from ais_prompt.chat.token_text import text_of_tokens
 from ais_prompt.prompts.fill import unsealed
-from ais_prompt.prompts.prompt_list import Item, PromptList, Section, text_of
+from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of
 
 
 def join_texts(prompt: PromptList) -> str:
@@ -87,7 +87,7 @@ class LanguageModelFormat:
         for piece in body.pieces:
             if isinstance(piece, str):
                 written.append(piece)
-            elif isinstance(piece, Section):
+            elif isinstance(piece, PromptSection):
                 written.append(self._sections.inner(piece))
             else:
                 refuse_media([piece])

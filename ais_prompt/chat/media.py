@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ais_prompt.chat.formats import ChatFormat, Mode
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, text_of
+from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, PromptSection, text_of
 from ais_prompt.types import ChatMessage, Content, Prompt
 from ais_prompt.utils.media import FILE_NOTE, KINDS, has_scheme, local_file, source_of
 
@@ -55,7 +55,7 @@ def refuse_media(pieces: Iterable[Piece]) -> None:
         PromptError: a turn has parts, or is a message in OpenAI form, whose content is no turn's prompt.
     """
     for item in pieces:
-        if isinstance(item, (str, Section)):
+        if isinstance(item, (str, PromptSection)):
             continue
         if MEDIA in item:
             raise _no_media()

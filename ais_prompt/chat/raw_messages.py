@@ -12,7 +12,7 @@ from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import join_contents
 from ais_prompt.config.schema import MESSAGE
 from ais_prompt.errors import ConfigError, PromptError, raise_all
-from ais_prompt.prompts.prompt_list import PromptList, Section
+from ais_prompt.prompts.prompt_list import PromptList, PromptSection
 from ais_prompt.types import ChatMessage, Content
 
 ROLES: Final = ("system", "user", "assistant")
@@ -65,7 +65,7 @@ def is_raw(prompt: str | PromptList) -> bool:
     if isinstance(prompt, str):
         return False
     for piece in prompt.pieces:
-        if isinstance(piece, (str, Section)) or "role" not in piece or "content" not in piece:
+        if isinstance(piece, (str, PromptSection)) or "role" not in piece or "content" not in piece:
             return False
     return len(prompt.pieces) > 0
 

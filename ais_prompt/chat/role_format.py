@@ -13,7 +13,7 @@ from ais_prompt.chat.meta_template import parse_meta_template
 from ais_prompt.chat.role_templates import RoleTemplateInterface
 from ais_prompt.chat.sections import EXAMPLES_KEPT
 from ais_prompt.errors import PartError, PromptError
-from ais_prompt.prompts.prompt_list import Item, PromptList, Section
+from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection
 from ais_prompt.types import ChatMessage, Content
 from ais_prompt.utils.guard import guarded_call
 from ais_prompt.utils.places import defined_at
@@ -64,11 +64,11 @@ class RoleTemplateFormat:
     def _spoken(self, prompt: PromptList) -> PromptList:
         """The same dialogue, everything in it said by somebody whom the template knows."""
         return PromptList(
-            self._section(piece) if isinstance(piece, Section) else self._turn(piece) for piece in prompt.pieces
+            self._section(piece) if isinstance(piece, PromptSection) else self._turn(piece) for piece in prompt.pieces
         )
 
-    def _spoken_section(self, section: Section) -> Section:
-        return Section(section.name, self._spoken(section.body))
+    def _spoken_section(self, section: PromptSection) -> PromptSection:
+        return PromptSection(section.name, self._spoken(section.body))
 
     def _turn(self, item: Item) -> Item:
         if isinstance(item, str):

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from ais_prompt.chat.meta_template import MetaTemplate, unknown_role
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.prompt_list import PromptList, Section, Turn
+from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn
 
 Round: TypeAlias = dict[int, Turn]
 """Index of a slot in the meta round → the turn that has its place there."""
@@ -24,7 +24,7 @@ def split_rounds(section: PromptList, meta: MetaTemplate) -> list[str | Round]:
     pieces: list[str | Round] = []
     current: Round = {}
     last = -1
-    if any(isinstance(piece, Section) and piece.name == "ice" for piece in section.pieces):
+    if any(isinstance(piece, PromptSection) and piece.name == "ice" for piece in section.pieces):
         raise PromptError(
             "in-context examples cannot stand inside the round of a dialogue", fix="move the ice_token into begin"
         )

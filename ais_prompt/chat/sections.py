@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.prompts.outline import FilledSection, Outline
-from ais_prompt.prompts.prompt_list import PromptList, Section
+from ais_prompt.prompts.prompt_list import PromptList, PromptSection
 
 Written = TypeVar("Written")
 
@@ -70,10 +70,10 @@ class Sections(Generic[Written]):
                 return written, True
         return written, False
 
-    def _uncut(self, section: Section) -> Written:
+    def _uncut(self, section: PromptSection) -> Written:
         return self._section(section, False)[0]
 
-    def _section(self, section: Section, cut: bool) -> tuple[Written, bool]:
+    def _section(self, section: PromptSection, cut: bool) -> tuple[Written, bool]:
         if isinstance(section, FilledSection):
             if self._meta and self._meta.has_columns:  # each row has default prompts of its own
                 return self._body(section.name, section.body, cut, self._meta.filled(section.values))
@@ -91,7 +91,7 @@ class Sections(Generic[Written]):
         return (self._write_outside(body, meta), False) if name in OUTSIDE else self._rounds(body, cut, meta)
 
 
-def last_round(parts: Sequence[Section]) -> Section | None:
+def last_round(parts: Sequence[PromptSection]) -> PromptSection | None:
     """The part in whose last round a generation prompt is cut; None if no part is written in rounds."""
     for part in reversed(parts):
         if part.name not in OUTSIDE:

@@ -23,7 +23,7 @@ from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, Preview
 from ais_prompt.prompts import Filled, PromptBuilder, PromptList
 from ais_prompt.prompts.markers import END, STARTS, has_marker
-from ais_prompt.prompts.prompt_list import Item, Piece, Section, text_of, with_text
+from ais_prompt.prompts.prompt_list import Item, Piece, PromptSection, text_of, with_text
 from ais_prompt.types import ChatMessage, Prompt, Sample
 
 Kind: TypeAlias = Literal["data", "template", "meta template", "role template", "chat template"]
@@ -201,9 +201,9 @@ class _MarkingFormat:
         return PromptList(self._piece(piece, shot, numbers) for piece in prompt.pieces)
 
     def _piece(self, piece: Piece, shot: int | None, numbers: Iterator[int]) -> Piece:
-        if isinstance(piece, Section):
+        if isinstance(piece, PromptSection):
             inner = next(numbers, shot) if piece.name == "ice" else shot
-            return Section(piece.name, self._list(piece.body, inner, numbers))
+            return PromptSection(piece.name, self._list(piece.body, inner, numbers))
         return self._item(piece, shot)
 
     def _item(self, item: Item, shot: int | None) -> Item:

@@ -17,7 +17,7 @@ from ais_prompt.inferencers import Preview
 from ais_prompt.plan.lost_texts import lost_texts
 from ais_prompt.plan.warning import GOLD, PLAIN, PromptWarning, Trial, filled_texts, quoted, sent_texts
 from ais_prompt.prompts.markers import has_marker
-from ais_prompt.prompts.prompt_list import Section
+from ais_prompt.prompts.prompt_list import PromptSection
 from ais_prompt.utils.text import listed
 
 PLACEHOLDER: Final = re.compile(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
@@ -186,7 +186,7 @@ def _is_framed(trial: Trial, plain: Preview) -> bool:
     return trial.meta is not None and not isinstance(plain.filled, str)
 
 
-def _silent(part: Section, meta: MetaTemplate) -> Iterator[str]:
+def _silent(part: PromptSection, meta: MetaTemplate) -> Iterator[str]:
     """Roles that say nothing in some round of a part, though text is written around them."""
     if part.name in ("begin", "end"):
         for example in part.body.parts():

@@ -10,7 +10,7 @@ from ais_prompt.prompts.base import Filled
 from ais_prompt.prompts.dialogue import section_items
 from ais_prompt.prompts.fill import Text, compile_text
 from ais_prompt.prompts.outline import Line, Outline
-from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, Section, no_turns_inside, text_of
+from ais_prompt.prompts.prompt_list import Item, Piece, PromptList, PromptSection, no_turns_inside, text_of
 
 EXAMPLES: Final = "\ue001"
 """The key of the in-context examples; no column has this name."""
@@ -124,7 +124,7 @@ class _WithExamples:
         pieces: list[Piece] = []
         for line in self._lines:
             pieces += line.fill(values, examples)
-        return (Section(self._name, PromptList(pieces)),) if pieces else ()
+        return (PromptSection(self._name, PromptList(pieces)),) if pieces else ()
 
 
 class _Place:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from ais_prompt.prompts.fill import Text
-from ais_prompt.prompts.prompt_list import Item, PromptList, Section, with_text
+from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, with_text
 
 Line: TypeAlias = tuple[Item, Text]
 """A text or turn of a template, and its text taken apart."""
@@ -47,7 +47,7 @@ class Outline:
         return PromptList([with_text(item, text.sealed) for item, text in self._lines])
 
 
-class FilledSection(Section):
+class FilledSection(PromptSection):
     """An outline with the values of a row. Its texts and turns are made for those who look at them.
 
     Attributes:

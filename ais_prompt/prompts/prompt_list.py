@@ -14,7 +14,7 @@ Turn: TypeAlias = Mapping[str, Any]
 Item: TypeAlias = str | Turn
 
 
-class Section:
+class PromptSection:
     """A part of a PromptList that the chat format treats in its own way. Two sections are the same only if identical.
 
     Attributes:
@@ -33,7 +33,7 @@ class Section:
         return self._body
 
 
-Piece: TypeAlias = str | Turn | Section
+Piece: TypeAlias = str | Turn | PromptSection
 
 
 class PromptList(Sequence[Item]):
@@ -59,21 +59,21 @@ class PromptList(Sequence[Item]):
 
     def as_section(self, name: str | None) -> PromptList:
         """The same within a new section of that name."""
-        return PromptList((Section(name, self),)) if self.pieces else self
+        return PromptList((PromptSection(name, self),)) if self.pieces else self
 
-    def parts(self) -> list[Section]:
+    def parts(self) -> list[PromptSection]:
         """The outermost sections in order; items outside of any are put into sections without a name."""
-        parts: list[Section] = []
+        parts: list[PromptSection] = []
         loose: list[Piece] = []
         for piece in self.pieces:
-            if not isinstance(piece, Section):
+            if not isinstance(piece, PromptSection):
                 loose.append(piece)
                 continue
             if loose:
-                parts.append(Section(None, PromptList(loose)))
+                parts.append(PromptSection(None, PromptList(loose)))
                 loose = []
             parts.append(piece)
-        return [*parts, Section(None, PromptList(loose))] if loose else parts
+        return [*parts, PromptSection(None, PromptList(loose))] if loose else parts
 
     def format(self, **values: object) -> PromptList:
         """Put values for ``{name}`` in texts and prompts, in one pass; names without a value stay as they are."""
@@ -93,7 +93,7 @@ class PromptList(Sequence[Item]):
             return self.with_items(lambda item: with_text(item, text_of(item).replace(old, new)))
         return chain(
             piece.body.replace(old, new).as_section(piece.name)
-            if isinstance(piece, Section)
+            if isinstance(piece, PromptSection)
             else _spliced(piece, old, new)
             for piece in self.pieces
         )
@@ -106,7 +106,9 @@ class PromptList(Sequence[Item]):
     def with_items(self, change: Callable[[Item], Item]) -> PromptList:
         """The same sections with each text and turn changed."""
         return PromptList(
-            Section(piece.name, piece.body.with_items(change)) if isinstance(piece, Section) else change(piece)
+            PromptSection(piece.name, piece.body.with_items(change))
+            if isinstance(piece, PromptSection)
+            else change(piece)
             for piece in self.pieces
         )
 
@@ -135,7 +137,7 @@ class PromptList(Sequence[Item]):
         """The items for which ``wanted`` says True, in their sections; it is asked once for each item."""
         pieces: list[Piece] = []
         for piece in self.pieces:
-            if isinstance(piece, Section):
+            if isinstance(piece, PromptSection):
                 pieces += piece.body._kept(wanted).as_section(piece.name).pieces
             elif next(wanted):
                 pieces.append(piece)
@@ -143,13 +145,13 @@ class PromptList(Sequence[Item]):
 
     def _reversed(self) -> PromptList:
         return PromptList(
-            Section(piece.name, piece.body._reversed()) if isinstance(piece, Section) else piece
+            PromptSection(piece.name, piece.body._reversed()) if isinstance(piece, PromptSection) else piece
             for piece in reversed(self.pieces)
         )
 
     def __iter__(self) -> Iterator[Item]:
         for piece in self.pieces:
-            if isinstance(piece, Section):
+            if isinstance(piece, PromptSection):
                 yield from piece.body
             else:
                 yield piece

@@ -15,7 +15,7 @@ from rich.text import Text
 from ais_prompt.plan.origins import Origins
 from ais_prompt.plan.preview import GoldSent, PromptView
 from ais_prompt.prompts import PromptList
-from ais_prompt.prompts.prompt_list import Section
+from ais_prompt.prompts.prompt_list import PromptSection
 from ais_prompt.report.origin_view import coloured, legend, listed, tokens_line
 from ais_prompt.types import Prompt
 from ais_prompt.utils.media import describe_part
@@ -141,7 +141,7 @@ def _has_sent_roles(filled: PromptList) -> bool:
 
 def _dialogue(filled: PromptList) -> Iterator[Text]:
     for piece in filled.pieces:
-        if isinstance(piece, Section):
+        if isinstance(piece, PromptSection):
             if piece.name == "ice":
                 yield Text("example", style="dim")
             yield from _dialogue(piece.body)

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ais_prompt.config.parse.dataset import parse_reader
-from ais_prompt.config.parse.section import Faults, Section
+from ais_prompt.config.parse.section import ConfigSection, Faults
 from ais_prompt.readers.arrow.rows import store_rows
 from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.base import Dataset, load_dataset
@@ -100,7 +100,7 @@ def _samples(rows: Sequence[dict[str, Any]], wanted: int | float | str | None, s
 
 def _reader_spec(case: Case) -> ReaderSpec:
     faults = Faults(lambda path: path)
-    spec = parse_reader(Section(case.config["reader_cfg"], "reader_cfg", faults))
+    spec = parse_reader(ConfigSection(case.config["reader_cfg"], "reader_cfg", faults))
     faults.raise_any()
     assert spec is not None  # it is only None with a fault
     return spec

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from ais_prompt.config.parse.section import Faults, Section, shown
+from ais_prompt.config.parse.section import ConfigSection, Faults, shown
 
 LONGEST = 200
 """Bytes of UTF-8; file systems take 255 for a name, and the run folder adds an ending."""
 
 
-def parse_abbr(section: Section, derived: str) -> str | None:
+def parse_abbr(section: ConfigSection, derived: str) -> str | None:
     """The section's ``abbr``, or the derived one; None after a fault."""
     abbr = section.get("abbr", (str,), "a short name", derived)
     if not isinstance(abbr, str):

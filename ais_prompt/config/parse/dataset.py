@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.parse.abbr import derived_abbr, parse_abbr
 from ais_prompt.config.parse.judge import parse_judge, without_judge
-from ais_prompt.config.parse.section import REQUIRED, Section, shown
+from ais_prompt.config.parse.section import REQUIRED, ConfigSection, shown
 from ais_prompt.config.paths import replace_paths
 from ais_prompt.config.schema import DATASET, EVAL, INFER, READER
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderSpec
@@ -18,7 +18,7 @@ from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, PartSpec, ReaderS
 EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
 
 
-def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> DatasetSpec | None:
+def parse_dataset(section: ConfigSection, find: Callable[[str], Path | None]) -> DatasetSpec | None:
     """The dataset of a section; None if it has faults, which are noted.
 
     Args:
@@ -41,7 +41,7 @@ def parse_dataset(section: Section, find: Callable[[str], Path | None]) -> Datas
     return DatasetSpec(abbr, source, reader, infer, scoring, section.where)
 
 
-def parse_reader(section: Section) -> ReaderSpec | None:
+def parse_reader(section: ConfigSection) -> ReaderSpec | None:
     """``reader_cfg``; None if it cannot be used."""
     section.refuse_unknown(READER)
     columns, gold_columns = _parse_columns(section, "input_columns"), _parse_columns(section, "gold_columns", ())
@@ -64,7 +64,7 @@ def parse_reader(section: Section) -> ReaderSpec | None:
     )
 
 
-def _parse_input_template(section: Section) -> str | None:
+def _parse_input_template(section: ConfigSection) -> str | None:
     """The text by which retrievers compare rows: as it is, or as a `PromptTemplate`, as in OpenCompass."""
     value: Any = section.values.get("input_template")
     if isinstance(value, Mapping):
@@ -76,7 +76,7 @@ def _parse_input_template(section: Section) -> str | None:
     return None
 
 
-def parse_infer(section: Section) -> InferSpec | None:
+def parse_infer(section: ConfigSection) -> InferSpec | None:
     """``infer_cfg``; None if it cannot be used. Without a retriever there are no shots (``ZeroRetriever``)."""
     section.refuse_unknown(INFER)
     ice_template, prompt_template = section.part("ice_template"), section.part("prompt_template")
@@ -97,7 +97,7 @@ def parse_infer(section: Section) -> InferSpec | None:
     return InferSpec(ice_template, prompt_template, retriever, inferencer, section.where, allow_overlap is True)
 
 
-def _parse_eval(dataset: Section, find: Callable[[str], Path | None]) -> EvalSpec | None:
+def _parse_eval(dataset: ConfigSection, find: Callable[[str], Path | None]) -> EvalSpec | None:
     """``eval_cfg``, which may be missing: then only predictions are made."""
     if dataset.values.get("eval_cfg") is None:
         return EvalSpec(where=dataset.at("eval_cfg"))
@@ -121,7 +121,7 @@ def _asked(infer: InferSpec, answers: int) -> InferSpec:
     return replace(infer, inferencer=replace(part, args={"n": answers, **part.args}))
 
 
-def _parse_counts(section: Section, key: str) -> tuple[int, ...]:
+def _parse_counts(section: ConfigSection, key: str) -> tuple[int, ...]:
     """One number above 0 or a list of them, in order and each once; empty if there is none."""
     value: Any = section.get(key, (int, list, tuple), "a number, or a list of numbers", ())
     numbers = [value] if isinstance(value, int) else list(value or ())
@@ -132,7 +132,7 @@ def _parse_counts(section: Section, key: str) -> tuple[int, ...]:
     return tuple(sorted(set(numbers)))
 
 
-def _parse_columns(section: Section, key: str, default: Any = REQUIRED) -> tuple[str, ...] | None:
+def _parse_columns(section: ConfigSection, key: str, default: Any = REQUIRED) -> tuple[str, ...] | None:
     """Columns as a list, or as one text that is split at blanks, as in OpenCompass: ``'question context'``."""
     columns: Any = section.get(key, (str, list, tuple), "a list of column names", default)
     if isinstance(columns, str):
@@ -145,7 +145,7 @@ def _parse_columns(section: Section, key: str, default: Any = REQUIRED) -> tuple
     return None if columns is None else tuple(columns)
 
 
-def _parse_range(section: Section, key: str) -> int | float | str | None:
+def _parse_range(section: ConfigSection, key: str) -> int | float | str | None:
     kinds = (int, float, str, type(None))
     rows: int | float | str | None = section.get(key, kinds, "a number of rows, a slice such as '[:10]', or None", None)
     return rows

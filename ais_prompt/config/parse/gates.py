@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Any, Final
 
-from ais_prompt.config.parse.section import Section
+from ais_prompt.config.parse.section import ConfigSection
 from ais_prompt.errors import ConfigError
 from ais_prompt.types import Gate
 
@@ -25,7 +25,7 @@ _FORM: Final = (
 )
 
 
-def parse_gates(top: Section) -> tuple[Gate, ...]:
+def parse_gates(top: ConfigSection) -> tuple[Gate, ...]:
     """The ``gates`` of a config, which may be missing; faults are noted."""
     texts: Any = top.get("gates", (list, tuple), "a list of conditions", ())
     gates = []

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.config.parse.model import parse_model
-from ais_prompt.config.parse.section import Section
+from ais_prompt.config.parse.section import ConfigSection
 from ais_prompt.types import JudgeSpec, PartSpec
 
 NESTED = "llm_evaluator"
@@ -19,7 +19,7 @@ JUDGE_KEYS = ("judge_cfg", "prompt_template")
 """Both go together: an evaluator of the user's own may have a ``prompt_template`` of another kind."""
 
 
-def parse_judge(section: Section, find: Callable[[str], Path | None]) -> JudgeSpec | None:
+def parse_judge(section: ConfigSection, find: Callable[[str], Path | None]) -> JudgeSpec | None:
     """The judge of an evaluator's section; None if it has none, or faults, which are noted.
 
     Args:

@@ -9,13 +9,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.config.parse.abbr import derived_abbr, parse_abbr
-from ais_prompt.config.parse.section import Section
+from ais_prompt.config.parse.section import ConfigSection
 from ais_prompt.config.paths import replace_paths
 from ais_prompt.config.schema import MODEL
 from ais_prompt.types import ModelSpec
 
 
-def parse_model(section: Section, find: Callable[[str], Path | None]) -> ModelSpec | None:
+def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> ModelSpec | None:
     """The model of a section; None if it has faults, which are noted."""
     section.refuse_misspelt(("meta_template", "prompt_template"))
     part = section.as_part(leave_out=MODEL.names)
@@ -30,7 +30,7 @@ def parse_model(section: Section, find: Callable[[str], Path | None]) -> ModelSp
     return ModelSpec(abbr, part, meta_template, role_template, section.where)
 
 
-def _role_template(section: Section) -> Mapping[str, Any] | str | None:
+def _role_template(section: ConfigSection) -> Mapping[str, Any] | str | None:
     """``prompt_template`` of a model; None if it has none or it has a fault."""
     expected = "a dict of role → (before, after), or a dotted path"
     template: Mapping[str, Any] | str | None = section.get(

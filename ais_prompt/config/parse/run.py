@@ -14,7 +14,7 @@ from ais_prompt.config.parse.abbr import name_fault, refuse_duplicates
 from ais_prompt.config.parse.dataset import parse_dataset
 from ais_prompt.config.parse.gates import parse_gates
 from ais_prompt.config.parse.model import parse_model
-from ais_prompt.config.parse.section import Faults, Section
+from ais_prompt.config.parse.section import ConfigSection, Faults
 from ais_prompt.config.parse.summary import parse_summary
 from ais_prompt.config.paths import expand, resolve_data_path
 from ais_prompt.config.schema import CONFIG
@@ -42,7 +42,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
         ConfigFaults: every fault of the config, each with its config path and, where it is known, ``file:line``.
     """
     faults = Faults(loaded.place)
-    top = Section(loaded.values, "", faults)
+    top = ConfigSection(loaded.values, "", faults)
     top.refuse_misspelt([key for key in CONFIG.names if key not in ("models", "datasets")], partial(_is_used, loaded))
     folder = _config_folder(top, loaded)
     find = partial(resolve_data_path, config_dir=folder)
@@ -69,18 +69,18 @@ def _is_used(loaded: LoadedConfig, name: str) -> bool:
     return any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
 
 
-def _parse_list(top: Section, key: str, parse: Callable[[Section], Spec | None]) -> tuple[Spec, ...]:
+def _parse_list(top: ConfigSection, key: str, parse: Callable[[ConfigSection], Spec | None]) -> tuple[Spec, ...]:
     """The items of ``models`` or ``datasets`` that have no fault."""
     items: Any = top.get(key, (list, tuple), f"a list of {key}")
     if items is not None and not items:
         top.fault(key, f"the config has no {key}: the list is empty", f"write {key} = [dict(...)]")
-    sections = [Section.open(item, f"{key}[{index}]", top.faults) for index, item in enumerate(items or ())]
+    sections = [ConfigSection.open(item, f"{key}[{index}]", top.faults) for index, item in enumerate(items or ())]
     specs = tuple(spec for section in sections if section and (spec := parse(section)))
     refuse_duplicates(key, [(spec.abbr, spec.where) for spec in specs], top.faults)
     return specs
 
 
-def _config_folder(top: Section, loaded: LoadedConfig) -> Path:
+def _config_folder(top: ConfigSection, loaded: LoadedConfig) -> Path:
     """Where relative paths are looked up: beside the config, or for configs by name in the working directory."""
     written = _name(top, "paths_relative_to", "a folder", "")
     if written:
@@ -88,14 +88,14 @@ def _config_folder(top: Section, loaded: LoadedConfig) -> Path:
     return loaded.path.resolve().parent if loaded.path else Path.cwd()
 
 
-def _run_name(top: Section, default: str) -> str:
+def _run_name(top: ConfigSection, default: str) -> str:
     name = _name(top, "run_name", "the name of a folder", default)
     if fault := name_fault(name):
         top.fault("run_name", f"the run_name {name!r} {fault}", "it names a folder below work_dir")
     return name
 
 
-def _name(top: Section, key: str, expected: str, default: str) -> str:
+def _name(top: ConfigSection, key: str, expected: str, default: str) -> str:
     """A text that is not empty and that a file system can take."""
     value: str = top.get(key, (str,), expected, default) or default
     if not value.isprintable():

@@ -37,7 +37,7 @@ class Faults:
             raise ConfigFaults(self._found)
 
 
-class Section:
+class ConfigSection:
     """A dict at a config path.
 
     A method that finds a fault notes it and returns None, so one parse finds all faults.
@@ -49,7 +49,7 @@ class Section:
         self.faults = faults
 
     @classmethod
-    def open(cls, value: Any, where: str, faults: Faults) -> Section | None:
+    def open(cls, value: Any, where: str, faults: Faults) -> ConfigSection | None:
         """The section for a value that should be a dict with text keys."""
         if not isinstance(value, Mapping):
             faults.add(f"{where} is {shown(value)}, not a dict", where, "write dict(...)")
@@ -81,18 +81,18 @@ class Section:
         self.fault(key, f"{self.at(key)} is {shown(value)}, not {expected}", f"give {expected}")
         return None
 
-    def section(self, key: str) -> Section | None:
+    def section(self, key: str) -> ConfigSection | None:
         """The dict at a key that must be there."""
         if key not in self.values:
             self._missing(key, "dict(...)")
             return None
-        return Section.open(self.values[key], self.at(key), self.faults)
+        return ConfigSection.open(self.values[key], self.at(key), self.faults)
 
     def part(self, key: str) -> PartSpec | None:
         """The part at a key, ``dict(type=..., **arguments)``; None if it is missing, is None or has a fault."""
         if self.values.get(key) is None:
             return None
-        section = Section.open(self.values[key], self.at(key), self.faults)
+        section = ConfigSection.open(self.values[key], self.at(key), self.faults)
         return section.as_part() if section else None
 
     def required_part(self, key: str) -> PartSpec | None:
@@ -100,7 +100,7 @@ class Section:
         if key not in self.values:
             self._missing(key, "dict(type=...)")
             return None
-        section = Section.open(self.values[key], self.at(key), self.faults)
+        section = ConfigSection.open(self.values[key], self.at(key), self.faults)
         return section.as_part() if section else None
 
     def as_part(self, leave_out: Collection[str] = (), default_type: Any = REQUIRED) -> PartSpec | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ais_prompt.config.keys import advice, near_miss
-from ais_prompt.config.parse.section import Section, shown
+from ais_prompt.config.parse.section import ConfigSection, shown
 from ais_prompt.config.schema import GROUP, SUMMARIZER
 from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
 from ais_prompt.utils.text import listed
@@ -15,7 +15,7 @@ BY_SIZE = "n"
 """In place of weights: the number of questions."""
 
 
-def parse_summary(top: Section, abbrs: Sequence[str]) -> SummarySpec:
+def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:
     """The ``summarizer`` of a config, which may be missing; faults are noted.
 
     A group none of whose datasets is in the run is left out, as configs of OpenCompass list all groups that there are.
@@ -33,7 +33,7 @@ def parse_summary(top: Section, abbrs: Sequence[str]) -> SummarySpec:
     known = list(abbrs)
     groups = []
     for index, item in enumerate(_items(section, "summary_groups")):
-        opened = Section.open(item, f"{section.at('summary_groups')}[{index}]", section.faults)
+        opened = ConfigSection.open(item, f"{section.at('summary_groups')}[{index}]", section.faults)
         group = _parse_group(opened, known) if opened else None
         if group is not None:
             groups.append(group)
@@ -42,7 +42,7 @@ def parse_summary(top: Section, abbrs: Sequence[str]) -> SummarySpec:
     return SummarySpec(tuple(entries), tuple(groups))
 
 
-def _parse_group(section: Section, known: Sequence[str]) -> SummaryGroup | None:
+def _parse_group(section: ConfigSection, known: Sequence[str]) -> SummaryGroup | None:
     """A group; None if it has nothing to do with this run, or after a fault."""
     section.refuse_unknown(GROUP)
     name = section.get("name", (str,), "the name of the group")
@@ -57,7 +57,7 @@ def _parse_group(section: Section, known: Sequence[str]) -> SummaryGroup | None:
     return SummaryGroup(name, tuple(entries), weights, section.where) if name else None
 
 
-def _parse_entries(section: Section, key: str, known: Sequence[str]) -> list[SummaryEntry]:
+def _parse_entries(section: ConfigSection, key: str, known: Sequence[str]) -> list[SummaryEntry]:
     """Names, or pairs of name and metric. Lines such as ``'--- exams ---'``, titles in OpenCompass, are passed over."""
     entries = []
     for index, item in enumerate(_items(section, key)):
@@ -80,7 +80,7 @@ def _name(item: Any) -> str | None:
     return item[0] if is_pair else None
 
 
-def _parse_weights(section: Section, names: Sequence[str]) -> Mapping[str, float] | str | None:
+def _parse_weights(section: ConfigSection, names: Sequence[str]) -> Mapping[str, float] | str | None:
     """Dataset → weight; or `BY_SIZE`."""
     weights: Any = section.get("weights", (Mapping, str, type(None)), "a dict of abbr → number, or 'n'", None)
     if weights is None or weights == BY_SIZE:
@@ -95,5 +95,5 @@ def _parse_weights(section: Section, names: Sequence[str]) -> Mapping[str, float
     return {name: float(weight) for name, weight in weights.items()}
 
 
-def _items(section: Section, key: str) -> list[Any]:
+def _items(section: ConfigSection, key: str) -> list[Any]:
     return list(section.get(key, (list, tuple), "a list", ()) or ())

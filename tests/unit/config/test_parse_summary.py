@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.config.parse.section import Faults, Section
+from ais_prompt.config.parse.section import ConfigSection, Faults
 from ais_prompt.config.parse.summary import parse_summary
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
@@ -16,7 +16,7 @@ ABBRS = ["biology", "physics", "gsm8k"]
 
 def parsed(**summarizer: Any) -> SummarySpec:
     faults = Faults(lambda where: where)
-    spec = parse_summary(Section({"summarizer": summarizer}, "", faults), ABBRS)
+    spec = parse_summary(ConfigSection({"summarizer": summarizer}, "", faults), ABBRS)
     faults.raise_any()
     return spec
 
@@ -46,8 +46,8 @@ def test_a_summarizer_as_in_opencompass() -> None:
 
 def test_a_config_without_one() -> None:
     faults = Faults(lambda where: where)
-    assert parse_summary(Section({}, "", faults), ABBRS) == SummarySpec()
-    assert parse_summary(Section({"summarizer": None}, "", faults), ABBRS) == SummarySpec()
+    assert parse_summary(ConfigSection({}, "", faults), ABBRS) == SummarySpec()
+    assert parse_summary(ConfigSection({"summarizer": None}, "", faults), ABBRS) == SummarySpec()
     faults.raise_any()
 
 
