@@ -39,7 +39,7 @@ from ais_prompt.plan.leaks.proof import (
 )
 from ais_prompt.plan.leaks.search import search_leaks
 from ais_prompt.plan.media import check_media, taken_kinds
-from ais_prompt.plan.probe import trials
+from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.shots import check_shots_are_shown
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.plan.warnings import label_warnings, prompt_warnings
@@ -220,8 +220,8 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
     task = TaskSpec(side.spec, question.spec)
     context = InferenceContext(question.builder, side.chat, side.model, question.data.test)
     try:
-        found = trials(task, question.inferencer, context, question.sample, question.shots)
-        seen = [trial.seen for trial in found]
+        found = probe_prompts(task, question.inferencer, context, question.sample, question.shots)
+        seen = [probe.seen for probe in found]
         check_shots_are_shown(question.inferencer, question.sample, question.shots, context, seen)
         if kinds := taken_kinds(side.model, question.builder, offline=True):
             check_media(question.builder, question.data.test, question.shots, kinds)
@@ -233,7 +233,7 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
     except AisPromptError as error:
         faults.note(error, question.spec.infer.where, error.where or f"for the model {side.spec.abbr}")
         return []
-    return [*(warning for trial in found for warning in prompt_warnings(trial)), *label_warnings(found)]
+    return [*(warning for probe in found for warning in prompt_warnings(probe)), *label_warnings(found)]
 
 
 def _ignored_examples(question: _Question) -> list[PromptWarning]:

@@ -7,46 +7,46 @@ from typing import Any, Final
 
 from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.config.schema import TURN
-from ais_prompt.plan.warning import PromptWarning, Trial, quoted, sent_texts
+from ais_prompt.plan.warning import PromptProbe, PromptWarning, quoted, sent_texts
 from ais_prompt.prompts.prompt_list import Item, PromptList, text_of
 
 ENDS: Final = "the prompt ends where the model starts to write, so"
 
 
-def lost_texts(trial: Trial) -> list[PromptWarning]:
+def lost_texts(probe: PromptProbe) -> list[PromptWarning]:
     """Everything of a dialogue and of the model's frame that does not reach the model."""
-    filled = trial.seen.filled
-    found = [*_lost_end(trial), *_lost_stop_tokens(trial)]
+    filled = probe.seen.filled
+    found = [*_lost_end(probe), *_lost_stop_tokens(probe)]
     if isinstance(filled, PromptList):
-        found += [warning for look in _LOOKS for warning in look(trial, filled)]
+        found += [warning for look in _LOOKS for warning in look(probe, filled)]
     return found
 
 
-def _lost_items(trial: Trial, filled: PromptList) -> Iterator[PromptWarning]:
-    sent = "\n".join(sent_texts(trial.seen.prompt))
-    lost = [item for item in filled if text_of(item).strip() not in sent and not _is_answer(item, trial)]
+def _lost_items(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    sent = "\n".join(sent_texts(probe.seen.prompt))
+    lost = [item for item in filled if text_of(item).strip() not in sent and not _is_answer(item, probe)]
     texts = [item for item in lost if isinstance(item, str)]
     turns = [text_of(item) for item in lost if not isinstance(item, str)]
-    if texts and trial.gives_messages:
+    if texts and probe.gives_messages:
         yield PromptWarning(
             f"messages have no place for a text that no role says, so it is not sent: {_first(texts)}",
-            trial.template,
+            probe.template,
             "write it as a turn, dict(role='SYSTEM', fallback_role='HUMAN', prompt='...'); examples as a dialogue",
         )
     elif texts:
         what = f"{ENDS} a text behind that is not sent: {_first(texts)}"
-        yield PromptWarning(what, trial.template, "put it into begin or round")
+        yield PromptWarning(what, probe.template, "put it into begin or round")
     # A role template may be code of the user's own, which changes what is said.
-    if turns and trial.task.model.prompt_template is None:
+    if turns and probe.task.model.prompt_template is None:
         what = f"{ENDS} a turn behind that is not sent: {_first(turns)}"
-        yield PromptWarning(what, trial.template, "put it into begin or round")
+        yield PromptWarning(what, probe.template, "put it into begin or round")
 
 
-def _is_answer(item: Item, trial: Trial) -> bool:
+def _is_answer(item: Item, probe: PromptProbe) -> bool:
     """Whether the model itself is to say this."""
-    if isinstance(item, str) or not trial.continued:
+    if isinstance(item, str) or not probe.continued:
         return False
-    slot = _slot_of(item, trial.framing)
+    slot = _slot_of(item, probe.framing)
     return bool(item.get("generate", slot.generate if slot else item.get("role") == "BOT"))
 
 
@@ -54,8 +54,8 @@ def _slot_of(turn: Mapping[str, Any], meta: MetaTemplate | None) -> Any:
     return meta and (meta.slot(str(turn.get("role"))) or meta.slot(str(turn.get("fallback_role"))))
 
 
-def _text_in_round(trial: Trial, filled: PromptList) -> Iterator[PromptWarning]:
-    if trial.meta is None or not trial.meta.round:
+def _text_in_round(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    if probe.meta is None or not probe.meta.round:
         return
     for part in filled.parts():
         items = list(part.body) if part.name == "round" else []
@@ -64,57 +64,57 @@ def _text_in_round(trial: Trial, filled: PromptList) -> Iterator[PromptWarning]:
             if isinstance(text, str) and text.strip():
                 yield PromptWarning(
                     f"a text between the turns of a round is written in front of that round: {quoted(text)}",
-                    trial.template,
+                    probe.template,
                     "put it into begin, or into the prompt of a turn",
                 )
 
 
-def _nobody_generates(trial: Trial, filled: PromptList) -> Iterator[PromptWarning]:
-    meta = trial.framing
+def _nobody_generates(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    meta = probe.framing
     has_rounds = any(part.name == "round" for part in filled.parts())
-    if meta is None or not meta.round or meta.generates or not has_rounds or not trial.continued:
+    if meta is None or not meta.round or meta.generates or not has_rounds or not probe.continued:
         return
     if not any(not isinstance(item, str) and item.get("generate") for item in filled):
         yield PromptWarning(
             "no role of the meta template has generate=True, so the prompt is sent whole: the last BOT turn, what "
             "follows it, and the meta template's end",
-            f"{trial.task.model.where}.meta_template",
+            f"{probe.task.model.where}.meta_template",
             "give the role that the model speaks generate=True",
         )
 
 
-def _frame_without_meta(trial: Trial, filled: PromptList) -> Iterator[PromptWarning]:
-    if trial.framing is not None or trial.gives_messages:
+def _frame_without_meta(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+    if probe.framing is not None or probe.gives_messages:
         return
     frames = [item[key] for item in filled if not isinstance(item, str) for key in ("begin", "end") if item.get(key)]
     if frames:
         yield PromptWarning(
             f"without a meta template, begin and end of a turn are not sent: {_first(frames)}",
-            trial.template,
+            probe.template,
             "give the model a meta_template, dict(begin='') will do, or write the text into the turn's prompt",
         )
 
 
-def _keys_without_meaning(trial: Trial, filled: PromptList) -> Iterator[PromptWarning]:
+def _keys_without_meaning(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
     turns = [item for item in filled if not isinstance(item, str) and "content" not in item]
     for key, fix in {key: fix for turn in turns for key, fix in TURN.unknown(turn)}.items():
-        yield PromptWarning(f"the key {key!r} of a turn has no meaning here", trial.template, fix)
+        yield PromptWarning(f"the key {key!r} of a turn has no meaning here", probe.template, fix)
 
 
-def _lost_end(trial: Trial) -> Iterator[PromptWarning]:
-    if trial.gives_messages and trial.framing is not None and trial.framing.end:
+def _lost_end(probe: PromptProbe) -> Iterator[PromptWarning]:
+    if probe.gives_messages and probe.framing is not None and probe.framing.end:
         yield PromptWarning(
-            f"the end of a chat model's meta template is not sent: {quoted(str(trial.framing.end))}",
-            f"{trial.task.model.where}.meta_template.end",
+            f"the end of a chat model's meta template is not sent: {quoted(str(probe.framing.end))}",
+            f"{probe.task.model.where}.meta_template.end",
             "write it as a turn of the dataset's template, or as begin",
         )
 
 
-def _lost_stop_tokens(trial: Trial) -> Iterator[PromptWarning]:
-    if trial.framing is not None and trial.framing.end_tokens and trial.continued and not trial.knows_stop_tokens:
+def _lost_stop_tokens(probe: PromptProbe) -> Iterator[PromptWarning]:
+    if probe.framing is not None and probe.framing.end_tokens and probe.continued and not probe.knows_stop_tokens:
         yield PromptWarning(
             "the server knows no ids of tokens, so eos_token_id is not sent",
-            f"{trial.task.model.where}.meta_template.eos_token_id",
+            f"{probe.task.model.where}.meta_template.eos_token_id",
             "use stop_words of the model",
         )
 
@@ -124,7 +124,7 @@ def _first(texts: list[Any]) -> str:
     return quoted(str(texts[0])) + more
 
 
-_LOOKS: Final[tuple[Callable[[Trial, PromptList], Iterator[PromptWarning]], ...]] = (
+_LOOKS: Final[tuple[Callable[[PromptProbe, PromptList], Iterator[PromptWarning]], ...]] = (
     _lost_items,
     _text_in_round,
     _nobody_generates,

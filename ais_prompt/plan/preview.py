@@ -15,7 +15,7 @@ from ais_prompt.models.base import Model
 from ais_prompt.plan.build import build_model
 from ais_prompt.plan.inference import Inference, prepare
 from ais_prompt.plan.origins import Origins, find_origins
-from ais_prompt.plan.probe import trials
+from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.tokens import Token, find_tokens
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.plan.warnings import label_warnings, prompt_warnings, shows_gold
@@ -94,26 +94,26 @@ def preview(
     work = prepare(task, model)
     for sample in work.data.test[:count]:
         shots = work.shots(sample)
-        found = trials(task, work.inferencer, work.context, sample, shots)
-        seen = [trial.seen for trial in found]
+        found = probe_prompts(task, work.inferencer, work.context, sample, shots)
+        seen = [probe.seen for probe in found]
         places = _places(work, sample, shots, seen) if origins else [None] * len(seen)
-        for trial, place in zip(found, places, strict=True):
+        for probe, place in zip(found, places, strict=True):
             yield PromptView(
                 model=task.model.abbr,
                 dataset=task.dataset.abbr,
                 sample_id=sample.id,
                 index=sample.index,
-                title=trial.seen.title,
-                filled=trial.seen.filled,
-                prompt=trial.seen.prompt,
+                title=probe.seen.title,
+                filled=probe.seen.filled,
+                prompt=probe.seen.prompt,
                 shots=work.shot_ids[sample.index][: len(shots)],
                 gold=sample.gold,
-                tokens=_tokens(model, trial.seen.prompt),
-                warnings=(*prompt_warnings(trial), *label_warnings(found)),
+                tokens=_tokens(model, probe.seen.prompt),
+                warnings=(*prompt_warnings(probe), *label_warnings(found)),
                 origins=place,
-                all_tokens=find_tokens(model, trial.seen.prompt) if tokens else None,
+                all_tokens=find_tokens(model, probe.seen.prompt) if tokens else None,
                 left_out=work.shots_retrieved(sample.index) - len(shots),
-                gold_sent="all" if shows_gold(trial) else trial.seen.gold,
+                gold_sent="all" if shows_gold(probe) else probe.seen.gold,
             )
 
 

@@ -1,4 +1,4 @@
-"""The prompts of one sample, as they would be sent, and once more with plain data to see what the templates write."""
+"""The prompts of one sample, as they would be sent, and once more with neutral data to see what the templates write."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ais_prompt.chat.role_format import META_TEMPLATE, RoleTemplateFormat
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.plan.build import knows_stop_tokens
-from ais_prompt.plan.warning import GOLD, PLAIN, PLAIN_SHOT, Trial
+from ais_prompt.plan.warning import GOLD, NEUTRAL_SHOT, NEUTRAL_TEXT, PromptProbe
 from ais_prompt.prompts.markers import has_marker
 from ais_prompt.types import Sample, TaskSpec
 
 
-def trials(
+def probe_prompts(
     task: TaskSpec, inferencer: Inferencer, context: InferenceContext, sample: Sample, shots: Sequence[Sample]
-) -> list[Trial]:
+) -> list[PromptProbe]:
     """Every prompt about a sample.
 
     Raises:
@@ -30,10 +30,10 @@ def trials(
     seen = inferencer.preview(sample, shots, context)
     meta = context.chat.meta if isinstance(context.chat, LanguageModelFormat) else None
     return [
-        Trial(
+        PromptProbe(
             task,
             preview,
-            plain,
+            neutral,
             meta,
             gives_messages=task.model.prompt_template is None and context.model.prompt_style != "text",
             served=isinstance(context.model, AsyncModel),
@@ -42,7 +42,9 @@ def trials(
             continued=inferencer.mask is not None,
             knows_stop_tokens=knows_stop_tokens(context.model),
         )
-        for preview, plain in zip(seen, _plain(task, inferencer, context, sample, shots, len(seen)), strict=True)
+        for preview, neutral in zip(
+            seen, _neutral_previews(task, inferencer, context, sample, shots, len(seen)), strict=True
+        )
     ]
 
 
@@ -55,7 +57,7 @@ def _meta_template_of(chat: ChatFormat) -> MetaTemplate | None:
     return found if isinstance(found, MetaTemplate) else None
 
 
-def _plain(
+def _neutral_previews(
     task: TaskSpec,
     inferencer: Inferencer,
     context: InferenceContext,
@@ -63,29 +65,31 @@ def _plain(
     shots: Sequence[Sample],
     count: int,
 ) -> Sequence[Preview | None]:
-    """The same prompts of plain data; None for each if a part of the user's cannot work with such data."""
+    """The same prompts of neutral data; None for each if a part of the user's cannot work with such data."""
     gold = task.dataset.reader.output_column
     try:
         found = inferencer.preview(
-            _with_gold_mark(_plain_sample(sample), gold), [_plain_sample(shot, PLAIN_SHOT) for shot in shots], context
+            _with_gold_mark(_neutral_sample(sample), gold),
+            [_neutral_sample(shot, NEUTRAL_SHOT) for shot in shots],
+            context,
         )
     except Exception:  # templates and formats may be the user's own, and expect whatever they like of a value
         found = []
     return found if len(found) == count else [None] * count
 
 
-def _plain_sample(sample: Sample, text: str = PLAIN) -> Sample:
+def _neutral_sample(sample: Sample, text: str = NEUTRAL_TEXT) -> Sample:
     """A sample of its own, because examples are known by their ids. Its label stays, for tables by label."""
     return replace(
         sample,
-        id=f"plain {sample.id}",
-        fields={name: _plain_value(value, text) for name, value in sample.fields.items()},
+        id=f"neutral {sample.id}",
+        fields={name: _neutral_value(value, text) for name, value in sample.fields.items()},
     )
 
 
-def _plain_value(value: Any, text: str) -> Any:
+def _neutral_value(value: Any, text: str) -> Any:
     if isinstance(value, list | tuple):
-        return [_plain_value(entry, text) for entry in value]
+        return [_neutral_value(entry, text) for entry in value]
     if isinstance(value, Mapping):  # a message: its role and its shape must stay
         return {key: _without_braces(entry) for key, entry in value.items()}
     if has_marker(value):

@@ -13,12 +13,12 @@ from ais_prompt.prompts import Filled
 from ais_prompt.types import Prompt, TaskSpec
 
 GOLD: Final = "\ue000gold\ue000"
-"""Stands for the gold in a plain prompt. Private characters: no template holds them."""
+"""Stands for the gold in a neutral prompt. Private characters: no template holds them."""
 
-PLAIN: Final = "\ue001"
+NEUTRAL_TEXT: Final = "\ue001"
 """Stands for a text of the question: it cannot be taken for a placeholder, a role or a newline of a template."""
 
-PLAIN_SHOT: Final = "\ue002"
+NEUTRAL_SHOT: Final = "\ue002"
 """Stands for a text of an in-context example."""
 
 SHOWN: Final = 60
@@ -42,13 +42,13 @@ class PromptWarning(Struct, frozen=True):
         return f"{self.what}\n  where: {self.where}\n  fix:   {self.fix}"
 
 
-class Trial(Struct, frozen=True):
+class PromptProbe(Struct, frozen=True):
     """One prompt of a task, looked at before it is sent.
 
     Attributes:
         task: the model and the dataset.
         seen: the prompt.
-        plain: the same prompt of a row whose texts are meaningless and whose gold is `GOLD`, so that whatever else
+        neutral: the same prompt of a row whose texts are meaningless and whose gold is `GOLD`, so that whatever else
             stands in it was written by a template; None if there can be none.
         meta: the meta template with which a language model frames dialogues; None for other formats.
         gives_messages: the model is given messages (that its tokenizer may then write as one text).
@@ -61,7 +61,7 @@ class Trial(Struct, frozen=True):
 
     task: TaskSpec
     seen: Preview
-    plain: Preview | None
+    neutral: Preview | None
     meta: MetaTemplate | None
     gives_messages: bool
     served: bool
@@ -102,15 +102,15 @@ def sent_texts(prompt: Prompt) -> Iterator[str]:
             yield from texts_in(message.content)
 
 
-Said: TypeAlias = Any
+AnyContent: TypeAlias = Any
 """A text, a list of parts in OpenAI form, or nothing."""
 
 
-def texts_in(said: Said) -> Iterator[str]:
-    if isinstance(said, str):
-        yield said
-    elif said:
-        yield from (part["text"] for part in said if isinstance(part, Mapping) and isinstance(part.get("text"), str))
+def texts_in(content: AnyContent) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif content:
+        yield from (part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str))
 
 
 def quoted(text: str) -> str:

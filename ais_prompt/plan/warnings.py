@@ -15,7 +15,7 @@ from ais_prompt.chat.meta_template import MetaTemplate, Slot
 from ais_prompt.chat.rounds import split_rounds
 from ais_prompt.inferencers import Preview
 from ais_prompt.plan.lost_texts import lost_texts
-from ais_prompt.plan.warning import GOLD, PLAIN, PromptWarning, Trial, filled_texts, quoted, sent_texts
+from ais_prompt.plan.warning import GOLD, NEUTRAL_TEXT, PromptProbe, PromptWarning, filled_texts, quoted, sent_texts
 from ais_prompt.prompts.markers import has_marker
 from ais_prompt.prompts.prompt_list import PromptSection
 from ais_prompt.utils.text import listed
@@ -37,137 +37,137 @@ LABEL_TWICE: Final = re.compile(r"(\b\w+[ \t]?[:：])[ \t]*\1", re.IGNORECASE)
 """``Question: Question:``."""
 
 
-def prompt_warnings(trial: Trial) -> list[PromptWarning]:
+def prompt_warnings(probe: PromptProbe) -> list[PromptWarning]:
     """All that is to be said of a prompt; nothing if it is as one would expect."""
-    found = lost_texts(trial)
-    if trial.plain is not None:
-        found += [warning for look in _LOOKS for warning in look(trial, trial.plain)]
+    found = lost_texts(probe)
+    if probe.neutral is not None:
+        found += [warning for look in _LOOKS for warning in look(probe, probe.neutral)]
     return found
 
 
-def label_warnings(trials: Sequence[Trial]) -> list[PromptWarning]:
+def label_warnings(probes: Sequence[PromptProbe]) -> list[PromptWarning]:
     """Warn where the prompts of all labels of a sample are one and the same: then the first label always wins."""
-    if len(trials) < 2 or any(trial.seen.gold != "every label" for trial in trials):
+    if len(probes) < 2 or any(probe.seen.gold != "every label" for probe in probes):
         return []
-    if any(trial.seen.prompt != trials[0].seen.prompt for trial in trials):
+    if any(probe.seen.prompt != probes[0].seen.prompt for probe in probes):
         return []
     return [
         PromptWarning(
-            f"all {len(trials)} labels have the same prompt, so the first label always wins",
-            trials[0].template,
+            f"all {len(probes)} labels have the same prompt, so the first label always wins",
+            probes[0].template,
             "write the template as a table by label: template={'A': '... A', 'B': '... B'}",
         )
     ]
 
 
-def _unfilled(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    sent = "\n".join(sent_texts(plain.prompt))
-    found = (match for text in filled_texts(plain.filled) for match in PLACEHOLDER.finditer(text))
+def _unfilled(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    sent = "\n".join(sent_texts(neutral.prompt))
+    found = (match for text in filled_texts(neutral.filled) for match in PLACEHOLDER.finditer(text))
     for mark in dict.fromkeys(match[2] for match in found if not match[1]):
         if mark in sent:
-            near = get_close_matches(mark.strip("{}"), trial.columns, n=1)
+            near = get_close_matches(mark.strip("{}"), probe.columns, n=1)
             hint = f"did you mean {{{near[0]}}}? " if near else ""
             yield PromptWarning(
                 f"{mark} is sent as it is: nothing is filled in there",
-                trial.template,
-                f"{hint}the columns are {listed(trial.columns)}",
+                probe.template,
+                f"{hint}the columns are {listed(probe.columns)}",
             )
 
 
-def _unfilled_defaults(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    slots = trial.framing.all_slots if trial.framing else []
-    sent = "\n".join(sent_texts(plain.prompt))
+def _unfilled_defaults(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    slots = probe.framing.all_slots if probe.framing else []
+    sent = "\n".join(sent_texts(neutral.prompt))
     for slot in slots:
         for match in PLACEHOLDER.finditer(slot.prompt or ""):
             if not match[1] and match[2] in sent:
                 yield PromptWarning(
                     f"{match[2]} in the prompt of the role {slot.role!r} is sent as it is: nothing is filled in there",
-                    _model_template(trial),
-                    f"the columns are {listed(trial.columns)}",
+                    _model_template(probe),
+                    f"the columns are {listed(probe.columns)}",
                 )
 
 
-def _no_column(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    gold = trial.task.dataset.reader.output_column
-    values = [value for name, value in trial.fields.items() if name != gold and value not in (None, "")]
-    seen = "\n".join(sent_texts(trial.seen.prompt))
-    if not values or any(PLAIN in text for text in sent_texts(plain.prompt)):
+def _no_column(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    gold = probe.task.dataset.reader.output_column
+    values = [value for name, value in probe.fields.items() if name != gold and value not in (None, "")]
+    seen = "\n".join(sent_texts(probe.seen.prompt))
+    if not values or any(NEUTRAL_TEXT in text for text in sent_texts(neutral.prompt)):
         return
-    if next(_unfilled(trial, plain), None):  # which says the same, and why
+    if next(_unfilled(probe, neutral), None):  # which says the same, and why
         return
-    # Only texts are replaced in the plain prompt; numbers, messages and media are not.
+    # Only texts are replaced in the neutral prompt; numbers, messages and media are not.
     kept = [value for value in values if not isinstance(value, str) or has_marker(value)]
     if any(not isinstance(value, int | float) or str(value) in seen for value in kept):
         return
     yield PromptWarning(
         "the prompt shows no column of the row, so it is the same for every question",
-        trial.template,
-        f"write {{{trial.columns[0]}}} into it; the columns are {listed(trial.columns)}",
+        probe.template,
+        f"write {{{probe.columns[0]}}} into it; the columns are {listed(probe.columns)}",
     )
 
 
-def shows_gold(trial: Trial) -> bool:
+def shows_gold(probe: PromptProbe) -> bool:
     """Return whether a template writes the gold that the model is asked for into the prompt."""
-    return trial.plain is not None and any(GOLD in text for text in sent_texts(trial.plain.prompt))
+    return probe.neutral is not None and any(GOLD in text for text in sent_texts(probe.neutral.prompt))
 
 
-def _shown_gold(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:  # noqa: ARG001
-    if shows_gold(trial):
-        column = trial.task.dataset.reader.output_column
+def _shown_gold(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:  # noqa: ARG001
+    if shows_gold(probe):
+        column = probe.task.dataset.reader.output_column
         yield PromptWarning(
             f"the model is shown the gold answer: the prompt has the output column {column!r} in it",
-            trial.template,
+            probe.template,
             f"take {{{column}}} out of the template; in a label table write the label's own text in its place",
         )
 
 
-def _leading_newline(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    if next(iter(sent_texts(plain.prompt)), "").startswith("\n"):
+def _leading_newline(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    if next(iter(sent_texts(neutral.prompt)), "").startswith("\n"):
         yield PromptWarning(
             "the prompt starts with a newline: an empty text stands first, such as the place of examples that are none",
-            trial.template,
+            probe.template,
             "remove the empty text or the ice_token; keep it to compare scores with OpenCompass or AISBench",
         )
 
 
-def _doubled_bos(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    first = next(iter(sent_texts(plain.prompt)), "")
-    found = re.match(rf"\s*({BOS})" if trial.served else rf"\s*({BOS})\s*\1", first)
+def _doubled_bos(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    first = next(iter(sent_texts(neutral.prompt)), "")
+    found = re.match(rf"\s*({BOS})" if probe.served else rf"\s*({BOS})\s*\1", first)
     if found:
-        who = "the server puts it there too" if trial.served else "it stands there already"
+        who = "the server puts it there too" if probe.served else "it stands there already"
         yield PromptWarning(
             f"the model sees {found[1]} twice at the beginning: a template writes it, and {who}",
-            trial.template if found[1] in "".join(filled_texts(plain.filled)) else _model_template(trial),
+            probe.template if found[1] in "".join(filled_texts(neutral.filled)) else _model_template(probe),
             f"take {found[1]} out of the template",
         )
 
 
-def _roles_twice(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    if not _is_framed(trial, plain):
+def _roles_twice(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    if not _is_framed(probe, neutral):
         return
-    twice = LABEL_TWICE.search(plain.prompt) if isinstance(plain.prompt, str) else None
-    twice = twice or next(filter(None, map(SPEAKER.search, filled_texts(plain.filled))), None)
+    twice = LABEL_TWICE.search(neutral.prompt) if isinstance(neutral.prompt, str) else None
+    twice = twice or next(filter(None, map(SPEAKER.search, filled_texts(neutral.filled))), None)
     if twice is not None:
         yield PromptWarning(
             f"the template says who speaks ({quoted(twice[0].strip())}), and so does the model's format",
-            trial.template,
+            probe.template,
             "leave it to the format: dict(role='HUMAN', prompt='{question}')",
         )
 
 
-def _empty_slots(trial: Trial, plain: Preview) -> Iterator[PromptWarning]:
-    if trial.meta is None or not trial.meta.round or isinstance(plain.filled, str):
+def _empty_slots(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    if probe.meta is None or not probe.meta.round or isinstance(neutral.filled, str):
         return
-    roles = dict.fromkeys(role for part in plain.filled.parts() for role in _silent(part, trial.meta))
+    roles = dict.fromkeys(role for part in neutral.filled.parts() for role in _silent(part, probe.meta))
     if roles:
         yield PromptWarning(
             f"a round in which {' and '.join(roles)} says nothing is written all the same, with the text around it",
-            trial.template,
+            probe.template,
             "let the turns of each round follow the order of the meta template, or say two turns of one role as one",
         )
 
 
-_LOOKS: Final[tuple[Callable[[Trial, Preview], Iterator[PromptWarning]], ...]] = (
+_LOOKS: Final[tuple[Callable[[PromptProbe, Preview], Iterator[PromptWarning]], ...]] = (
     _unfilled,
     _unfilled_defaults,
     _no_column,
@@ -179,11 +179,11 @@ _LOOKS: Final[tuple[Callable[[Trial, Preview], Iterator[PromptWarning]], ...]] =
 )
 
 
-def _is_framed(trial: Trial, plain: Preview) -> bool:
+def _is_framed(probe: PromptProbe, neutral: Preview) -> bool:
     """True if the format writes who speaks: always in messages and role templates, else around turns only."""
-    if trial.gives_messages or trial.task.model.prompt_template is not None:
+    if probe.gives_messages or probe.task.model.prompt_template is not None:
         return True
-    return trial.meta is not None and not isinstance(plain.filled, str)
+    return probe.meta is not None and not isinstance(neutral.filled, str)
 
 
 def _silent(part: PromptSection, meta: MetaTemplate) -> Iterator[str]:
@@ -206,6 +206,6 @@ def _silent(part: PromptSection, meta: MetaTemplate) -> Iterator[str]:
                 yield slot.role
 
 
-def _model_template(trial: Trial) -> str:
-    key = "meta_template" if trial.task.model.prompt_template is None else "prompt_template"
-    return f"{trial.task.model.where}.{key}"
+def _model_template(probe: PromptProbe) -> str:
+    key = "meta_template" if probe.task.model.prompt_template is None else "prompt_template"
+    return f"{probe.task.model.where}.{key}"

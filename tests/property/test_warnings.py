@@ -11,7 +11,7 @@ from ais_prompt.chat import make_chat_format
 from ais_prompt.inferencers import InferenceContext
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.models.scripted import ScriptedModel
-from ais_prompt.plan.probe import trials
+from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.warnings import prompt_warnings
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, Sample, TaskSpec
@@ -42,8 +42,8 @@ def warned(row: dict[str, str], shot: dict[str, str], style: Any, meta: Any) -> 
         builder, make_chat_format(style, meta, lambda: None), ScriptedModel(prompt_style=style), ()
     )
     samples = [Sample(name, 0, fields, fields["answer"]) for name, fields in (("q", row), ("s", shot))]
-    [trial] = trials(task, GenInferencer(), context, samples[0], samples[1:])
-    return [warning.what for warning in prompt_warnings(trial)]
+    [probe] = probe_prompts(task, GenInferencer(), context, samples[0], samples[1:])
+    return [warning.what for warning in prompt_warnings(probe)]
 
 
 @given(VALUES, VALUES, VALUES, st.sampled_from([("messages", None), ("text", META), ("text", None)]))

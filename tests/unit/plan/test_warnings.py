@@ -17,7 +17,7 @@ from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.plan.build import build_model
 from ais_prompt.plan.inference import prepare
 from ais_prompt.plan.preview import preview
-from ais_prompt.plan.probe import trials
+from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.source import Source, checked
 from ais_prompt.plan.warnings import prompt_warnings
 from ais_prompt.types import ModelSpec, PartSpec, Sample, TaskSpec
@@ -262,9 +262,9 @@ class LabelPrompts(GenInferencer):
 def test_the_gold_in_a_label_prompt(tmp_path: Path, table: dict[str, str], shown: list[bool]) -> None:
     made = task(tmp_path, table, style="text")
     work = prepare(made, build_model(made.model))
-    found = trials(made, LabelPrompts(), work.context, work.data.test[0], [])
-    assert [trial.seen.title for trial in found] == ["A", "B"]
-    assert [any("gold" in warning.what for warning in prompt_warnings(trial)) for trial in found] == shown
+    found = probe_prompts(made, LabelPrompts(), work.context, work.data.test[0], [])
+    assert [probe.seen.title for probe in found] == ["A", "B"]
+    assert [any("gold" in warning.what for warning in prompt_warnings(probe)) for probe in found] == shown
 
 
 def test_earlier_answers_of_a_dialogue_are_no_gold(tmp_path: Path) -> None:
@@ -301,17 +301,17 @@ def test_bos_that_the_server_adds_too(tmp_path: Path, template: Any, options: di
 def test_bos_of_a_local_model(tmp_path: Path) -> None:
     twice = {"round": [{"role": "HUMAN", "prompt": "<s>{question}"}, BOT]}
     tags = {"user": ("<s>", "\n"), "assistant": ("", "")}
-    [trial] = _local_trials(tmp_path, twice, tags)
-    assert [warning.what[:24] for warning in prompt_warnings(trial)] == ["the model sees <s> twice"]
-    [trial] = _local_trials(tmp_path, DIALOGUE, tags)
-    assert prompt_warnings(trial) == []
+    [probe] = _local_probes(tmp_path, twice, tags)
+    assert [warning.what[:24] for warning in prompt_warnings(probe)] == ["the model sees <s> twice"]
+    [probe] = _local_probes(tmp_path, DIALOGUE, tags)
+    assert prompt_warnings(probe) == []
 
 
-def _local_trials(folder: Path, template: Any, tags: Mapping[str, Any]) -> list[Any]:
+def _local_probes(folder: Path, template: Any, tags: Mapping[str, Any]) -> list[Any]:
     made = task(folder, template, style="text", role_template=tags)
     model = build_model(replace(made.model, part=PartSpec("HuggingFaceBaseModel", {"path": "owner/name"})))
     work = prepare(made, model)
-    return trials(made, work.inferencer, work.context, work.data.test[0], [])
+    return probe_prompts(made, work.inferencer, work.context, work.data.test[0], [])
 
 
 @pytest.mark.parametrize(
