@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ais_prompt.report.html.distribution import distributions
-from ais_prompt.report.html.facts import UNITS, TaskFacts
 from ais_prompt.report.html.finite import finite_json
+from ais_prompt.report.html.totals import UNITS, TaskTotals
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
 
 
-def overview(folder: RunFolder, rows: Sequence[Mapping[str, Any]], tasks: Sequence[TaskFacts]) -> dict[str, Any]:
+def overview(folder: RunFolder, rows: Sequence[Mapping[str, Any]], tasks: Sequence[TaskTotals]) -> dict[str, Any]:
     """The overview of a run as JSON values with finite numbers.
 
     Args:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ais_prompt.report.html.facts import TaskFacts
 from ais_prompt.report.html.rows import COLUMNS, questions, row
 from ais_prompt.report.html.run_files import Results, ShownTask
 from ais_prompt.report.html.sample import sample_json
 from ais_prompt.report.html.texts import Lines
+from ais_prompt.report.html.totals import TaskTotals
 from ais_prompt.types import Prediction
 
 CHUNK_SAMPLES: Final = 200
@@ -36,7 +36,7 @@ class TaskSamples:
                 and ``samples``, or ``table-N`` with the columns of some chunks, and in ``chunks`` how many samples each
                 of them holds. Both are counted from 0.
         """
-        self.facts = TaskFacts(task)
+        self.facts = TaskTotals(task)
         self._write = write
         self._chunks = self._tables = 0
         self._begin_chunk()

@@ -7,12 +7,12 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.report.html.facts import TaskFacts
 from ais_prompt.report.html.overview import overview
 from ais_prompt.report.html.page import END, page_start
 from ais_prompt.report.html.run_files import ShownTask, results_of, sensitivity_of, shown_tasks, summary_of
 from ais_prompt.report.html.task import TaskSamples
 from ais_prompt.report.html.texts import packed
+from ais_prompt.report.html.totals import TaskTotals
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
@@ -63,7 +63,7 @@ def forget_report(folder: RunFolder) -> None:
         folder.report.unlink(missing_ok=True)
 
 
-def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: BinaryIO) -> TaskFacts:
+def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: BinaryIO) -> TaskTotals:
     """Write the samples of a task and their table; return what the overview says of it."""
 
     def write(name: str, part: dict[str, Any]) -> None:

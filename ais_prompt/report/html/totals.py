@@ -13,7 +13,7 @@ UNITS: Final = ("tokens", "characters")
 """What the length of answers is counted in."""
 
 
-class TaskFacts:
+class TaskTotals:
     """What the overview says of one task: counts, and a few bytes for each sample.
 
     Attributes:
