@@ -20,11 +20,11 @@ def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     several runs has the mean over them, and less noise.
     """
     from ais_prompt.regression.baseline import make_baselines
-    from ais_prompt.regression.runs import open_run
+    from ais_prompt.regression.runs import read_stored_run
     from ais_prompt.report.alarms import alarm_words
     from ais_prompt.store.baseline_file import write_baseline
 
-    made = make_baselines([open_run(run, work_dir) for run in runs])
+    made = make_baselines([read_stored_run(run, work_dir) for run in runs])
     write_baseline(Path(output), made)
     samples = sum(len(task.values) for task in made.tasks)
     click.echo(f"{output}: {samples} samples of {len(made.tasks)} datasets, from {made.run}")

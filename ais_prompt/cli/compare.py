@@ -25,13 +25,13 @@ def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None,
     """
     from rich.console import Console
 
-    from ais_prompt.regression.runs import compare_runs, open_run
+    from ais_prompt.regression.runs import compare_runs, read_stored_run
     from ais_prompt.report.comparison import comparison_json, print_comparison
     from ais_prompt.report.html.comparison import comparison_page
     from ais_prompt.store.disk import replacing
     from ais_prompt.utils.jsonl import encode
 
-    found = compare_runs(open_run(run_a, work_dir), open_run(run_b, work_dir))
+    found = compare_runs(read_stored_run(run_a, work_dir), read_stored_run(run_b, work_dir))
     values = comparison_json(found.comparisons, found.notes)
     if html is not None:
         with replacing(Path(html)) as page:

@@ -100,7 +100,7 @@ class GateKeeper:
         from ais_prompt.regression.baseline import check_run
         from ais_prompt.regression.claims import check_claims
         from ais_prompt.regression.gates import check_gates
-        from ais_prompt.regression.runs import open_run
+        from ais_prompt.regression.runs import read_stored_run
         from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
         from ais_prompt.summary.rows import summary_rows
 
@@ -108,9 +108,9 @@ class GateKeeper:
         claims = [gate for gate in self.gates if gate.confidence is not None]
         verdicts = check_gates([gate for gate in self.gates if gate.confidence is None], rows)
         if claims:
-            verdicts += check_claims(claims, open_run(str(root)), self.baseline)
+            verdicts += check_claims(claims, read_stored_run(str(root)), self.baseline)
         if self.baseline is not None:
-            verdicts += check_run(self.baseline, open_run(str(root)), self.min_drop, self.level)
+            verdicts += check_run(self.baseline, read_stored_run(str(root)), self.min_drop, self.level)
         if verdicts:
             click.echo("\nGates:")
             click.echo("\n".join(gate_lines(verdicts)))

@@ -85,7 +85,7 @@ def run(
     if dry_run:
         _show_plan(spec)
         return
-    folder = pipeline.open_run(spec, mode, reuse)  # type: ignore[arg-type]
+    folder = pipeline.open_run_folder(spec, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
     result = pipeline.run(spec, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
     show(result, folder.root)

@@ -17,7 +17,7 @@ from ais_prompt.metrics.exact import exact
 from ais_prompt.metrics.paired import LEVEL, holm
 from ais_prompt.regression.gates import Verdict
 from ais_prompt.regression.held_pair import HeldPair, Statistic
-from ais_prompt.regression.runs import StoredRun, open_run
+from ais_prompt.regression.runs import StoredRun, read_stored_run
 from ais_prompt.regression.scored_task import ScoredTask
 from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
 
@@ -105,7 +105,7 @@ def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
         ConfigError: there is neither such a file nor such a run, or the run is no evidence.
         StoreError: it cannot be read.
     """
-    return read_baseline(Path(name)) if Path(name).is_file() else make_baseline(open_run(name, work_dir))
+    return read_baseline(Path(name)) if Path(name).is_file() else make_baseline(read_stored_run(name, work_dir))
 
 
 def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: float = LEVEL) -> list[Verdict]:

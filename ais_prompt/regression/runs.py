@@ -53,7 +53,7 @@ class RunComparison(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def open_run(run: str, work_dir: str | None = None) -> StoredRun:
+def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
     """A run by its path, name or time.
 
     Raises:

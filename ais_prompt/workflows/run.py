@@ -66,7 +66,7 @@ class RunResult(Struct, frozen=True):
     isolation: Mapping[str, str] = field(default_factory=dict)
 
 
-def open_run(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
+def open_run_folder(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
     """See whether the models can be used at all, and find or make the run folder.
 
     Args:
@@ -99,7 +99,7 @@ def run(
 
     Args:
         spec: a checked config.
-        folder: from `open_run`.
+        folder: from `open_run_folder`.
         mode: everything, only inference, only scoring, or only the summary.
         command: the command line without secrets, for the record.
         warnings: of the prompts, to be said before anything is asked.

@@ -186,10 +186,10 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
         reused = None
         if member == "preflight":  # a model that says of itself that it cannot be used
             with pytest.raises(AisPromptError) as caught:
-                pipeline.open_run(spec)
+                pipeline.open_run_folder(spec)
             assert "breakable.py" in caught.value.where
         else:
-            reused = pipeline.open_run(spec)
+            reused = pipeline.open_run_folder(spec)
             look_at(pipeline.run(spec, reused), member)
         if reused is not None:
             run_command("compare", str(reused.root), str(reused.root))
@@ -213,7 +213,7 @@ def look_at(result: RunResult, member: str) -> None:
 
 def goes_on(spec: RunSpec, folder: RunFolder | None) -> None:
     """With the part repaired, `-r` brings the run to its end."""
-    again = folder or pipeline.open_run(spec)
+    again = folder or pipeline.open_run_folder(spec)
     result = pipeline.run(spec, again)
     assert not [outcome.error for outcome in result.outcomes if outcome.error]
     assert result.failed == 0
