@@ -31,12 +31,12 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
     nor --check needs weights or a server.
     """
     from ais_prompt.plan.source import checked
-    from ais_prompt.prompt_locks.lock import find_drift, lock_path
+    from ais_prompt.prompt_locks.lock import find_drift, prompt_lock_path
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")
     spec, _ = checked(source(**options, allow_code_execution="unsafe"))  # nothing is executed here
-    path = lock_path(spec, lock_file, options["config"])
+    path = prompt_lock_path(spec, lock_file, options["config"])
     command = lock_command(options, lock_file)
     if not check:
         _write(spec, path, command)
@@ -61,9 +61,9 @@ def tell_drift(path: Path, command: str) -> None:
 
 def _write(spec: RunSpec, path: Path, command: str) -> None:
     from ais_prompt.prompt_locks.file import write_prompt_lock
-    from ais_prompt.prompt_locks.lock import make_lock
+    from ais_prompt.prompt_locks.lock import make_prompt_lock
 
-    made = make_lock(spec)
+    made = make_prompt_lock(spec)
     write_prompt_lock(path, made)
     prompts = sum(len(digests) for task in made.tasks for digests in task.digests.values())
     tasks = len(made.tasks)

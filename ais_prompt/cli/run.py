@@ -96,9 +96,9 @@ def run(
 
 def _is_locked(spec: RunSpec, lock_file: str | None, options: dict[str, Any]) -> bool:
     """Whether the prompts are those of the lock; if not, what changed is told."""
-    from ais_prompt.prompt_locks.lock import find_drift, lock_path
+    from ais_prompt.prompt_locks.lock import find_drift, prompt_lock_path
 
-    path = lock_path(spec, lock_file, options["config"])
+    path = prompt_lock_path(spec, lock_file, options["config"])
     drift = find_drift(spec, path)
     if drift.is_none:
         click.echo(f"The prompts are those of {path}", err=True)

@@ -25,7 +25,7 @@ _LONGEST_KEPT: Final = 20_000
 """Most characters of a sample's prompts that a lock holds in full: somebody is to read it."""
 
 
-def lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -> Path:
+def prompt_lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -> Path:
     """Where the lock of a config lies: where the user says, or else beside the config, ``eval.lock`` for ``eval.py``.
 
     The lock of a shipped config, or of one composed by ``--models`` and ``--datasets``, lies in the working directory.
@@ -44,7 +44,7 @@ def lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -> Path:
     return file.with_suffix(".lock") if is_users_own else Path(file.with_suffix(".lock").name)
 
 
-def make_lock(spec: RunSpec) -> PromptLock:
+def make_prompt_lock(spec: RunSpec) -> PromptLock:
     """Render all prompts of a config, and keep what a lock holds of them. It is for all questions, whatever is asked.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import Any
 from ais_prompt.store.disk import writing
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import safe_name
-from ais_prompt.store.lock import holding
+from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.utils.digest import digest
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def open_cache(folder: Path | None, identity: Mapping[str, Any], dataset_abbr: s
     with ExitStack() as stack:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            is_ours = stack.enter_context(holding(path.with_suffix(".lock")))
+            is_ours = stack.enter_context(try_file_lock(path.with_suffix(".lock")))
         if not is_ours:
             logger.warning("another run uses the cache %s: this one goes without it", path)
             yield None

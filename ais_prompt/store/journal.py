@@ -29,7 +29,7 @@ _SYNC_SECONDS = 1.0
 
 
 class Journal:
-    """Finished requests of one task. For one thread of one process (see `ais_prompt.store.lock`).
+    """Finished requests of one task. For one thread of one process (see `ais_prompt.store.writer_lock`).
 
     Attributes:
         path: the file.

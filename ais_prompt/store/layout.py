@@ -38,7 +38,7 @@ class RunFolder(Struct, frozen=True):
         return self.root / "run.json"
 
     @property
-    def lock_file(self) -> Path:
+    def writer_lock_file(self) -> Path:
         """Held by the process that writes this folder."""
         return self.root / ".lock"
 

@@ -30,10 +30,10 @@ from ais_prompt.scoring.score import isolation_of, score, stored_scores
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.lock import lock_run
 from ais_prompt.store.results import read_questions
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.store.session import recorded
+from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Gate, ModelSpec, RunSpec, Speed, TaskSpec
@@ -111,7 +111,7 @@ def run(
         Interrupted: stopped by Ctrl-C; everything so far is kept.
     """
     tasks = partition(spec)
-    with lock_run(folder), logging_to(folder.logs / "run.log"):
+    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         logger.info("session begins: %s", command)
         remove_leftovers(folder.root.rglob(".*.tmp"))
         if mode in ("all", "infer"):

@@ -16,9 +16,9 @@ from ais_prompt.plan.partition import partition
 from ais_prompt.plan.source import Source, checked_for_scoring
 from ais_prompt.scoring.foreign_answers import match, predictions, read_answers
 from ais_prompt.store.layout import RunFolder, create_run_folder
-from ais_prompt.store.lock import lock_run
 from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.run_record import RunRecord
+from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Prediction, RunSpec, SummarySpec, TaskFacts
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.text import listed
@@ -47,7 +47,7 @@ def open_foreign(file: Path, source: Source, dataset: str | None, command: str) 
     data = read_dataset(task.dataset)
     matched = match(read_answers(file), data.test)
     folder = create_run_folder(spec.work_dir, spec.name)
-    with lock_run(folder), logging_to(folder.logs / "run.log"):
+    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = RunRecord(folder, render_config(spec.resolved), command)
         failed: Counter[bool] = Counter()
         made = _counted(predictions(matched, data.test), failed)

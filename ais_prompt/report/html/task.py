@@ -24,7 +24,7 @@ class TaskSamples:
     """Gathers the samples of a task.
 
     Attributes:
-        facts: what they add up to.
+        totals: what they add up to.
     """
 
     def __init__(self, task: ShownTask, write: Callable[[str, dict[str, Any]], None]) -> None:
@@ -36,7 +36,7 @@ class TaskSamples:
                 and ``samples``, or ``table-N`` with the columns of some chunks, and in ``chunks`` how many samples each
                 of them holds. Both are counted from 0.
         """
-        self.facts = TaskTotals(task)
+        self.totals = TaskTotals(task)
         self._write = write
         self._chunks = self._tables = 0
         self._begin_chunk()
@@ -50,7 +50,7 @@ class TaskSamples:
         """
         detail = results.detail_of(prediction.sample_id)
         line = row(prediction, detail, results)
-        self.facts.add(line)
+        self.totals.add(line)
         for name, value in line.items():
             self._columns[name].append(value)
         self._predictions.append(prediction)

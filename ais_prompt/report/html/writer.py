@@ -44,8 +44,8 @@ def write_report(folder: RunFolder) -> None:
     # The overview comes first in the file but is known last, so the samples wait in a file that has no name.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
         tasks = enumerate(shown_tasks(folder, rows))
-        facts = [_write_samples(number, task, folder, samples) for number, task in tasks]
-        data = overview(folder, rows, facts)
+        totals = [_write_samples(number, task, folder, samples) for number, task in tasks]
+        data = overview(folder, rows, totals)
         title = f"{data['name']} {data['time']}"
         report.write(page_start(title, "report.html", SCRIPTS, data).encode())
         samples.seek(0)
@@ -73,10 +73,10 @@ def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: Bina
     samples = TaskSamples(task, write)
     try:
         results = results_of(task, folder)
-        samples.facts.sensitivity = sensitivity_of(task, folder)
+        samples.totals.sensitivity = sensitivity_of(task, folder)
         for prediction in read_predictions(folder.predictions(task.model, task.dataset)):
             samples.add(prediction, results)
     except AisPromptError as error:
-        samples.facts.trouble = str(error)
+        samples.totals.trouble = str(error)
     samples.end()
-    return samples.facts
+    return samples.totals

@@ -22,7 +22,7 @@ def test_the_files_of_a_run() -> None:
     assert folder.results("m", "d") == Path("run/results/m/d.json")
     assert (folder.config_file, folder.run_file) == (Path("run/config.py"), Path("run/run.json"))
     assert (folder.summary_dir, folder.report) == (Path("run/summary"), Path("run/report.html"))
-    assert (folder.logs, folder.lock_file) == (Path("run/logs"), Path("run/.lock"))
+    assert (folder.logs, folder.writer_lock_file) == (Path("run/logs"), Path("run/.lock"))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ _REFUSED: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.E
 
 
 @contextmanager
-def holding(path: Path) -> Iterator[bool]:
+def try_file_lock(path: Path) -> Iterator[bool]:
     """Hold a lock file while the body runs, and yield True; yield False at once if it is held already.
 
     The file stays behind: if it were removed, a third process could lock a new file of the same name.
@@ -44,7 +44,7 @@ def holding(path: Path) -> Iterator[bool]:
 
 
 @contextmanager
-def lock_run(folder: RunFolder) -> Iterator[None]:
+def hold_writer_lock(folder: RunFolder) -> Iterator[None]:
     """Hold a run folder while the body runs.
 
     Raises:
@@ -52,10 +52,10 @@ def lock_run(folder: RunFolder) -> Iterator[None]:
         ConfigError: the folder cannot be written.
     """
     # Windows lets no other process read a locked file, so the holder is named in another one.
-    holder = folder.lock_file.with_name(".lock.holder")
+    holder = folder.writer_lock_file.with_name(".lock.holder")
     with ExitStack() as stack:
         try:
-            is_ours = stack.enter_context(holding(folder.lock_file))
+            is_ours = stack.enter_context(try_file_lock(folder.writer_lock_file))
         except OSError as error:
             raise _unlockable(folder, error) from error
         if not is_ours:
@@ -78,6 +78,6 @@ def _named(holder: Path) -> str:
 
 def _unlockable(folder: RunFolder, error: OSError) -> ConfigError | StoreError:
     if error.errno not in _REFUSED:
-        return unwritable(folder.lock_file, error)
+        return unwritable(folder.writer_lock_file, error)
     what = f"the run folder cannot be written: {error.strerror}"
     return ConfigError(what, where=str(folder.root), fix="choose another place with -w DIR")

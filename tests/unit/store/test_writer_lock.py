@@ -13,15 +13,15 @@ import pytest
 import ais_prompt
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.lock import lock_run
+from ais_prompt.store.writer_lock import hold_writer_lock
 
 HOLDS = """
 import sys
 from pathlib import Path
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.lock import lock_run
+from ais_prompt.store.writer_lock import hold_writer_lock
 
-with lock_run(RunFolder(Path(sys.argv[1]))):
+with hold_writer_lock(RunFolder(Path(sys.argv[1]))):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -40,44 +40,47 @@ def held_by_another(folder: Path) -> Iterator[subprocess.Popen[str]]:
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     with held_by_another(tmp_path) as other:
-        with pytest.raises(StoreError, match=f"PID {other.pid} ") as caught, lock_run(folder):
+        with pytest.raises(StoreError, match=f"PID {other.pid} ") as caught, hold_writer_lock(folder):
             pass
         assert caught.value.where == str(tmp_path)
     assert other.returncode == 0
-    with lock_run(folder):
-        assert folder.lock_file.with_name(".lock.holder").read_text() == f"{os.getpid()}\n"
+    with hold_writer_lock(folder):
+        assert folder.writer_lock_file.with_name(".lock.holder").read_text() == f"{os.getpid()}\n"
 
 
 def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
     with held_by_another(tmp_path) as other:
         other.kill()
-    with lock_run(RunFolder(tmp_path)):
+    with hold_writer_lock(RunFolder(tmp_path)):
         pass
 
 
 def test_a_fault_frees_the_folder(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    with pytest.raises(ZeroDivisionError), lock_run(folder):
+    with pytest.raises(ZeroDivisionError), hold_writer_lock(folder):
         raise ZeroDivisionError
-    with lock_run(folder):
+    with hold_writer_lock(folder):
         pass
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be written: No such file"), lock_run(RunFolder(tmp_path / "none")):
+    with (
+        pytest.raises(ConfigError, match="cannot be written: No such file"),
+        hold_writer_lock(RunFolder(tmp_path / "none")),
+    ):
         pass
 
 
 def test_neither_the_holder_nor_its_name_is_lost_to_one_that_tries(tmp_path: Path) -> None:
     with held_by_another(tmp_path) as other:
         for _ in range(2):
-            with pytest.raises(StoreError, match=f"PID {other.pid} "), lock_run(RunFolder(tmp_path)):
+            with pytest.raises(StoreError, match=f"PID {other.pid} "), hold_writer_lock(RunFolder(tmp_path)):
                 pass
 
 
 def test_one_process_cannot_take_a_folder_twice(tmp_path: Path) -> None:
-    with lock_run(RunFolder(tmp_path)), pytest.raises(StoreError, match=f"PID {os.getpid()} "):  # noqa: SIM117
-        with lock_run(RunFolder(tmp_path)):
+    with hold_writer_lock(RunFolder(tmp_path)), pytest.raises(StoreError, match=f"PID {os.getpid()} "):  # noqa: SIM117
+        with hold_writer_lock(RunFolder(tmp_path)):
             pass
 
 
