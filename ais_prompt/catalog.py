@@ -114,7 +114,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
 PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
     "models": tuple(
         f"ais_prompt.models.base.{name}"
-        for name in ("Model", "TokenizingModel", "MediaModel", "BatchModel", "ScoringModel", "AsyncModel")
+        for name in ("Model", "TokenizingModel", "MediaModel", "BatchModel", "LikelihoodModel", "AsyncModel")
     ),
     "transports": ("ais_prompt.models.transport.base.Transport",),
     "readers": ("ais_prompt.readers.base.Reader",),

@@ -20,7 +20,7 @@ from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import import_dotted
 from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
-from ais_prompt.types import Completion, Likelihood, Request, SampleScore, Scoring
+from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
 from ais_prompt.utils.shapes import members
 
 
@@ -110,10 +110,10 @@ class BatchScores(ScriptedModel):
         """Four, whatever is asked."""
         return [Completion("4", "stop") for _ in requests]
 
-    def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+    def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
         """Each text is as likely as it is short."""
         for number, request in enumerate(requests):
-            assert isinstance(request.decoding, Scoring)
+            assert isinstance(request.decoding, LikelihoodQuery)
             length = len(str(request.prompt))
             yield number, Completion(likelihood=Likelihood(float(length), 1, 1, length))
 

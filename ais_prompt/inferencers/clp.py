@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ais_prompt.errors import DataError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.types import Prediction, Request, Sample, Scoring
+from ais_prompt.types import LikelihoodQuery, Prediction, Request, Sample
 
 CHOICES_COLUMN = "choices"
 
@@ -34,7 +34,7 @@ class CLPInferencer:
         """Ask once for all choices."""
         choices = self.choices or _choices_of(context.samples[0])
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
-        [completion] = yield [Request(sample.id, prompt, Scoring(choices=choices))]
+        [completion] = yield [Request(sample.id, prompt, LikelihoodQuery(choices=choices))]
         log_probs = completion.likelihood.choices if completion.likelihood else ()
         probabilities = _softmax(log_probs)
         found = zip(choices, log_probs, probabilities, strict=False)

@@ -15,8 +15,8 @@ from ais_prompt.errors import AisPromptError, ModelError, PartError
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.running_conversation import RunningConversation
 from ais_prompt.inferencers.secrets import without_secrets
-from ais_prompt.models.base import AsyncModel, BatchModel, Model, ScoringModel
-from ais_prompt.types import Completion, Failure, Request, Scoring
+from ais_prompt.models.base import AsyncModel, BatchModel, LikelihoodModel, Model
+from ais_prompt.types import Completion, Failure, LikelihoodQuery, Request
 from ais_prompt.utils.garbage import fewer_collections
 
 logger = logging.getLogger(__name__)
@@ -164,14 +164,14 @@ def _answers(model: BatchModel, requests: Sequence[Request]) -> Iterator[tuple[i
 
 def _ask(model: BatchModel, requests: Sequence[Request]) -> Iterable[tuple[int, Completion]]:
     """Numbers of requests and their completions, in the order in which they are found."""
-    if not isinstance(requests[0].decoding, Scoring):
+    if not isinstance(requests[0].decoding, LikelihoodQuery):
         return enumerate(model.generate(requests))
-    if not isinstance(model, ScoringModel):
+    if not isinstance(model, LikelihoodModel):
         raise ModelError(
             f"{type(model).__name__} cannot tell how likely a text is",
             fix="use a model that can, or an inferencer that generates",
         )
-    return model.score(requests)
+    return model.log_likelihoods(requests)
 
 
 def _admit(
@@ -195,7 +195,7 @@ def _next_batch(window: Sequence[RunningConversation], size: int) -> list[tuple[
     the model may still have in memory what they have said; then long prompts, so that little is padded.
     """
     waiting = [(dialogue, request) for dialogue in window for request in dialogue.open_requests()]
-    to_score = [pair for pair in waiting if isinstance(pair[1].decoding, Scoring)]
+    to_score = [pair for pair in waiting if isinstance(pair[1].decoding, LikelihoodQuery)]
     if to_score:
         return to_score[: size * WINDOW]
     waiting.sort(key=lambda pair: (-pair[1].turn, -len(pair[1].prompt)))

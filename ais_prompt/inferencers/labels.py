@@ -10,7 +10,16 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.inferencers.base import InferenceContext, Preview
 from ais_prompt.prompts import Filled
-from ais_prompt.types import Completion, Likelihood, Prediction, Prompt, Request, Sample, Scoring, prompt_to_json
+from ais_prompt.types import (
+    Completion,
+    Likelihood,
+    LikelihoodQuery,
+    Prediction,
+    Prompt,
+    Request,
+    Sample,
+    prompt_to_json,
+)
 from ais_prompt.utils.text import listed
 
 Label = TypeVar("Label")
@@ -96,7 +105,7 @@ def previews(filled: Mapping[Any, Filled], context: InferenceContext) -> list[Pr
 
 def _scored_text(request: Request) -> Prompt:
     """The prompt and what it is continued with."""
-    if isinstance(request.prompt, str) and isinstance(request.decoding, Scoring):
+    if isinstance(request.prompt, str) and isinstance(request.decoding, LikelihoodQuery):
         return request.prompt + (request.decoding.continuation or "")
     return request.prompt
 

@@ -9,7 +9,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.labels import check_named, label_prompts, labels_of, likeliest, previews
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.types import Request, Sample, Scoring
+from ais_prompt.types import LikelihoodQuery, Request, Sample
 
 
 @INFERENCERS.register_module()
@@ -34,7 +34,7 @@ class LLInferencer:
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Ask how likely the continuation is after every label's prompt."""
-        scoring = Scoring(self._continuation(sample))
+        scoring = LikelihoodQuery(self._continuation(sample))
         prompts = label_prompts(labels_of(self.labels, context), sample, shots, context)
         asked = {
             label: [Request(sample.id, context.chat.render(filled, "ppl"), scoring)]

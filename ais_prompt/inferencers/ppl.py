@@ -17,7 +17,7 @@ from ais_prompt.inferencers.labels import (
     previews,
 )
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.types import Likelihood, Request, Sample, Scoring
+from ais_prompt.types import Likelihood, LikelihoodQuery, Request, Sample
 
 
 @INFERENCERS.register_module()
@@ -64,7 +64,7 @@ class PPLInferencer:
 
     def _plain(self, sample: Sample, shots: Sequence[Sample], label: Any, context: InferenceContext) -> list[Request]:
         prompt = context.chat.render(context.builder.labelled(sample, shots, label), "ppl")
-        return [Request(sample.id, prompt, Scoring())]
+        return [Request(sample.id, prompt, LikelihoodQuery())]
 
     def _normalizing(
         self, sample: Sample, shots: Sequence[Sample], label: Any, context: InferenceContext
@@ -82,7 +82,7 @@ class PPLInferencer:
                 fix="put '<S>' before the answer and give the template sep_token='<S>'",
             )
         before, _, answer = filled.partition(sep_token)
-        scoring = Scoring(answer.replace(sep_token, ""))
+        scoring = LikelihoodQuery(answer.replace(sep_token, ""))
         contexts = (before, self.normalizing_str or "")
         return [Request(sample.id, context.chat.render(text, "ppl"), scoring) for text in contexts]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.labels import Normalization, normalized
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.types import Prediction, Request, Sample, Scoring
+from ais_prompt.types import LikelihoodQuery, Prediction, Request, Sample
 
 
 @INFERENCERS.register_module()
@@ -32,7 +32,7 @@ class PPLOnlyInferencer:
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Ask once."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
-        [completion] = yield [Request(sample.id, prompt, Scoring())]
+        [completion] = yield [Request(sample.id, prompt, LikelihoodQuery())]
         likelihood = completion.likelihood
         return Prediction(
             sample_id=sample.id,

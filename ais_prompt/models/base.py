@@ -120,11 +120,11 @@ class BatchModel(Model, Protocol):
 
 
 @runtime_checkable
-class ScoringModel(Protocol):
+class LikelihoodModel(Protocol):
     """A batch model that can also tell how likely a text is. An async model does so in `AsyncModel.complete`."""
 
-    def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
-        """The likelihood of each request; every ``decoding`` is a `Scoring`.
+    def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+        """The likelihood of each request; every ``decoding`` is a `LikelihoodQuery`.
 
         There may be any number of requests: the model makes batches of them as it likes, and what their prompts have
         in common is to be computed once. Failures are returned, not raised.
@@ -154,7 +154,7 @@ class AsyncModel(Model, Protocol):
     async def complete(self, request: Request) -> Completion:
         """The answer to one request, retries included. Failures are returned, not raised.
 
-        A request whose ``decoding`` is a `Scoring` is answered with a likelihood.
+        A request whose ``decoding`` is a `LikelihoodQuery` is answered with a likelihood.
 
         Raises:
             ModelError: it cannot be used for such requests, such as a server that cannot score texts.

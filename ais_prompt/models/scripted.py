@@ -26,9 +26,9 @@ from ais_prompt.types import (
     Decoding,
     Failure,
     FinishReason,
+    LikelihoodQuery,
     Prompt,
     Request,
-    Scoring,
     Usage,
 )
 
@@ -142,8 +142,8 @@ class ScriptedModel:
         """The scripted answer, cut at stop texts and ``max_out_len``, the scripted likelihood, or the failure."""
         if failure := refuse_too_long(self.count_tokens(request.prompt), self.max_seq_len):
             return Completion(failure=failure)
-        if isinstance(request.decoding, Scoring):
-            scripted = self._likelihoods.score(_whole_text(request.prompt), request.decoding)
+        if isinstance(request.decoding, LikelihoodQuery):
+            scripted = self._likelihoods.log_likelihood(_whole_text(request.prompt), request.decoding)
         else:
             scripted = self._scripted(request.prompt)
         await asyncio.sleep(self.delay)
@@ -153,7 +153,7 @@ class ScriptedModel:
         if self.fail_after is not None and self._answered >= self.fail_after:
             return _OUTAGE
         self._answered += 1
-        if scripted.failure or isinstance(request.decoding, Scoring):
+        if scripted.failure or isinstance(request.decoding, LikelihoodQuery):
             return scripted
         generated = _generate(scripted, request.decoding)
         usage = Usage(self.count_tokens(request.prompt), len(generated.text.split()))

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.likelihood import NO_TOKENS, scored
-from ais_prompt.types import Completion, Failure, Likelihood, Scoring, Usage
+from ais_prompt.types import Completion, Failure, Likelihood, LikelihoodQuery, Usage
 
 Surprise: TypeAlias = "float | str"
 """Negative log-likelihood of each token in nats, or the kind of a failure."""
@@ -34,7 +34,7 @@ class ScriptedLikelihoods:
         except re.error as error:
             raise ConfigError(f"likelihoods has {error.pattern!r}, which is no regular expression: {error}") from None
 
-    def score(self, prompt: str, scoring: Scoring) -> Completion:
+    def log_likelihood(self, prompt: str, scoring: LikelihoodQuery) -> Completion:
         """The likelihood of the prompt or of its continuation, or the log-probabilities of the choices."""
         if scoring.choices:
             return self._choices(prompt, scoring.choices)

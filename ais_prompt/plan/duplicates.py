@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from msgspec.structs import replace
 
 from ais_prompt.inferencers import Conversation
-from ais_prompt.types import Request, Scoring, prompt_to_json
+from ais_prompt.types import LikelihoodQuery, Request, prompt_to_json
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.occurrences import Occurrences
 
@@ -37,7 +37,7 @@ def numbered(conversation: Conversation, openings: Occurrences) -> Conversation:
 def _opening(asked: Sequence[Request]) -> Hashable:
     """The prompts of the first requests, and the texts that are scored after them."""
     prompts = tuple(
-        (request.prompt, request.decoding) if isinstance(request.decoding, Scoring) else request.prompt
+        (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
         for request in asked
     )
     try:

@@ -5,7 +5,7 @@ from ais_prompt.types.completion import Completion, Failure, FinishReason, Likel
 from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
 from ais_prompt.types.prompt import ChatMessage, Content, Prompt, Prompts, prompt_from_json, prompt_to_json
-from ais_prompt.types.request import Decoding, Request, Scoring
+from ais_prompt.types.request import Decoding, LikelihoodQuery, Request
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
 from ais_prompt.types.score import REFUSAL, STATUSES, SampleScore, Score, Spread, Status
@@ -44,6 +44,7 @@ __all__ = [
     "InferSpec",
     "JudgeSpec",
     "Likelihood",
+    "LikelihoodQuery",
     "ModelSpec",
     "PartSpec",
     "Prediction",
@@ -56,7 +57,6 @@ __all__ = [
     "Sample",
     "SampleScore",
     "Score",
-    "Scoring",
     "Speed",
     "Spread",
     "Status",

@@ -33,7 +33,7 @@ class Decoding(Struct, frozen=True):
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Scoring(Struct, frozen=True):
+class LikelihoodQuery(Struct, frozen=True):
     """How likely a text is to a model; nothing is generated.
 
     Attributes:
@@ -61,7 +61,7 @@ class Request(Struct, frozen=True):
 
     sample_id: str
     prompt: Prompt
-    decoding: Decoding | Scoring
+    decoding: Decoding | LikelihoodQuery
     turn: int = 0
     repeat: int = 0
     duplicate: int = 0

@@ -13,21 +13,21 @@ from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
-from ais_prompt.types import ChatMessage, Completion, Request, Scoring, prompt_to_json
+from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Request, prompt_to_json
 from tests.e2e.project import Project, read_lines
 from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
 
 DEMO = ROOT / "configs" / "data" / "demo_model"
 TEXTS = [
-    ("Question: 1+2=?\nAnswer: 3", Scoring()),
-    ("Question: 1+2=?\nAnswer:", Scoring(" 3")),
-    ("x é", Scoring("é中")),
-    ("", Scoring("Answer: 3")),
-    ("a", Scoring("")),
-    ("Quest", Scoring("ion")),
-    ("Question: 1+2=?\nAnswer: ", Scoring(choices=("3", "4", "5", "Q", "z"))),
-    ("Question: 1+2=?\nAnswer:", Scoring(choices=(" 3", " 4"))),
+    ("Question: 1+2=?\nAnswer: 3", LikelihoodQuery()),
+    ("Question: 1+2=?\nAnswer:", LikelihoodQuery(" 3")),
+    ("x é", LikelihoodQuery("é中")),
+    ("", LikelihoodQuery("Answer: 3")),
+    ("a", LikelihoodQuery("")),
+    ("Quest", LikelihoodQuery("ion")),
+    ("Question: 1+2=?\nAnswer: ", LikelihoodQuery(choices=("3", "4", "5", "Q", "z"))),
+    ("Question: 1+2=?\nAnswer:", LikelihoodQuery(choices=(" 3", " 4"))),
 ]
 SERVED = """\"\"\"The demo model behind a server.\"\"\"
 
@@ -85,7 +85,7 @@ def test_continuations_and_choices_are_scored_as_in_this_process(demo_server: Mo
     demo_server.follow()
     asked = [Request(str(number), *text) for number, text in enumerate(TEXTS)]
     model = OpenAICompletionModel("demo", demo_server.base_url, api_key=None, logprobs_via=via)
-    local = dict(HuggingFaceBaseModel(str(DEMO)).score(asked))
+    local = dict(HuggingFaceBaseModel(str(DEMO)).log_likelihoods(asked))
     for number, there in enumerate(asyncio.run(complete(model, asked))):
         here = local[number]
         assert here.failure == there.failure
@@ -101,9 +101,9 @@ def test_messages_are_scored_as_in_this_process(demo_server: MockServer) -> None
     local = HuggingFaceChatModel(str(DEMO))
     messages = (ChatMessage("user", "1+2=?"), ChatMessage("assistant", "3"))
     text = local.tokenizer().apply_chat_template(prompt_to_json(messages), tokenize=False)
-    [(_, here)] = local.score([Request("s", text, Scoring())])
+    [(_, here)] = local.log_likelihoods([Request("s", text, LikelihoodQuery())])
     model = OpenAIChatModel("demo", demo_server.base_url, api_key=None)
-    [there] = asyncio.run(complete(model, [Request("s", messages, Scoring())]))
+    [there] = asyncio.run(complete(model, [Request("s", messages, LikelihoodQuery())]))
     assert here.likelihood is not None
     assert there.likelihood is not None
     assert there.likelihood.nll == pytest.approx(here.likelihood.nll, rel=1e-4)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ais_prompt.models.identity import address_of, cache_identity, full_identity
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel
 from ais_prompt.store import RequestKeys
-from ais_prompt.types import ChatMessage, Decoding, Request, Scoring
+from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request
 
 texts = st.text(max_size=6)
 messages = st.lists(st.builds(ChatMessage, texts, texts), min_size=1, max_size=3).map(tuple)
@@ -23,7 +23,7 @@ decodings = st.builds(
     stop=st.lists(texts, max_size=1).map(tuple),
     seed=st.none() | st.integers(0, 2),
     extra=st.dictionaries(st.sampled_from(["top_k", "tools"]), st.integers(0, 2), max_size=1),
-) | st.builds(Scoring, st.none() | texts)
+) | st.builds(LikelihoodQuery, st.none() | texts)
 small = st.integers(0, 2)
 requests = st.builds(Request, texts, prompts, decodings, turn=small, repeat=small, duplicate=small)
 ways = st.fixed_dictionaries(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.models.huggingface.scoring import Row, scoring_row
 from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, whole
-from ais_prompt.types import Completion, Failure, Scoring
+from ais_prompt.types import Completion, Failure, LikelihoodQuery
 from tools.mock_scoring import LetterModel
 
 MODEL = LetterModel()
@@ -21,7 +21,7 @@ def encode(text: str) -> list[int]:
     return [token.id for token in MODEL.read(text)]
 
 
-def local(prompt: str, scoring: Scoring) -> Completion:
+def local(prompt: str, scoring: LikelihoodQuery) -> Completion:
     """As it is computed in this process; the numbers are looked up by the place of a token."""
     row = scoring_row(prompt, scoring, None, encode)
     if isinstance(row, Failure):
@@ -50,7 +50,7 @@ def assert_same(found: Completion, wanted: Completion) -> None:
 
 @given(texts, st.booleans())
 def test_a_whole_text(text: str, by_id: bool) -> None:
-    assert_same(whole(text, told(text, by_id)), local(text, Scoring()))
+    assert_same(whole(text, told(text, by_id)), local(text, LikelihoodQuery()))
 
 
 @given(texts, texts, st.booleans())
@@ -58,4 +58,4 @@ def test_a_continuation(prompt: str, text: str, by_id: bool) -> None:
     before = told(prompt, by_id) if prompt else EMPTY
     # An id that is not told cannot be seen to change.
     assume(not by_id or encode(prompt)[:1] == encode(prompt + text)[: min(len(encode(prompt)), 1)])
-    assert_same(continuation(text, before, told(prompt + text, by_id)), local(prompt, Scoring(text)))
+    assert_same(continuation(text, before, told(prompt + text, by_id)), local(prompt, LikelihoodQuery(text)))

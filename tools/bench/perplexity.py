@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from ais_prompt.inferencers.drive import WINDOW
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
-from ais_prompt.types import Request, Scoring
+from ais_prompt.types import LikelihoodQuery, Request
 from ais_prompt.utils.jsonl import decode
 from tools.bench.local_models import (
     DATA,
@@ -51,7 +51,7 @@ def requests(samples: int, shots: int = 5) -> list[Request]:
     )
     context = "".join(_text(row, row["answer"]) + "\n" for row in train[:shots])
     return [
-        Request(str(number), context + _text(row, label), Scoring())
+        Request(str(number), context + _text(row, label), LikelihoodQuery())
         for number, row in enumerate(test[:samples])
         for label in LABELS
     ]
@@ -67,7 +67,7 @@ def measure(path: str, way: str, samples: int, batch_size: int, rounds: int) -> 
     model = HuggingFaceBaseModel(path, batch_size=batch_size, prefix_cache_tokens=cache_tokens)
     asked = requests(samples)
     model.load()
-    list(model.score(asked[: len(LABELS)]))
+    list(model.log_likelihoods(asked[: len(LABELS)]))
     forget_peak()
     loaded = held_mib()
     # What the driver asks for at once; or the labels of one sample.
@@ -76,7 +76,7 @@ def measure(path: str, way: str, samples: int, batch_size: int, rounds: int) -> 
     for _ in range(rounds):
         started = process_time()
         parts = [asked[start : start + size] for start in range(0, len(asked), size)]
-        completions = [one for part in parts for _, one in sorted(model.score(part), key=itemgetter(0))]
+        completions = [one for part in parts for _, one in sorted(model.log_likelihoods(part), key=itemgetter(0))]
         seconds.append(process_time() - started)
         values = [one.likelihood.nll / one.likelihood.tokens for one in completions if one.likelihood]
     return {"seconds": min(seconds), "mib": peak_mib() - loaded, "values": values}

@@ -14,7 +14,7 @@ from ais_prompt.models.openai.scoring_wire import prompt_logprobs_scores
 from ais_prompt.models.openai.text_scores import whole
 from ais_prompt.plan.build import build_part, build_prompts, build_retriever
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.types import Completion, Likelihood, PartSpec, Prediction, Request, Scoring
+from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, PartSpec, Prediction, Request
 from tools.conformance_runner.case_data import dataset_spec, read_rows
 from tools.conformance_runner.case_model import STYLES
 from tools.conformance_runner.cases import Case
@@ -93,7 +93,7 @@ def _hold(conversation: Conversation, case: Case, row: int) -> _Asked:
 
 def _answer(case: Case, request: Request, number: int, row: int) -> Completion:
     """The recorded value: ``logits`` of the next token for each row, or ``scores`` for each label, row after row."""
-    if not isinstance(request.decoding, Scoring):
+    if not isinstance(request.decoding, LikelihoodQuery):
         return ANSWER
     if count := len(request.decoding.choices):
         return _completion(Likelihood(0.0, 0, 0, 0, tuple(case.data["logits"][row][:count])))
@@ -120,7 +120,8 @@ def _calls(case: Case, rows: Sequence[_Asked]) -> Iterator[dict[str, Any]]:
 def _call(case: Case, requests: Sequence[Request]) -> dict[str, Any]:
     prompts = [str(request.prompt) for request in requests]
     continuations = [
-        (request.decoding.continuation or "") if isinstance(request.decoding, Scoring) else "" for request in requests
+        (request.decoding.continuation or "") if isinstance(request.decoding, LikelihoodQuery) else ""
+        for request in requests
     ]
     if _kind(case) == "CLPInferencer":
         return {"logits_for": prompts}

@@ -25,7 +25,7 @@ from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags,
 from ais_prompt.models.tokens.count import refuse_too_long
 from ais_prompt.models.tokens.tokenizer import encode, load_tokenizer
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Completion, Decoding, Failure, Prompt, Request, Scoring
+from ais_prompt.types import Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.imports import require_installed
 from ais_prompt.utils.media import KINDS
@@ -213,7 +213,7 @@ class HuggingFaceBaseModel:
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
 
-    def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+    def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
         """Numbers of requests and the likelihoods of their texts, as they are found.
 
         What texts have in common at their beginning is computed once. Values in float32 do not depend on what else is
@@ -254,7 +254,7 @@ class HuggingFaceBaseModel:
     def _scoring_row(self, request: Request) -> Row | Failure:
         if not isinstance(request.prompt, str):
             return Failure("cannot_score", "the prompt has images or other media", fatal=True)
-        assert isinstance(request.decoding, Scoring)
+        assert isinstance(request.decoding, LikelihoodQuery)
         row = scoring_row(request.prompt, request.decoding, self.tokenizer(), self.encode)
         return row if isinstance(row, Failure) else self._refusal(row.tokens, 0 if row.is_choice else 1) or row
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ais_prompt.models.likelihood import NO_TOKENS, common_length, scored
 from ais_prompt.models.tokens.tokenizer import encode
-from ais_prompt.types import Completion, Failure, Likelihood, Scoring, Usage
+from ais_prompt.types import Completion, Failure, Likelihood, LikelihoodQuery, Usage
 
 Encode: TypeAlias = Callable[[str], list[int]]
 """A prompt to token ids, special tokens as the network is given them."""
@@ -45,7 +45,7 @@ class Row(Struct, frozen=True):
         return scored(Likelihood(nll, len(log_probs), self.all_tokens, self.bytes, merged=self.merged), usage, seconds)
 
 
-def scoring_row(prompt: str, scoring: Scoring, tokenizer: Any, encode_prompt: Encode) -> Row | Failure:
+def scoring_row(prompt: str, scoring: LikelihoodQuery, tokenizer: Any, encode_prompt: Encode) -> Row | Failure:
     """The row of a request, or why it cannot be scored.
 
     Args:

@@ -39,7 +39,7 @@ from ais_prompt.models.transport.credentials import (
     resolve_headers,
 )
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Activity, Completion, Decoding, Failure, Prompt, Request, Scoring
+from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 
 T = TypeVar("T")
 
@@ -260,7 +260,7 @@ class OpenAIModel:
         """
         if failure := self._refusal(request.prompt):
             return Completion(failure=failure)
-        if isinstance(request.decoding, Scoring):
+        if isinstance(request.decoding, LikelihoodQuery):
             return await _opened(self._scorer).complete(request.prompt, request.decoding)
         body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if self.traffic.tokens_per_minute else 0

@@ -18,7 +18,7 @@ from ais_prompt.models.openai.wire import CHAT, Endpoint, MaxTokensField
 from ais_prompt.models.tokens.count import estimate_tokens
 from ais_prompt.models.traffic.retry import Attempt, read_retry_after
 from ais_prompt.models.transport import Reply
-from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prompt, Scoring, Usage
+from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
 T = TypeVar("T")
 Post: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Reply | Failure]]
@@ -70,7 +70,7 @@ class OpenAIScorer:
         self._finding = asyncio.Lock()
         self._alone: dict[str, TextScores] = {}
 
-    async def complete(self, prompt: Prompt, scoring: Scoring) -> Completion:
+    async def complete(self, prompt: Prompt, scoring: LikelihoodQuery) -> Completion:
         """The likelihood of a prompt, of its continuation or of choices after it. Failures are returned, not raised.
 
         Raises:
@@ -91,7 +91,7 @@ class OpenAIScorer:
         """The first way that the server has, tried on a short text."""
         refusals: list[str] = []
         for way in self._ways:
-            failure = (await self._by(way, PROBE, Scoring())).failure
+            failure = (await self._by(way, PROBE, LikelihoodQuery())).failure
             if failure is None:
                 return way
             if failure.fatal or failure.kind in _UNREACHED:
@@ -105,7 +105,7 @@ class OpenAIScorer:
             fix="use a server that does, such as vLLM, a local model (HuggingFaceBaseModel), or GenInferencer",
         )
 
-    async def _by(self, way: Way, prompt: Prompt, scoring: Scoring) -> Completion:
+    async def _by(self, way: Way, prompt: Prompt, scoring: LikelihoodQuery) -> Completion:
         started = perf_counter()
         asking = _Asking(way)
         try:
@@ -114,7 +114,7 @@ class OpenAIScorer:
             completion = Completion(failure=error.failure)
         return replace(completion, seconds=perf_counter() - started, attempts=1 + asking.repeats)
 
-    async def _score(self, asking: _Asking, prompt: Prompt, scoring: Scoring) -> Completion:
+    async def _score(self, asking: _Asking, prompt: Prompt, scoring: LikelihoodQuery) -> Completion:
         if not isinstance(prompt, str):
             return await self._messages(asking, prompt)
         if scoring.choices:

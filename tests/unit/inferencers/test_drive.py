@@ -11,7 +11,7 @@ import pytest
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import Conversation, RunningConversation, drive
 from ais_prompt.models import ScriptedModel
-from ais_prompt.types import Completion, Decoding, Failure, Likelihood, Prediction, Request, Scoring
+from ais_prompt.types import Completion, Decoding, Failure, Likelihood, LikelihoodQuery, Prediction, Request
 
 DECODING = Decoding(max_out_len=8)
 
@@ -66,7 +66,7 @@ class Scores(Batches):
         super().__init__(batch_size)
         self.scored: list[list[str]] = []
 
-    def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+    def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
         texts = [str(request.prompt) for request in requests]
         self.scored.append(texts)
         for number in sorted(range(len(texts)), key=lambda number: texts[number]):
@@ -76,7 +76,7 @@ class Scores(Batches):
 
 def labelled(number: int) -> Conversation:
     """Scores three texts, then generates once."""
-    scores = yield [Request(str(number), f"{number} {label}", Scoring()) for label in ("a", "bb", "ccc")]
+    scores = yield [Request(str(number), f"{number} {label}", LikelihoodQuery()) for label in ("a", "bb", "ccc")]
     [completion] = yield [Request(str(number), "x", DECODING)]
     found = [score.likelihood.nll for score in scores if score.likelihood]
     return Prediction(str(number), number, "x", found, None, (*scores, completion))
@@ -135,8 +135,8 @@ def test_batches_are_full_and_hold_prompts_of_like_length() -> None:
 
 def test_a_score_is_recorded_before_the_next_one_is_computed() -> None:
     class Crashing(Scores):
-        def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
-            scores = super().score(requests)
+        def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+            scores = super().log_likelihoods(requests)
             yield from islice(scores, 4)
             raise KeyboardInterrupt
 
@@ -149,8 +149,8 @@ def test_a_score_is_recorded_before_the_next_one_is_computed() -> None:
 
 def test_a_model_that_leaves_requests_unanswered_is_an_error() -> None:
     class Lazy(Scores):
-        def score(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
-            return islice(super().score(requests), 4)
+        def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
+            return islice(super().log_likelihoods(requests), 4)
 
     with pytest.raises(ModelError, match="Lazy answered 4 of 9 requests"):
         outcome(Lazy(2), (RunningConversation(labelled(number), lambda _: None) for number in range(3)))

@@ -15,7 +15,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.registry import MODELS
-from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prompt, Request, Scoring, Usage
+from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request, Usage
 
 
 def ask(model: ScriptedModel, *prompts: Prompt, max_out_len: int | None = None, stop: tuple[str, ...] = ()) -> Any:
@@ -139,16 +139,16 @@ def test_a_wrong_script_is_refused(arguments: dict[str, Any], words: str) -> Non
         ScriptedModel(**arguments)
 
 
-def score(prompt: Prompt, scoring: Scoring, **script: Any) -> Completion:
+def score(prompt: Prompt, scoring: LikelihoodQuery, **script: Any) -> Completion:
     return asyncio.run(ScriptedModel(likelihoods=script.pop("likelihoods")).complete(Request("s", prompt, scoring)))
 
 
 def test_a_text_is_as_likely_as_the_first_expression_in_it_says() -> None:
     likelihoods = {"moon": 1.5, "": 3.0}
-    assert score("a full moon", Scoring(), likelihoods=likelihoods).likelihood == Likelihood(3.0, 2, 3, 11)
-    assert score("a full", Scoring(" moon"), likelihoods=likelihoods).likelihood == Likelihood(1.5, 1, 1, 5)
-    assert score(user("a full"), Scoring(), likelihoods=likelihoods).likelihood == Likelihood(9.0, 3, 4, 16)
-    found = score("a full ", Scoring(choices=("moon", "sun")), likelihoods=likelihoods).likelihood
+    assert score("a full moon", LikelihoodQuery(), likelihoods=likelihoods).likelihood == Likelihood(3.0, 2, 3, 11)
+    assert score("a full", LikelihoodQuery(" moon"), likelihoods=likelihoods).likelihood == Likelihood(1.5, 1, 1, 5)
+    assert score(user("a full"), LikelihoodQuery(), likelihoods=likelihoods).likelihood == Likelihood(9.0, 3, 4, 16)
+    found = score("a full ", LikelihoodQuery(choices=("moon", "sun")), likelihoods=likelihoods).likelihood
     assert found == Likelihood(0.0, 0, 0, 0, (-1.5, -3.0))
 
 
@@ -157,7 +157,7 @@ def test_a_text_is_as_likely_as_the_first_expression_in_it_says() -> None:
     [({}, "a moon", "cannot_score"), ({"": "timeout"}, "a moon", "timeout"), ({"": 1.0}, "moon", "no_tokens")],
 )
 def test_what_is_not_in_the_script_cannot_be_scored(likelihoods: dict[str, Any], text: str, kind: str) -> None:
-    failure = score(text, Scoring(), likelihoods=likelihoods).failure
+    failure = score(text, LikelihoodQuery(), likelihoods=likelihoods).failure
     assert failure is not None
     assert (failure.kind, failure.fatal) == (kind, kind == "cannot_score")
 

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from ais_prompt.inferencers import Conversation
 from ais_prompt.plan.duplicates import numbered
-from ais_prompt.types import ChatMessage, Completion, Decoding, Prediction, Prompt, Request, Scoring, prompt_to_json
+from ais_prompt.types import (
+    ChatMessage,
+    Completion,
+    Decoding,
+    LikelihoodQuery,
+    Prediction,
+    Prompt,
+    Request,
+    prompt_to_json,
+)
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.occurrences import Occurrences
 
@@ -19,7 +28,7 @@ prompts = texts | st.lists(st.builds(ChatMessage, st.just("user"), texts | parts
 
 
 def talk(prompt: Prompt, turns: int = 1, scored: str | None = None) -> Conversation:
-    decoding = Decoding(max_out_len=1) if scored is None else Scoring(scored)
+    decoding = Decoding(max_out_len=1) if scored is None else LikelihoodQuery(scored)
     for turn in range(turns):
         yield [Request("id", prompt, decoding, turn)]
     return Prediction("id", 0, prompt, "", None, ())

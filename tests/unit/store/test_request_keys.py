@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.types import ChatMessage, Decoding, Request, Scoring
+from ais_prompt.types import ChatMessage, Decoding, LikelihoodQuery, Request
 from ais_prompt.utils.digest import digest
 
 MESSAGES = (ChatMessage("user", "1+1="),)
@@ -21,7 +21,7 @@ decodings = st.one_of(
         stop=st.lists(texts, max_size=2).map(tuple),
         extra=st.dictionaries(texts, st.integers() | texts, max_size=2),
     ),
-    st.builds(Scoring, st.none() | texts, st.lists(texts, max_size=2).map(tuple)),
+    st.builds(LikelihoodQuery, st.none() | texts, st.lists(texts, max_size=2).map(tuple)),
 )
 prompts = texts | st.lists(st.builds(ChatMessage, texts, texts), max_size=2).map(tuple)
 numbers = st.integers(0, 9)

@@ -15,7 +15,7 @@ from ais_prompt.chat.media import note_files
 from ais_prompt.errors import PromptError
 from ais_prompt.models.base import MediaModel
 from ais_prompt.models.huggingface.model import HuggingFaceChatModel
-from ais_prompt.types import ChatMessage, Completion, Prompt, Request, Scoring
+from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, Request
 from tests.media import wav
 from tests.vision_model import image_bytes, save_audio_model, save_vision_model
 
@@ -141,7 +141,7 @@ def test_the_key_holds_the_digest_of_the_file(images: Path, tmp_path: Path) -> N
     contents = []
     for colour in ("red", "blue"):
         path.write_bytes(image_bytes(colour))
-        contents.append(Request("s", said("what", image(path)), Scoring()).content())
+        contents.append(Request("s", said("what", image(path)), LikelihoodQuery()).content())
     assert contents[0] != contents[1]
 
 
@@ -166,8 +166,8 @@ def test_a_prompt_that_is_too_long_fails_alone(vision: HuggingFaceChatModel, ima
 
 
 def test_prompts_with_media_have_no_likelihood(vision: HuggingFaceChatModel, images: Path) -> None:
-    request = Request("s", said("what", image(images / "red.png")), Scoring(choices=("a", "b")))
-    [(_, completion)] = vision.score([request])
+    request = Request("s", said("what", image(images / "red.png")), LikelihoodQuery(choices=("a", "b")))
+    [(_, completion)] = vision.log_likelihoods([request])
     assert completion.failure is not None
     assert completion.failure.kind == "cannot_score"
 

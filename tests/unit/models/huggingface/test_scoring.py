@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ais_prompt.models.huggingface.cache.prefixes as hf_prefixes
-from ais_prompt.models.base import ScoringModel
+from ais_prompt.models.base import LikelihoodModel
 from ais_prompt.models.huggingface.cache.prefixes import log_probs_of_tree
 from ais_prompt.models.huggingface.log_probs import log_probs_of_batch
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.models.huggingface.scorer import Scorer
 from ais_prompt.models.huggingface.scoring import Row
-from ais_prompt.types import Completion, Likelihood, Request, Scoring
+from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 
 WORDS = ["one plus two is three", "the world of numbers", "seven and eight make fifteen"] * 4
 VOCABULARY = 40
@@ -122,9 +122,9 @@ def in_order(found: Iterable[tuple[int, Any]]) -> list[Any]:
     return [answers[number] for number in range(len(answers))]
 
 
-def ask(model: HuggingFaceBaseModel, *asked: tuple[str, Scoring]) -> list[Completion]:
+def ask(model: HuggingFaceBaseModel, *asked: tuple[str, LikelihoodQuery]) -> list[Completion]:
     requests = [Request(str(number), prompt, scoring) for number, (prompt, scoring) in enumerate(asked)]
-    return in_order(model.score(requests))
+    return in_order(model.log_likelihoods(requests))
 
 
 def likelihoods(completions: Sequence[Completion]) -> list[Likelihood]:
@@ -223,13 +223,13 @@ def test_a_row_that_breaks_the_network_fails_alone(network: Any, caplog: pytest.
 
 
 def test_it_is_a_scoring_model(model: HuggingFaceBaseModel) -> None:
-    assert isinstance(model, ScoringModel)
+    assert isinstance(model, LikelihoodModel)
 
 
 def test_a_whole_prompt(model: HuggingFaceBaseModel) -> None:
     text = "one plus two é"
     tokens = model.encode(text)
-    [likelihood] = likelihoods(ask(model, (text, Scoring())))
+    [likelihood] = likelihoods(ask(model, (text, LikelihoodQuery())))
     model.load()
     assert likelihood.nll == pytest.approx(-sum(exact(model._network, tokens)), rel=1e-5)
     assert (likelihood.tokens, likelihood.all_tokens) == (len(tokens) - 1, len(tokens))
@@ -240,7 +240,7 @@ def test_a_continuation_counts_from_the_end_of_the_prompt(model: HuggingFaceBase
     prompt, more = "one plus two", " is three"
     [before], [both], [after] = (
         likelihoods(ask(model, asked))
-        for asked in [(prompt, Scoring()), (prompt + more, Scoring()), (prompt, Scoring(more))]
+        for asked in [(prompt, LikelihoodQuery()), (prompt + more, LikelihoodQuery()), (prompt, LikelihoodQuery(more))]
     )
     assert after.nll == pytest.approx(both.nll - before.nll, rel=1e-5)
     assert after.tokens == after.all_tokens == both.tokens - before.tokens
@@ -251,7 +251,8 @@ def test_a_continuation_counts_from_the_end_of_the_prompt(model: HuggingFaceBase
 def test_a_prompt_that_tokenizes_differently_when_it_is_continued(model: HuggingFaceBaseModel) -> None:
     """The blank at the end of the prompt becomes part of the word: it is scored with the word, and noted."""
     [joined], [apart] = (
-        likelihoods(ask(model, asked)) for asked in [("one ", Scoring("plus")), ("one", Scoring(" plus"))]
+        likelihoods(ask(model, asked))
+        for asked in [("one ", LikelihoodQuery("plus")), ("one", LikelihoodQuery(" plus"))]
     )
     assert joined.merged
     assert not apart.merged
@@ -260,7 +261,7 @@ def test_a_prompt_that_tokenizes_differently_when_it_is_continued(model: Hugging
 
 def test_choices_are_log_probabilities_after_the_prompt(model: HuggingFaceBaseModel) -> None:
     """Single letters are one token each."""
-    [found] = likelihoods(ask(model, ("one plus", Scoring(choices=("z", "y")))))
+    [found] = likelihoods(ask(model, ("one plus", LikelihoodQuery(choices=("z", "y")))))
     tokens = model.encode("one plus")
     for value, choice in zip(found.choices, "zy", strict=True):
         [token] = model.tokenizer()(choice, add_special_tokens=False)["input_ids"]
@@ -268,10 +269,14 @@ def test_choices_are_log_probabilities_after_the_prompt(model: HuggingFaceBaseMo
 
 
 ASKED = [
-    *[(f"{SHOTS}{question}", Scoring(f" {label}")) for question in ("one", "seven and") for label in ("two", "x", "é")],
-    *[(f"{SHOTS}the {word}", Scoring()) for word in ("world", "numbers of", "")],
-    ("x", Scoring()),
-    ("of", Scoring(choices=("a", "b"))),
+    *[
+        (f"{SHOTS}{question}", LikelihoodQuery(f" {label}"))
+        for question in ("one", "seven and")
+        for label in ("two", "x", "é")
+    ],
+    *[(f"{SHOTS}the {word}", LikelihoodQuery()) for word in ("world", "numbers of", "")],
+    ("x", LikelihoodQuery()),
+    ("of", LikelihoodQuery(choices=("a", "b"))),
 ]
 
 
@@ -291,12 +296,12 @@ def test_values_do_not_depend_on_batch_or_cache(
 def test_what_cannot_be_scored_is_a_failure_of_its_own(model: HuggingFaceBaseModel) -> None:
     completions = ask(
         model,
-        ("one", Scoring()),
-        ("", Scoring()),
-        ("one", Scoring("")),
-        ("one " * 200, Scoring()),
-        ("one", Scoring(" two" * 200)),
-        ("one", Scoring(choices=("a", "a longer one"))),
+        ("one", LikelihoodQuery()),
+        ("", LikelihoodQuery()),
+        ("one", LikelihoodQuery("")),
+        ("one " * 200, LikelihoodQuery()),
+        ("one", LikelihoodQuery(" two" * 200)),
+        ("one", LikelihoodQuery(choices=("a", "a longer one"))),
     )
     kinds = [completion.failure.kind if completion.failure else None for completion in completions]
     assert kinds == [None, "no_tokens", "no_tokens", "too_long", "too_long", "long_choice"]
@@ -310,7 +315,9 @@ def test_without_bos_the_first_token_of_the_text_is_the_one_that_is_not_scored(f
     words.save_pretrained(tmp_path)
     model = HuggingFaceBaseModel(str(tmp_path))
     assert model.tokenizer().bos_token is None
-    whole_text, single, after = ask(model, ("one plus", Scoring()), ("one", Scoring()), ("", Scoring("one plus")))
+    whole_text, single, after = ask(
+        model, ("one plus", LikelihoodQuery()), ("one", LikelihoodQuery()), ("", LikelihoodQuery("one plus"))
+    )
     tokens = model.encode("one plus")
     assert likelihoods([whole_text])[0].nll == pytest.approx(-sum(exact(model._network, tokens)), rel=1e-5)
     assert single.failure is not None
@@ -321,15 +328,15 @@ def test_without_bos_the_first_token_of_the_text_is_the_one_that_is_not_scored(f
 def test_a_text_as_long_as_the_model_allows_is_scored(model: HuggingFaceBaseModel) -> None:
     text = "x" * 127  # and <s>: 128 tokens
     assert model.count_tokens(text) == 128
-    assert likelihoods(ask(model, (text, Scoring())))[0].tokens == 127
-    assert ask(model, (text + "x", Scoring()))[0].failure is not None
+    assert likelihoods(ask(model, (text, LikelihoodQuery())))[0].tokens == 127
+    assert ask(model, (text + "x", LikelihoodQuery()))[0].failure is not None
 
 
 def test_a_network_that_computes_nan_gives_failures(folder: Path) -> None:
     broken = HuggingFaceBaseModel(str(folder))
     broken.load()
     broken._network.lm_head.weight.data.fill_(float("nan"))
-    [completion] = ask(broken, ("one plus", Scoring()))
+    [completion] = ask(broken, ("one plus", LikelihoodQuery()))
     assert completion.failure is not None
     assert completion.failure.kind == "not_a_number"
 

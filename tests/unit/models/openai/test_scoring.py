@@ -14,7 +14,7 @@ from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.openai.scoring import PROBE, REMEMBERED
 from ais_prompt.models.traffic.retry import Backoff
-from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Prompt, Request, Scoring
+from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request
 from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
 
@@ -55,7 +55,7 @@ def in_a_hurry(model: OpenAIModel) -> OpenAIModel:
     return model
 
 
-async def asked(model: OpenAIModel, *texts: tuple[Prompt, Scoring]) -> list[Completion]:
+async def asked(model: OpenAIModel, *texts: tuple[Prompt, LikelihoodQuery]) -> list[Completion]:
     await model.open()
     try:
         return await asyncio.gather(*(model.complete(Request("s", *text)) for text in texts))
@@ -64,7 +64,7 @@ async def asked(model: OpenAIModel, *texts: tuple[Prompt, Scoring]) -> list[Comp
 
 
 def score(model: OpenAIModel, prompt: Prompt, **scoring: Any) -> Completion:
-    [completion] = asyncio.run(asked(model, (prompt, Scoring(**scoring))))
+    [completion] = asyncio.run(asked(model, (prompt, LikelihoodQuery(**scoring))))
     return completion
 
 
@@ -114,7 +114,7 @@ def test_a_prompt_is_asked_about_once_for_all_its_continuations(server: MockServ
     async def one_after_the_other(model: OpenAIModel, prompts: list[str]) -> list[Completion]:
         await model.open()
         try:
-            return [await model.complete(Request("s", prompt, Scoring(" so"))) for prompt in prompts]
+            return [await model.complete(Request("s", prompt, LikelihoodQuery(" so"))) for prompt in prompts]
         finally:
             await model.aclose()
 
@@ -130,7 +130,7 @@ def test_a_prompt_is_asked_about_once_for_all_its_continuations(server: MockServ
 @pytest.mark.parametrize("via", WAYS)
 def test_what_has_no_tokens_is_not_asked(server: MockServer, via: Any) -> None:
     model = completions(server, logprobs_via=via)
-    for prompt, scoring in [("", Scoring()), ("Is", Scoring("")), ("", Scoring(""))]:
+    for prompt, scoring in [("", LikelihoodQuery()), ("Is", LikelihoodQuery("")), ("", LikelihoodQuery(""))]:
         [completion] = asyncio.run(asked(model, (prompt, scoring)))
         assert completion.failure is not None
         assert completion.failure.kind == "no_tokens"
@@ -139,7 +139,7 @@ def test_what_has_no_tokens_is_not_asked(server: MockServer, via: Any) -> None:
 
 
 def test_the_way_is_found_out_once(server: MockServer) -> None:
-    texts = [(f"Is it {number}?", Scoring()) for number in range(8)]
+    texts = [(f"Is it {number}?", LikelihoodQuery()) for number in range(8)]
     found = asyncio.run(asked(completions(server), *texts))
     assert [answer.likelihood.nll for answer in found if answer.likelihood] == [
         pytest.approx(nll(text)) for text, _ in texts
@@ -229,7 +229,7 @@ def test_what_fails_in_passing_is_asked_again(server: MockServer) -> None:
 def test_every_request_of_a_text_keeps_to_the_rate(server: MockServer) -> None:
     model = completions(server, request_rate=20.0)
     started = time.monotonic()
-    found = asyncio.run(asked(model, ("Is it", Scoring(" so")), ("It is", Scoring(" so"))))
+    found = asyncio.run(asked(model, ("Is it", LikelihoodQuery(" so")), ("It is", LikelihoodQuery(" so"))))
     assert all(completion.likelihood for completion in found)
     assert server.stats()["requests"] == 5
     assert time.monotonic() - started > 4 / 20.0
@@ -247,7 +247,9 @@ def test_what_fails_for_good_is_a_failure_of_one_text(server: MockServer) -> Non
     server.follow(
         {"text": "long", "status": 400, "body": {"error": {"message": "maximum context length is 4 {authorization}"}}}
     )
-    bad, good = asyncio.run(asked(completions(server), ("It is long", Scoring()), ("It is so", Scoring())))
+    bad, good = asyncio.run(
+        asked(completions(server), ("It is long", LikelihoodQuery()), ("It is so", LikelihoodQuery()))
+    )
     assert bad.failure == Failure("too_long", f"maximum context length is 4 Bearer *** ({server.base_url}/completions)")
     assert good.likelihood is not None
 
@@ -334,4 +336,4 @@ def test_what_cannot_be_scored_by_its_kind(server: MockServer) -> None:
 def test_a_model_that_was_not_opened() -> None:
     model = OpenAICompletionModel("mock", "http://127.0.0.1:9/v1")
     with pytest.raises(ModelError, match="before it was opened"):
-        asyncio.run(model.complete(Request("s", "Is it so?", Scoring())))
+        asyncio.run(model.complete(Request("s", "Is it so?", LikelihoodQuery())))

@@ -13,7 +13,7 @@ import pytest
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.traffic.retry import Backoff
-from ais_prompt.types import Completion, Request, Scoring
+from ais_prompt.types import Completion, LikelihoodQuery, Request
 from tests.servers import MockServer, mock_server
 
 KEY = "0123456789abcdef-azure-key"
@@ -77,7 +77,7 @@ def test_azure_with_a_key(server: MockServer, monkeypatch: pytest.MonkeyPatch, k
 
 def test_azure_can_score_texts(server: MockServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
-    assert ask(azure(server, OpenAICompletionModel), Scoring()).likelihood
+    assert ask(azure(server, OpenAICompletionModel), LikelihoodQuery()).likelihood
 
 
 @pytest.mark.parametrize("function", ["token", "token_later"])
