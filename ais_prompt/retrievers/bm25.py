@@ -1,11 +1,11 @@
-"""The in-context examples that share the most telling words with the question."""
+"""Choose the in-context examples that share rare words with the question: Okapi BM25."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
-from typing import Any
+from math import log
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,21 @@ from ais_prompt.retrievers.texts import RetrievalText
 from ais_prompt.types import Sample
 from ais_prompt.utils.imports import require, require_installed
 
+K1: Final = 1.5
+"""How much further occurrences of a word add: the higher, the later they stop to count."""
+B: Final = 0.75
+"""How far long documents are held against short ones: 0 not at all, 1 in proportion to their length."""
+EPSILON: Final = 0.25
+"""Floor of the inverse document frequency, as a share of the mean over all words."""
+
 
 @RETRIEVERS.register_module()
 class BM25Retriever:
-    """Shows the train rows with the highest BM25 score for the question, best first.
+    """Choose the train rows with the highest BM25 score for the question, best first.
 
     As in OpenCompass: Okapi BM25 with the constants of ``rank_bm25``, over the words of nltk's tokenizer with their
-    case kept; of rows with equal scores the later comes first; a train split with fewer rows than ``ice_num`` is shown
-    whole. Words are what stands between blanks, so for Chinese `TopkRetriever` with a `CharacterNgramEncoder` serves
-    better.
+    case kept. Of rows with equal scores the later comes first. A train split with fewer rows than ``ice_num`` is shown
+    whole. Words are separated by blanks, so use `TopkRetriever` with a `CharacterNgramEncoder` for Chinese.
 
     Args:
         ice_num: examples for each question.
@@ -37,7 +43,7 @@ class BM25Retriever:
 
     Raises:
         ConfigError: ``ice_num`` is negative.
-        MissingExtra: ``rank_bm25`` or ``nltk`` is not installed.
+        MissingExtra: ``nltk`` is not installed.
     """
 
     gives_shots = True
@@ -51,8 +57,7 @@ class BM25Retriever:
         input_columns: Sequence[str] | str = (),
         input_template: str | None = None,
     ) -> None:
-        for package in ("rank_bm25", "nltk"):
-            require_installed(package, extra="retrievers", why="BM25Retriever")
+        require_installed("nltk", extra="retrievers", why="BM25Retriever")
         self.ice_num = check_count(ice_num, "ice_num")
         self.ice_separator = ice_separator
         self.ice_eos_token = ice_eos_token
@@ -60,10 +65,10 @@ class BM25Retriever:
         self.text = RetrievalText(input_columns, input_template)
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
-        """The best rows for every test row.
+        """Return the best rows of every test row.
 
         Raises:
-            ConfigError: there is not one word to compare with in the train split.
+            ConfigError: no row of the train split has a word.
         """
         words = word_tokenizer()
         index = Bm25Index([words(text) for text in self.text.of(train)])
@@ -72,22 +77,27 @@ class BM25Retriever:
         return RowLists(take(order, self.ice_num, rows) for order, rows in zip(orders, own, strict=True))
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """All rows: to find the nearest takes its time."""
+        """Return all rows, because finding the best takes long."""
         return [range(len(train))] * len(test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
-        """The first train rows; nothing is compared."""
+        """Return the first train rows, without comparing anything."""
         check_enough(min(self.ice_num, 1), len(train), "ice_num")
         self.text.of([*train[:1], *test[:1]])
         return tuple(range(min(self.ice_num, len(train))))
 
 
 class Bm25Index:
-    """Okapi BM25 over an inverted index: the scores of ``rank_bm25`` to the last bit, in a fraction of its time.
+    """Score documents by Okapi BM25, over an inverted index: a word only touches the documents that have it.
 
-    ``rank_bm25`` walks through all documents for every word of a query; here a word only touches those that have it.
-    Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009; ``rank_bm25`` fits
-    the statistics and floors negative inverse document frequencies in its own way.
+    The score of a document D for a query Q is the sum over the words q of Q (a repeated word counts again) of
+
+        idf(q) · f(q, D) · (k1 + 1) / (f(q, D) + k1 · (1 − b + b · |D| / mean |D|))
+
+    with f(q, D) the occurrences of q in D, |D| the words of D, k1 = 1.5 and b = 0.75. For a word in n of N documents,
+    idf = ln(N − n + 0.5) − ln(n + 0.5). It is negative for words in more than half of the documents; those get 0.25
+    times the mean idf of all words instead, as in the package ``rank_bm25``, whose scores these are to the last bit.
+    Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, section 3.4.
 
     Args:
         documents: the words of each document.
@@ -99,43 +109,45 @@ class Bm25Index:
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
         if not any(documents):
             raise ConfigError(
-                "BM25Retriever finds not one word in the train split",
+                "BM25Retriever found no words in the train split",
                 fix="check train_split, train_range and input_columns of reader_cfg",
             )
-        fitted: Any = require("rank_bm25", extra="retrievers", why="BM25Retriever").BM25Okapi(documents)
-        self._rows = len(documents)
-        lengths = np.array(fitted.doc_len)
-        damping = fitted.k1 * (1 - fitted.b + fitted.b * lengths / fitted.avgdl)
-        self._weights: dict[str, tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]] = {}
-        for word, postings in _invert(fitted.doc_freqs).items():
-            rows, counts = np.array(postings).T
-            weights = fitted.idf[word] * (counts * (fitted.k1 + 1) / (counts + damping[rows]))
-            self._weights[word] = (rows, weights)
+        numbers: dict[str, int] = {}
+        words = np.array([numbers.setdefault(word, len(numbers)) for document in documents for word in document])
+        lengths = np.array([len(document) for document in documents])
+        rows = np.repeat(np.arange(len(documents)), lengths)
+        pairs, counts = np.unique(words * len(documents) + rows, return_counts=True)  # sorted by word, then by row
+        words, self._rows = np.divmod(pairs, len(documents))
+        damping = K1 * (1 - B + B * lengths / lengths.mean())
+        found_in = np.bincount(words)
+        idf = _inverse_document_frequencies(found_in, len(documents))
+        self._weights = idf[words] * (counts * (K1 + 1) / (counts + damping[self._rows]))
+        ends = np.cumsum(found_in).tolist()
+        self._postings = dict(zip(numbers, map(slice, [0, *ends], ends), strict=True))
+        self._documents = len(documents)
 
     def scores(self, query: Sequence[str]) -> npt.NDArray[np.float64]:
-        """The score of every document, shape (documents,); a word that stands twice in the query counts twice."""
-        scores = np.zeros(self._rows)
+        """Return the score of every document, shape (documents,)."""
+        scores = np.zeros(self._documents)
         for word in query:
-            if word in self._weights:
-                rows, weights = self._weights[word]
-                scores[rows] += weights
+            if postings := self._postings.get(word):
+                scores[self._rows[postings]] += self._weights[postings]
         return scores
 
 
-def _invert(counts: Sequence[dict[str, int]]) -> dict[str, list[tuple[int, int]]]:
-    """Word → (row, how often it stands there) for every row that has it."""
-    postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for row, words in enumerate(counts):
-        for word, count in words.items():
-            postings[word].append((row, count))
-    return postings
+def _inverse_document_frequencies(found_in: npt.NDArray[np.intp], documents: int) -> npt.NDArray[np.float64]:
+    """Return the idf of each word, with the floor. ``found_in`` counts the documents that have it."""
+    # math.log and a sum from left to right: numpy's own logarithm and pairwise sum differ in the last bit.
+    idf = np.array([log(documents - n + 0.5) - log(n + 0.5) for n in found_in.tolist()])
+    idf[idf < 0] = EPSILON * (np.cumsum(idf)[-1] / len(idf))
+    return idf
 
 
 def word_tokenizer() -> Callable[[str], list[str]]:
-    """A function from a text to its words and punctuation marks, by the rules of the Penn Treebank.
+    """Return a function that splits a text into words and punctuation marks, by the rules of the Penn Treebank.
 
-    nltk's ``word_tokenize`` first cuts the text into sentences with a model that must be downloaded, only to tell the
-    full stop that ends one. Here what stands between blanks is cut by itself: that needs no download, and differs only
+    nltk's ``word_tokenize`` first splits the text into sentences with a model that must be downloaded, only to find the
+    full stops that end one. Here each piece between blanks is split by itself: that needs no download, and differs only
     after abbreviations (``Mr.`` becomes two words).
 
     Raises:
