@@ -1,6 +1,5 @@
-"""Frozen values that travel through the program. No I/O here, and no third-party import."""
+"""Frozen values that travel through the program. No I/O, and no third-party package except msgspec."""
 
-from ais_prompt.types.activity import Activity
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
 from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
@@ -24,7 +23,7 @@ from ais_prompt.types.spec import (
     SummarySpec,
     TaskSpec,
 )
-from ais_prompt.types.speed import Speed, Times
+from ais_prompt.types.speed import Activity, Speed, Times
 
 __all__ = [
     "AVERAGES",

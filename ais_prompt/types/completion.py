@@ -1,4 +1,4 @@
-"""What came back from a model. A failure is a value here, never an empty text."""
+"""The answer of a model to one request. A failure is a value, never an empty text."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from msgspec.structs import asdict
 
 FinishReason: TypeAlias = Literal["stop", "length", "unknown"]
 
-
-_ONLY_IF_PRESENT = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused")
+_OPTIONAL = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused")
 
 
 class Usage(Struct, frozen=True):
-    """Tokens as counted by the tokenizer or the server; None where they were not told."""
+    """Token counts of the tokenizer or the server; None where they are not known."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
 
 class Likelihood(Struct, frozen=True):
-    """How likely the scored text is.
+    """The log-likelihood of a text: the answer to a `LikelihoodQuery`.
 
     Attributes:
-        nll: negative log-likelihood of the scored tokens, summed, in nats.
-        tokens: how many tokens were scored.
-        all_tokens: tokens of the scored text; one more if it is a whole prompt, whose first token has no likelihood.
-        bytes: length of the scored text in UTF-8.
-        choices: log-probabilities of single-token choices in nats, in order; nothing else is scored then.
-        merged: the last tokens of the prompt are others when it is continued ("a " and "b" become " b"); the changed
-            ones were scored along with the continuation.
+        nll: negative log-likelihood, summed over the measured tokens, in nats.
+        tokens: number of measured tokens.
+        all_tokens: number of tokens of the text. One more than ``tokens`` for a whole prompt, whose first token has no
+            likelihood.
+        bytes: length of the text in UTF-8.
+        choices: log-probabilities of single-token choices, in nats, in order; nothing else is measured then.
+        merged: True if the continuation changes the last tokens of the prompt ("a " and "b" become " b"). The changed
+            tokens are then measured with the continuation.
     """
 
     nll: float
@@ -47,9 +47,9 @@ class Failure(Struct, frozen=True):
 
     Attributes:
         kind: a short word for counting: ``timeout``, ``connection``, ``http_500``, ``too_long``, ...
-        message: the cause in the server's or library's own words, at most a few lines.
-        fatal: True if every other request must be expected to fail in the same way (no such model, wrong key).
-        where: ``file:line`` in a part of the user's own that failed; empty for others.
+        message: the cause in the words of the server or library, a few lines at most.
+        fatal: True if every other request would fail in the same way (no such model, wrong key).
+        where: ``file:line`` in the user's own part that failed; empty for other failures.
     """
 
     kind: str
@@ -58,7 +58,7 @@ class Failure(Struct, frozen=True):
     where: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; ``where`` is left out if there is none."""
+        """Return plain JSON values; an empty ``where`` is left out."""
         values = asdict(self)
         if not self.where:
             del values["where"]
@@ -69,19 +69,19 @@ class Completion(Struct, frozen=True):
     """The answer to one request, or its failure.
 
     Attributes:
-        text: what the model answered; empty when it failed, and then never to be read as an answer.
-        finish_reason: ``length`` means that it was cut at ``max_out_len``; None when it failed.
+        text: the generated text. Empty after a failure, when it must not be read as an answer.
+        finish_reason: ``length`` if the text was cut at ``max_out_len``; None after a failure.
         usage: tokens in and out.
-        seconds: wall time of the last attempt; for a batch the time of the whole batch.
-        attempts: how often it was asked, the successful attempt included.
-        failure: why there is no answer; None when there is one.
-        likelihood: the answer to a request that scores a text; None if text was generated.
-        reasoning: what the model thought before it answered; empty if it did not, or nobody told.
-        unclosed: True if the thought never came to its end; there is no answer then, and ``text`` is empty.
-        first_token_seconds: from sending the request to the first piece of a streamed answer or thought; else None.
-        token_seconds: mean time between the tokens of a streamed answer; else None.
-        redacted: secrets in answer and thought that were replaced by ``***``.
-        refused: the server says that the model refused to answer; ``text`` has its words then.
+        seconds: wall time of the last attempt; for a batch, of the whole batch.
+        attempts: number of requests sent, the successful one included.
+        failure: why there is no answer; None if there is one.
+        likelihood: the answer to a `LikelihoodQuery`; None for generated text.
+        reasoning: the model's reasoning before its answer; empty if there is none, or the server does not return it.
+        unclosed: True if the reasoning did not end. There is no answer then, and ``text`` is empty.
+        first_token_seconds: seconds from sending the request to the first token of a streamed answer; else None.
+        token_seconds: mean seconds between the tokens of a streamed answer; else None.
+        redacted: number of secrets in text and reasoning that were replaced by ``***``.
+        refused: True if the server reports that the model refused to answer; ``text`` then holds the refusal.
     """
 
     text: str = ""
@@ -99,7 +99,7 @@ class Completion(Struct, frozen=True):
     refused: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; what most answers do not have is left out where there is none."""
+        """Return plain JSON values. Optional fields are left out where they are empty."""
         values: dict[str, Any] = {
             "text": self.text,
             "finish_reason": self.finish_reason,
@@ -111,20 +111,20 @@ class Completion(Struct, frozen=True):
             values["failure"] = self.failure.to_json()
         if self.likelihood is not None:
             values["likelihood"] = asdict(self.likelihood)
-        for name in _ONLY_IF_PRESENT:
+        for name in _OPTIONAL:
             if value := getattr(self, name):
                 values[name] = value
         return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Completion:
-        """The inverse of `to_json`.
+        """Read back the values of `to_json`.
 
         Raises:
             KeyError, TypeError, ValueError: the values are not those of a completion.
         """
-        if values["finish_reason"] == "content_filter":  # earlier versions took it for an answer
+        if values["finish_reason"] == "content_filter":  # earlier versions stored it as an answer
             return cls(failure=Failure("content_filter", "the server's content filter withheld the answer"))
-        if "text" not in values:  # a default must not pass for an answer
+        if "text" not in values:  # the default "" must not pass for an answer
             raise KeyError("text")
         return convert(values, cls)

@@ -1,4 +1,4 @@
-"""An answer that was read out of a text, and where."""
+"""The answer that a postprocessor found in a text, and its position."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from msgspec import Struct
 
 
 class Reading(Struct, frozen=True):
-    """Where an answer was read.
+    """The position of an extracted answer.
 
     Attributes:
-        rule: name of the rule that read it, e.g. ``the answer is``.
-        start, end: characters ``start`` to ``end - 1`` of the answer's text, counted in code points.
+        rule: name of the rule that found it, e.g. ``the answer is``.
+        start, end: it is ``text[start:end]`` of the model's answer, counted in code points.
     """
 
     rule: str
@@ -19,9 +19,9 @@ class Reading(Struct, frozen=True):
 
 
 class Extraction(str):
-    """What a postprocessor extracted: a text like any other, which also knows its `Reading`.
+    """An extracted answer: a string that also carries its `Reading`.
 
-    The text may differ from what stands between ``start`` and ``end``: "１,０００" is read as "1000".
+    The string may differ from the text between ``start`` and ``end``: "１,０００" is read as "1000".
     """
 
     __slots__ = ("reading",)
@@ -29,7 +29,7 @@ class Extraction(str):
     reading: Reading
 
     def __new__(cls, text: str, rule: str, start: int, end: int) -> Extraction:
-        """Make one; see `Reading` for the arguments."""
+        """Create the string; see `Reading` for the arguments."""
         made = super().__new__(cls, text)
         made.reading = Reading(rule, start, end)
         return made

@@ -1,4 +1,4 @@
-"""What a run must keep to, so that CI lets it pass."""
+"""Gates: conditions on scores and counts that a run must meet to pass CI."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from msgspec import Struct
 Comparator: TypeAlias = Literal[">=", ">", "<=", "<"]
 
 COUNTS: Final = ("failed", "truncated", "unparsed")
-"""States of answers that a gate can limit."""
-
+"""Sample states whose number a gate can limit."""
 
 DROP: Final = "drop"
-"""Name of a gate with a claim that limits the drop against the baseline."""
+"""Name of the gate that limits the drop of a metric against the baseline."""
 
 
 class Gate(Struct, frozen=True):
     """One condition.
 
     Attributes:
-        text: as it was written.
-        pattern: datasets (``gsm8k*``), or models and datasets (``demo/*``), for which it holds.
-        name: a metric, or one of ``failed``, ``truncated`` and ``unparsed``: answers in that state.
-        comparator: how the value must lie to the limit.
-        limit: exactly as written: a metric's value in its own unit; a number of answers; or with ``percent``, percent.
+        text: the condition as the user wrote it.
+        pattern: which datasets (``gsm8k*``), or models and datasets (``demo/*``), it covers.
+        name: a metric, or a state (``failed``, ``truncated``, ``unparsed``) whose answers are counted.
+        comparator: compares the value with the limit.
+        limit: the number as written: in the metric's own unit, a number of answers, or percent.
         percent: whether the limit was written in percent.
         where: config path or option.
-        confidence: how sure it must be that the true value keeps to it, 0.5 to 1; None if the value as found counts.
+        confidence: required confidence, 0.5 to 1, that the true value meets the limit; None compares the value itself.
     """
 
     text: str
@@ -43,20 +42,20 @@ class Gate(Struct, frozen=True):
 
     @property
     def limits_drop(self) -> bool:
-        """Whether it limits how far a metric fell since the baseline."""
+        """Whether the gate limits the drop of a metric against the baseline."""
         return self.name == DROP and self.confidence is not None
 
     @property
     def counts_answers(self) -> bool:
-        """Whether it limits how many answers are in a state, and no metric."""
+        """Whether the gate limits the number of answers in a state, not a metric."""
         return self.name in COUNTS
 
     def concerns(self, model: str, dataset: str) -> bool:
-        """Whether it holds for a model on a dataset."""
+        """Return whether the gate covers a model on a dataset."""
         return fnmatchcase(dataset, self.pattern) or fnmatchcase(f"{model}/{dataset}", self.pattern)
 
     def holds(self, value: Fraction) -> bool:
-        """Whether a value, in the unit of ``limit``, keeps to it."""
+        """Return whether a value, in the unit of ``limit``, meets the limit."""
         if self.comparator == ">=":
             return value >= self.limit
         if self.comparator == ">":
@@ -64,9 +63,9 @@ class Gate(Struct, frozen=True):
         return value <= self.limit if self.comparator == "<=" else value < self.limit
 
     def holds_score(self, value: Fraction, *, fraction: bool) -> bool:
-        """Whether a metric's value keeps to it; of a ``fraction``, a limit of 0.8 means the same as 80 %."""
+        """Return whether a metric's value meets the limit; for a ``fraction``, 0.8 and 80 % are the same limit."""
         return self.holds(100 * value if self.percent and fraction else value)
 
     def holds_count(self, count: int, answers: int) -> bool:
-        """Whether ``count`` of so many ``answers`` keep to it; without answers the share is 0."""
+        """Return whether ``count`` out of ``answers`` meets the limit; without answers the share is 0."""
         return self.holds(Fraction(100 * count, answers or 1) if self.percent else Fraction(count))

@@ -1,4 +1,4 @@
-"""What a model sees after the chat format was applied."""
+"""The prompt of a request: what the model sees after the chat format was applied."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ChatMessage(Struct, frozen=True):
     """One message in OpenAI form.
 
     Attributes:
-        role: ``system``, ``user``, ``assistant``, ``tool`` or whatever the meta template names.
+        role: ``system``, ``user``, ``assistant``, ``tool``, or another role that the meta template names.
         content: the text, or parts in OpenAI form.
     """
 
@@ -27,32 +27,32 @@ Prompt: TypeAlias = str | tuple[ChatMessage, ...]
 """A prompt as it is sent: one text, or messages."""
 
 Prompts: TypeAlias = Prompt | tuple[Prompt, ...]
-"""One prompt, or those of a dialogue in order of sending."""
+"""One prompt, or the prompts of a dialogue in the order in which they are sent."""
 
 
 def prompt_to_json(prompt: Prompt) -> str | list[dict[str, Any]]:
-    """The prompt as plain JSON values: a string, or a list of ``{role, content}``."""
+    """Return a prompt as plain JSON values: a string, or a list of ``{role, content}``."""
     if isinstance(prompt, str):
         return prompt
     return [_message_to_json(message) for message in prompt]
 
 
 def prompt_from_json(value: str | Sequence[Mapping[str, Any]]) -> Prompt:
-    """The inverse of `prompt_to_json`."""
+    """Read back the value of `prompt_to_json`."""
     if isinstance(value, str):
         return value
     return tuple(ChatMessage(item["role"], _content_from_json(item["content"])) for item in value)
 
 
 def prompts_to_json(prompts: Prompts) -> str | list[Any]:
-    """One prompt as `prompt_to_json` writes it; several as a list of these."""
+    """Return one prompt as `prompt_to_json` does, several as a list of them."""
     if isinstance(prompts, str):
         return prompts
     return [_message_to_json(item) if isinstance(item, ChatMessage) else prompt_to_json(item) for item in prompts]
 
 
 def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
-    """The inverse of `prompts_to_json`."""
+    """Read back the value of `prompts_to_json`."""
     if isinstance(value, str):
         return value
     if not value or isinstance(value[0], dict):

@@ -1,4 +1,4 @@
-"""What is asked of a model, and the key under which the answer is kept."""
+"""A request to a model: a prompt, and how to generate or what to measure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ais_prompt.types.prompt import Prompt, prompt_to_json
 
 
 class Decoding(Struct, frozen=True):
-    """How an answer is generated.
+    """How to generate an answer.
 
     Attributes:
-        max_out_len: most tokens to generate.
-        temperature: 0 is greedy; None leaves the model's or server's default.
-        top_p: nucleus sampling, 0 < top_p <= 1; None leaves the default.
+        max_out_len: maximum number of tokens to generate.
+        temperature: 0 is greedy; None uses the default of the model or server.
+        top_p: nucleus sampling, 0 < top_p <= 1; None uses the default.
         stop: texts that end the answer and are not part of it.
-        stop_tokens: ids of tokens that end it, besides those that the model ends with anyway.
-        seed: seed of the sampling; None leaves it open.
-        extra: further options in the model's own terms, passed on as they are.
+        stop_tokens: ids of tokens that end the answer, in addition to the model's own.
+        seed: seed of the sampling; None sets no seed.
+        extra: further options of the model, passed on unchanged.
     """
 
     max_out_len: int
@@ -34,12 +34,12 @@ class Decoding(Struct, frozen=True):
 
 
 class LikelihoodQuery(Struct, frozen=True):
-    """How likely a text is to a model; nothing is generated.
+    """Ask for a log-likelihood instead of a generated answer.
 
     Attributes:
-        continuation: None scores all tokens of the prompt but the first, which nothing comes before. A text scores
-            the tokens that it adds to the prompt: both are tokenised together, and those of the prompt are masked.
-        choices: single-token choices after the prompt, scored instead; then there is no continuation.
+        continuation: None measures all tokens of the prompt except the first, which has no context. A text measures
+            the tokens that it adds to the prompt: both are tokenised together, and the tokens of the prompt are masked.
+        choices: single-token choices after the prompt, to be measured instead of a continuation.
     """
 
     continuation: str | None = None
@@ -47,16 +47,16 @@ class LikelihoodQuery(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """One question to a model.
+    """One request to a model.
 
     Attributes:
-        sample_id: the sample that it belongs to; it does not decide the answer.
+        sample_id: the sample that the request belongs to; not part of `content`.
         prompt: exactly what is sent.
-        decoding: how the answer is generated, or what is scored.
+        decoding: how to generate the answer, or which log-likelihood to compute.
         turn: number of the turn in a dialogue, from 0.
         repeat: number of the repetition of the same prompt, from 0.
-        duplicate: number of the sample among those of the dataset that ask the same, from 0 in the order of the rows.
-            Inferencers leave it to the engine.
+        duplicate: number of the sample among the samples with the same prompt, from 0 in the order of the rows. Set by
+            the engine, not by inferencers.
     """
 
     sample_id: str
@@ -67,7 +67,7 @@ class Request(Struct, frozen=True):
     duplicate: int = 0
 
     def content(self) -> dict[str, Any]:
-        """All that decides the answer of a model, as plain JSON values."""
+        """Return everything that determines the answer of a model, as plain JSON values."""
         return {
             "prompt": prompt_to_json(self.prompt),
             "decoding": asdict(self.decoding),

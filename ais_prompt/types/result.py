@@ -1,4 +1,4 @@
-"""What is stored of a sample, and known of a task, after inference."""
+"""The results of inference: the prediction of a sample, and the facts about a task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FAILURE, _FINISH_REASON, _REFUSED = attrgetter("failure"), attrgetter("finish_r
 
 
 class _Line(Struct):
-    """What a line of predictions holds besides its prompt."""
+    """A line of the predictions file without its prompt."""
 
     id: str
     index: int
@@ -34,20 +34,20 @@ class _Line(Struct):
 class Prediction(Struct, frozen=True):
     """One line of ``predictions/<model>/<dataset>.jsonl``.
 
-    A dialogue of which each turn is asked has lists: one prompt and one completion for each request, one answer and one
-    gold for each turn. A sample of which several answers were asked has a list of answers too.
+    If every turn of a dialogue is asked, the fields are lists: one prompt and one completion per request, one answer
+    and one gold per turn. A question that is asked several times also has a list of answers.
 
     Attributes:
         sample_id, index: as in `Sample`.
         origin_prompt: the prompt exactly as it was sent.
-        prediction: the answer, before any postprocessing; None if there is none.
+        prediction: the answer before postprocessing; None if there is none.
         gold: the value of the output column.
-        completions: every answer that the prediction is made of, in order of asking.
-        failed_turn: the turn that ended a dialogue, because it has no answer, counted from 1; None if there is none.
-        labels: label → what was found about it, for a prediction that is chosen from labels; empty for others.
-        shots_used: in-context examples in the prompt; fewer than retrieved where more do not fit ``max_seq_len``.
-        row_id: as in `Sample`; empty in run folders of version 1, whose ``sample_id`` is the row's.
-        cluster: column and value of what the question shares with others (``eval_cfg.cluster``); None without one.
+        completions: the completions behind the prediction, in the order of the requests.
+        failed_turn: number of the turn whose failure ended a dialogue, from 1; None if no turn failed.
+        labels: label → its measured values, for a prediction that is chosen from labels; else empty.
+        shots_used: in-context examples in the prompt: fewer than retrieved if ``max_seq_len`` leaves no room.
+        row_id: as in `Sample`; empty in run folders of version 1, whose ``sample_id`` identifies the row.
+        cluster: column and value that the question shares with others (``eval_cfg.cluster``); None without one.
     """
 
     sample_id: str
@@ -63,7 +63,7 @@ class Prediction(Struct, frozen=True):
     cluster: tuple[str, str] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, in the order in which a person reads them."""
+        """Return plain JSON values, in a readable order."""
         values = {
             "id": self.sample_id,
             **({"row": self.row_id} if self.row_id else {}),
@@ -80,7 +80,7 @@ class Prediction(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any], *, with_prompt: bool = True) -> Prediction:
-        """The inverse of `to_json`; without its prompt, which is then an empty text, it is made faster."""
+        """Read back the values of `to_json`. ``with_prompt=False`` is faster and leaves the prompt empty."""
         line = convert(values, _Line)
         return cls(
             line.id,
@@ -98,12 +98,12 @@ class Prediction(Struct, frozen=True):
 
     @property
     def row_digest(self) -> str:
-        """Id of the whole row, whichever version wrote the prediction."""
+        """The id of the whole row, for predictions of every version."""
         return self.row_id or self.sample_id
 
     @property
     def failed(self) -> bool:
-        """True if any request of this sample has no answer."""
+        """True if a request of this sample failed."""
         return any(map(_FAILURE, self.completions))
 
     @property
@@ -118,18 +118,18 @@ class Prediction(Struct, frozen=True):
 
 
 class TaskFacts(Struct, frozen=True):
-    """What is known of a task when its inference is over.
+    """The facts about a task at the end of its inference, as stored in ``run.json``.
 
     Attributes:
         model: the model's `identity`.
         data_digest: digest of all data that was read.
-        data_files: where the data came from.
-        samples: questions that were asked.
-        failed: how many of them have no answer.
-        shortened: how many of them show fewer in-context examples than were retrieved, to keep to ``max_seq_len``.
-        redacted: how many of them have an answer in which a secret was replaced.
-        speed: how fast a served model answered; None if nothing was asked, or the model is in this process.
-        of: questions in the dataset, after its range, if asking stopped before its end; None if it did not.
+        data_files: the files or hub names that the data came from.
+        samples: number of samples asked.
+        failed: samples without an answer.
+        shortened: samples that show fewer in-context examples than were retrieved, to fit ``max_seq_len``.
+        redacted: samples with an answer in which a secret was replaced.
+        speed: the speed of a served model; None if nothing was asked, or the model runs in this process.
+        of: number of samples in the dataset after its range, if the task stopped early; else None.
     """
 
     model: Mapping[str, Any]
@@ -143,7 +143,7 @@ class TaskFacts(Struct, frozen=True):
     of: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; ``speed`` and ``of`` are left out if there are none."""
+        """Return plain JSON values; ``speed`` and ``of`` are left out if they are None."""
         values = asdict(self)
         if self.of is None:
             del values["of"]

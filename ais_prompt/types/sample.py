@@ -1,4 +1,4 @@
-"""A row of data, as every later stage sees it."""
+"""A sample: one row of a dataset, as every later stage sees it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class Sample(Struct, frozen=True):
     """One row of a split.
 
     Attributes:
-        id: stable across runs and machines: 12 hex digits of a digest of the input columns; rows with equal ones get
-            ``-2``, ``-3``, ... in the order of the split.
+        id: stable across runs and machines: 12 hex digits of a digest of the input columns. Rows with equal input
+            columns get ``-2``, ``-3``, ... in the order of the split.
         index: row number in the split after the range of ``reader_cfg`` was applied, from 0.
-        fields: every column of the row, used in a template or not.
+        fields: all columns of the row, whether a template uses them or not.
         gold: the value of the output column; None if the dataset has none.
-        row_id: the same of all columns. Version 1 of run folders knows samples by it.
+        row_id: an id of the same form, made from all columns. Run folders of version 1 identify samples by it.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What scoring makes of a sample, and of a dataset."""
+"""Scores of a sample and of a dataset."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ Range: TypeAlias = tuple[float, float]
 class SampleScore(Struct, frozen=True):
     """The score of one sample.
 
-    A question that was asked more than once has the score of each answer in ``repeats``. Its own ``values`` are the
-    means over those answers that did not fail, its ``extracted`` is a list, and its ``status`` is the worst one, but
-    failed only if every answer failed.
+    A question that is asked several times has the score of each answer in ``repeats``. Its ``values`` are the means
+    over the answers that did not fail, ``extracted`` is a list, and ``status`` is the worst of the answers, but
+    ``failed`` only if every answer failed.
 
     Attributes:
         sample_id: as in `Sample`.
-        status: exactly one of `STATUSES`.
-        extracted: the answer after postprocessing; None if it could not be parsed or there is none.
+        status: one of `STATUSES`.
+        extracted: the answer after postprocessing; None if there is none or it could not be parsed.
         gold: the gold after ``dataset_postprocessor``.
         values: metric name → value; empty for a failed sample.
-        reason: why it is not scored, or that it is a refusal, in a few words that can be counted (``timeout``,
+        reason: why the sample is not scored, or ``refusal``, in few words that can be counted (``timeout``,
             ``no answer found``).
-        repeats: the scores of the single answers in order of asking; empty if it was asked once.
-        readings: which rule read which part of the answer, one entry for each turn of a dialogue; None where the
-            postprocessor does not know, or found nothing.
-        cluster: what the question has in common with others, such as its passage; None if it is independent of all.
+        repeats: the scores of the single answers, in order; empty if the question was asked once.
+        readings: which rule read which part of the answer, one entry per turn of a dialogue; None where the
+            postprocessor does not report it, or found no answer.
+        cluster: what the question shares with others, such as its passage; None if all questions are independent.
     """
 
     sample_id: str
@@ -54,16 +54,16 @@ class SampleScore(Struct, frozen=True):
 
     @property
     def is_read(self) -> bool:
-        """Whether an answer was found in what came back, right or wrong; what was cut may still hold one.
+        """Whether an answer was extracted, right or wrong. A truncated text may still contain one.
 
-        Of a list, such as the turns of a dialogue, every one must be found.
+        For a list, such as the turns of a dialogue, every answer must be extracted.
         """
         if self.status != "truncated":
             return self.status == "scored"
         return None not in (self.extracted if isinstance(self.extracted, list) else [self.extracted])
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; reason and repeats are left out when there are none."""
+        """Return plain JSON values; empty ``reason``, ``repeats``, ``readings`` and ``cluster`` are left out."""
         return {
             "sample_id": self.sample_id,
             "status": self.status,
@@ -78,12 +78,12 @@ class SampleScore(Struct, frozen=True):
 
 
 class Spread(Struct, frozen=True):
-    """How far the mean of independent questions may be from the true one.
+    """The uncertainty of a mean over independent questions.
 
     Attributes:
-        variance: of the mean, in the metric's own unit, squared.
-        units: how many independent questions, or clusters of them, it is the mean of.
-        freedom: degrees of freedom of ``variance``; None where the mean itself gives it, as for right and wrong.
+        variance: variance of the mean, in the metric's own unit squared.
+        units: number of independent questions, or clusters of questions, in the mean.
+        freedom: degrees of freedom of ``variance``; None where the mean determines the variance (right or wrong).
     """
 
     variance: float
@@ -97,25 +97,25 @@ class Spread(Struct, frozen=True):
 
 
 class Score(Struct, frozen=True):
-    """One number, never without what stands behind it.
+    """The score of a dataset in one metric, always with its counts and its uncertainty.
 
     Attributes:
-        metric: its name, e.g. ``accuracy``.
+        metric: name of the metric, e.g. ``accuracy``.
         value: in the metric's own unit (accuracy: 0 to 1); None if no sample was answered.
-        stderr: standard error of ``value`` in the same unit; None if it cannot be known.
-        n: answers that were asked for: samples, or samples times the answers to each.
-        counts: status → how many of them, all four always present.
-        interval: where the true value lies, with 95 % confidence; None if it cannot be known.
-        bounds: the value if every answer that failed or could not be read was wrong, and if all of these were right;
-            None if the metric knows no right and wrong.
-        repeats: the most answers to one question.
-        fraction: whether ``value`` is a part of 1, which people read as percent.
-        reasons: ``status: reason`` → how many answers, for those that are not plainly scored.
-        failed_samples: samples with an answer that failed, whether model, judge or gold did; None in results
+        stderr: standard error of ``value`` in the same unit; None if it cannot be computed.
+        n: number of answers requested: samples, or samples times the answers to each.
+        counts: status → number of answers; all four statuses are present.
+        interval: 95 % confidence interval of the true value; None if it cannot be computed.
+        bounds: the value if all failed and unparsed answers were wrong, and if all of them were right; None for a
+            metric that has no right and wrong.
+        repeats: the largest number of answers to one question.
+        fraction: whether ``value`` is a fraction of 1, to be shown in percent.
+        reasons: ``status: reason`` → number of answers, for answers that were not scored and for refusals.
+        failed_samples: samples with a failed answer, whether the model, the judge or the gold failed; None in results
             of earlier versions.
-        is_mean: whether ``value`` is the mean over the questions, of values that are at best 1.
-        of: answers that the dataset would have given, if asking stopped before its end; None if it did not.
-        questions: how many questions ``value`` is the mean of; None if it is no mean, or was written before 0.2.
+        is_mean: whether ``value`` is a mean over the questions, of values of at most 1.
+        of: number of answers of the whole dataset, if the task stopped early; else None.
+        questions: number of questions in the mean; None if ``value`` is no mean, or was written before 0.2.
     """
 
     metric: str
@@ -135,11 +135,11 @@ class Score(Struct, frozen=True):
 
     @property
     def refused(self) -> int:
-        """Answers that the server marked as refusals, whatever their status."""
+        """Number of answers that the server marked as refusals, of any status."""
         return sum(number for reason, number in self.reasons.items() if reason.partition(": ")[2].startswith(REFUSAL))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; ``of`` is left out if there is none."""
+        """Return plain JSON values; ``of`` is left out if it is None."""
         values = asdict(self)
         if self.of is None:
             del values["of"]
@@ -147,7 +147,7 @@ class Score(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Score:
-        """The inverse of `to_json`.
+        """Read back the values of `to_json`.
 
         Raises:
             ValueError: the values are not those of a score.

@@ -1,4 +1,4 @@
-"""How much a score depends on how answers are read."""
+"""Sensitivity of a score to the choice of the postprocessor."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from msgspec.structs import asdict
 
 
 class OtherReading(Struct, frozen=True):
-    """The score under another postprocessor.
+    """The score under an alternative postprocessor.
 
     Attributes:
         postprocessor: its name.
         score: mean of the main metric over the same samples.
-        changed: samples whose value is not the same.
+        changed: number of samples whose value differs.
     """
 
     postprocessor: str
@@ -27,10 +27,10 @@ class Sensitivity(Struct, frozen=True):
     """The score of a task under each plausible postprocessor.
 
     Attributes:
-        postprocessor, score: the configured one, and the mean of the main metric.
+        postprocessor, score: the configured postprocessor, and the mean of the main metric.
         stderr: standard error of ``score``.
-        samples, of: how many samples were read again, and how many could be.
-        others: the scores under the other ones.
+        samples, of: number of samples that were read again, and number of samples that could be.
+        others: the scores under the alternatives.
     """
 
     postprocessor: str
@@ -42,14 +42,14 @@ class Sensitivity(Struct, frozen=True):
 
     @property
     def far(self) -> list[OtherReading]:
-        """The others whose score is more than a standard error away."""
+        """The alternatives whose score differs by more than a standard error."""
         return [other for other in self.others if abs(other.score - self.score) > self.stderr]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {**asdict(self), "others": [asdict(other) for other in self.others]}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Sensitivity:
-        """The inverse of `to_json`."""
+        """Read back the values of `to_json`."""
         return cls(**{**values, "others": tuple(OtherReading(**other) for other in values["others"])})

@@ -1,4 +1,4 @@
-"""The config, parsed once into frozen values. Every spec knows where it stands in the config (``where``)."""
+"""The config, parsed once into frozen values. Every spec keeps its config path (``where``) for error messages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ais_prompt.types.gate import Gate
 
 
 class PartSpec(Struct, frozen=True):
-    """A part to be built: ``type`` and the arguments for it.
+    """A part to build: its ``type`` and its arguments.
 
     Attributes:
         type: a registered name (``GenInferencer``) or a dotted path (``my_package.parts.MyInferencer``).
-        args: keyword arguments, plain values only.
+        args: keyword arguments; plain values only.
         where: config path, e.g. ``datasets[2].infer_cfg.retriever``.
     """
 
@@ -31,12 +31,12 @@ class ReaderSpec(Struct, frozen=True):
     Attributes:
         input_columns: the columns that make up the question.
         output_column: the column with the gold answer; None if there is none.
-        gold_columns: columns that are the gold together, as a mapping, where the output column alone is not enough to
-            score with (the tests of a program, for example); empty if it is.
-        train_split, test_split: names of the splits for shots and for questions.
+        gold_columns: columns that form the gold together, as a mapping, where scoring needs more than the output
+            column (the tests of a program, for example); else empty.
+        train_split, test_split: names of the splits for in-context examples and for questions.
         train_range, test_range: which rows of a split: None (all), a number, or a slice as text.
-        input_template: the text by which retrievers compare rows; None for the input columns.
-        limit: most questions, taken from the front after the range; None for all.
+        input_template: the text by which retrievers compare rows; None uses the input columns.
+        limit: maximum number of questions, from the front, after the range; None for all.
         where: config path.
     """
 
@@ -56,7 +56,7 @@ class InferSpec(Struct, frozen=True):
     """``infer_cfg`` of a dataset. Both templates may be missing: some inferencers build the prompt from the columns.
 
     Attributes:
-        allow_overlap: whether questions may be among their own in-context examples.
+        allow_overlap: whether a question may be among its own in-context examples.
     """
 
     ice_template: PartSpec | None
@@ -72,7 +72,7 @@ class JudgeSpec(Struct, frozen=True):
 
     Attributes:
         model: the judge.
-        prompt_template: what it is asked; its columns are those of the row, ``prediction`` and ``gold``.
+        prompt_template: the prompt of the judge; its columns are those of the row, ``prediction`` and ``gold``.
         where: config path of the evaluator.
     """
 
@@ -82,18 +82,18 @@ class JudgeSpec(Struct, frozen=True):
 
 
 class EvalSpec(Struct, frozen=True):
-    """``eval_cfg`` of a dataset; without an evaluator only predictions are made.
+    """``eval_cfg`` of a dataset. Without an evaluator, predictions are made but not scored.
 
     Attributes:
         evaluator: compares answers with golds.
-        pred_postprocessor, dataset_postprocessor: find the answer in a text, and in the gold.
-        k: the numbers of ``pass@k``, for questions that are asked several times.
-        judge: the model that an evaluator has its answers judged by; None if it needs none.
-        cluster: the column whose value questions share that depend on each other, such as their passage; None if all
-            are independent.
+        pred_postprocessor, dataset_postprocessor: extract the answer from a text, and from the gold.
+        k: the values of k for ``pass@k``, for questions that are asked several times.
+        judge: the model that judges the answers for the evaluator; None if it needs none.
+        cluster: the column whose value is shared by questions that depend on each other, such as their passage; None
+            if all questions are independent.
         where: config path.
-        allow_code_execution: whether an evaluator may run programs that a model wrote; said on the command line.
-            ``unsafe`` accepts a machine that cannot keep them apart.
+        allow_code_execution: whether an evaluator may run programs that a model wrote; set on the command line.
+            ``unsafe`` also allows it on a machine without a sandbox.
     """
 
     evaluator: PartSpec | None = None
@@ -118,14 +118,14 @@ class DatasetSpec(Struct, frozen=True):
 
 
 class ModelSpec(Struct, frozen=True):
-    """One model: the part that answers, and the template that shapes its prompts.
+    """One model: the part that answers, and the template that formats its prompts.
 
     Attributes:
-        abbr: its name in results.
+        abbr: name of the model in results.
         part: the model itself.
-        meta_template: frames dialogues, or as a list goes with messages in OpenAI form; None leaves it to the kind of
-            model.
-        prompt_template: a role template in its place: role → (before, after), or a dotted path.
+        meta_template: formats dialogues, or as a list is sent with messages in OpenAI form; None uses the default of
+            the kind of model.
+        prompt_template: a role template instead of a meta template: role → (before, after), or a dotted path.
         where: config path.
     """
 
@@ -137,7 +137,7 @@ class ModelSpec(Struct, frozen=True):
 
 
 class SummaryEntry(Struct, frozen=True):
-    """A dataset or group by its name, and one of its metrics; None stands for all, or for the main one."""
+    """The name of a dataset or group, and one of its metrics; None means all metrics, or the main one."""
 
     name: str
     metric: str | None = None
@@ -148,12 +148,12 @@ AVERAGES: Final = ("naive_average", "weighted_average")
 
 
 class SummaryGroup(Struct, frozen=True):
-    """Datasets that are averaged.
+    """A group of datasets to average.
 
     Attributes:
-        name: of the row in the summary.
-        subsets: datasets, and groups before this one.
-        weights: dataset → weight, or ``n`` for the number of questions; None if they weigh the same.
+        name: name of the row in the summary.
+        subsets: datasets, and groups defined before this one.
+        weights: dataset → weight, or ``n`` for the number of questions; None for equal weights.
         where: config path.
     """
 
@@ -167,8 +167,8 @@ class SummarySpec(Struct, frozen=True):
     """``summarizer`` of a config.
 
     Attributes:
-        entries: which rows people see, in this order; all if there are none.
-        groups: what is averaged.
+        entries: the rows to show, in this order; all if empty.
+        groups: the averages.
     """
 
     entries: tuple[SummaryEntry, ...] = ()
@@ -179,14 +179,14 @@ class RunSpec(Struct, frozen=True):
     """A whole config.
 
     Attributes:
-        name: the config's file name without its ending; names the folder below ``work_dir``.
-        models, datasets: every model is asked every dataset.
-        work_dir: where run folders are made.
-        config_file: the config that was read; None for ``--models … --datasets …``.
+        name: the config's file name without its suffix; names the folder below ``work_dir``.
+        models, datasets: every model answers every dataset.
+        work_dir: the folder for run folders.
+        config_file: the config file; None for ``--models … --datasets …``.
         resolved: the config as plain values after overrides, for ``config.py`` of the run folder.
         summary: what the summary shows.
-        cache: folder of answers that runs share; None for none.
-        gates: what the run must keep to.
+        cache: folder of the answer cache that runs share; None for no cache.
+        gates: the conditions that the run must meet.
     """
 
     name: str
@@ -201,12 +201,12 @@ class RunSpec(Struct, frozen=True):
 
 
 class TaskSpec(Struct, frozen=True):
-    """The smallest piece of work: one model on one dataset."""
+    """A task: one model on one dataset."""
 
     model: ModelSpec
     dataset: DatasetSpec
 
     @property
     def name(self) -> str:
-        """``model/dataset``, as progress and errors show it."""
+        """``model/dataset``, the name in progress and errors."""
         return f"{self.model.abbr}/{self.dataset.abbr}"

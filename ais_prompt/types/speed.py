@@ -1,4 +1,4 @@
-"""How fast a served model answered, so that an evaluation doubles as a benchmark of its server."""
+"""Speed of a served model, so that an evaluation doubles as a benchmark of its server."""
 
 from __future__ import annotations
 
@@ -8,8 +8,24 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 
+class Activity(Struct, frozen=True):
+    """The requests of a model at one moment, for progress displays.
+
+    Attributes:
+        in_flight: requests that are sent and not answered yet.
+        waiting: requests that wait to be sent, or sent again.
+        reason: why the first of them waits: its last failure, a rate limit, or an outage of the server.
+        seconds: seconds until that one is sent.
+    """
+
+    in_flight: int = 0
+    waiting: int = 0
+    reason: str = ""
+    seconds: float = 0.0
+
+
 class Times(Struct, frozen=True):
-    """How times in seconds are spread: their mean, their median, and what 90 and 99 in 100 of them do not exceed."""
+    """A distribution of times in seconds: mean, median, 90th and 99th percentile."""
 
     mean: float
     p50: float
@@ -18,20 +34,19 @@ class Times(Struct, frozen=True):
 
 
 class Speed(Struct, frozen=True):
-    """The requests of one task in one session; what was answered before has no part in it.
+    """Speed of one task in one session; answers from the journal or cache are not counted.
 
     Attributes:
-        requests: how many there were.
-        failed: how many of them have no answer.
-        attempts: how often the server was asked, retries included.
-        input_tokens, output_tokens: of the answered requests, as far as the server told.
-        seconds: from the first request to the last answer.
-        concurrency: how many requests were in flight on average (by Little's law: their latencies, added up, over
-            ``seconds``).
-        latency: from sending a request to the end of its answer; of answered requests, their last attempt only. None
-            if nothing was answered.
-        first_token: to the first token, of streamed answers.
-        token: between the tokens of a streamed answer, a mean for each answer.
+        requests: number of requests.
+        failed: requests without an answer.
+        attempts: number of requests sent, retries included.
+        input_tokens, output_tokens: tokens of the answered requests, as far as the server reports them.
+        seconds: seconds from the first request to the last answer.
+        concurrency: mean number of requests in flight (Little's law: sum of the latencies over ``seconds``).
+        latency: seconds from sending a request to the end of its answer, of the last attempt of answered requests;
+            None if nothing was answered.
+        first_token: seconds to the first token of streamed answers.
+        token: seconds between the tokens of streamed answers, one mean per answer.
     """
 
     requests: int
@@ -47,16 +62,16 @@ class Speed(Struct, frozen=True):
 
     @property
     def requests_per_second(self) -> float:
-        """Answers a second."""
+        """Answered requests per second."""
         return (self.requests - self.failed) / self.seconds if self.seconds else 0.0
 
     @property
     def output_tokens_per_second(self) -> float:
-        """Tokens of answers a second, of all requests together."""
+        """Generated tokens per second, over all requests."""
         return self.output_tokens / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, the rates among them."""
+        """Return plain JSON values, including the rates."""
         rates = {
             "requests_per_second": self.requests_per_second,
             "output_tokens_per_second": self.output_tokens_per_second,
@@ -65,5 +80,5 @@ class Speed(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Speed:
-        """The inverse of `to_json`."""
+        """Read back the values of `to_json`."""
         return convert(values, cls)
