@@ -9,8 +9,7 @@ from ais_prompt.chat.chat_section import chat_turns, framed_chat
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import refuse_media
 from ais_prompt.chat.meta_template import SILENT, WHERE, MetaTemplate, Slot
-from ais_prompt.chat.rounds import Round, split_rounds
-from ais_prompt.chat.sections import Fill, Sections, last_round
+from ais_prompt.chat.sections import Fill, Round, Sections, last_round, split_rounds
 from ais_prompt.chat.token_text import text_of_tokens
 from ais_prompt.prompts.fill import unsealed
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of

@@ -14,8 +14,7 @@ def show_drift(drift: Drift, *, as_json: bool = False) -> None:
     """Print what changed, for people or for programs."""
     from rich.console import Console
 
-    from ais_prompt.prompt_locks.drift_json import drift_to_json
-    from ais_prompt.prompt_locks.view import print_drift
+    from ais_prompt.prompt_locks.view import drift_to_json, print_drift
     from ais_prompt.utils.jsonl import encode
 
     if as_json:

@@ -22,7 +22,7 @@ from ais_prompt.chat.role_format import RoleTemplateFormat
 from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, Preview
 from ais_prompt.prompts import Filled, PromptBuilder, PromptList
-from ais_prompt.prompts.markers import END, STARTS, has_marker
+from ais_prompt.prompts.multimodal import END, STARTS, has_marker
 from ais_prompt.prompts.prompt_list import Item, Piece, PromptSection, text_of, with_text
 from ais_prompt.types import ChatMessage, Prompt, Sample
 

@@ -15,7 +15,7 @@ from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.plan.build import knows_stop_tokens
 from ais_prompt.plan.warning import GOLD, NEUTRAL_SHOT, NEUTRAL_TEXT, PromptProbe
-from ais_prompt.prompts.markers import has_marker
+from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.types import Sample, TaskSpec
 
 

@@ -12,11 +12,11 @@ from typing import Final
 
 from ais_prompt.chat.chat_section import CHAT
 from ais_prompt.chat.meta_template import MetaTemplate, Slot
-from ais_prompt.chat.rounds import split_rounds
+from ais_prompt.chat.sections import split_rounds
 from ais_prompt.inferencers import Preview
 from ais_prompt.plan.lost_texts import lost_texts
 from ais_prompt.plan.warning import GOLD, NEUTRAL_TEXT, PromptProbe, PromptWarning, filled_texts, quoted, sent_texts
-from ais_prompt.prompts.markers import has_marker
+from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.prompts.prompt_list import PromptSection
 from ais_prompt.utils.text import listed
 

@@ -2,18 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any, Final, Protocol, runtime_checkable
 
+from msgspec.structs import asdict
+
+from ais_prompt.config.redact import redacted
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import Model
+from ais_prompt.models.tokens.digests import tokenizer_digests
 from ais_prompt.plan.build import build_model
 from ais_prompt.plan.inference import Inference, prepare
 from ais_prompt.plan.partition import partition
-from ais_prompt.prompt_locks.parts import task_parts
-from ais_prompt.prompt_locks.text import prompt_of_text, text_of_prompt
-from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
-from ais_prompt.types import RunSpec, Sample, TaskSpec
+from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest, prompt_of_text, text_of_prompt
+from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry
+from ais_prompt.types import Decoding, PartSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.utils.digest import digest, digest_of_list
+
+_DIGITS: Final = 16
+
+
+@runtime_checkable
+class HasTokenizerPath(Protocol):
+    """A model that says where its tokenizer lies.
+
+    Attributes:
+        tokenizer_path: folder or hub id; None if it has none.
+    """
+
+    tokenizer_path: str | None
+
+
+def task_parts(task: TaskSpec, model: Model, work: Inference) -> Parts:
+    """Everything that the prompts of a task are made of.
+
+    Raises:
+        ModelError: the tokenizer cannot be found or read.
+        AisPromptError: the first question cannot be asked.
+    """
+    parts = {
+        "data": {split: f"{len(table)} rows {table.digest[:_DIGITS]}" for split, table in work.data.tables.items()},
+        "templates": template_parts(task),
+        "shots": _shots(task, work),
+        "tokenizer": _tokenizer(task, model),
+        "decoding": _decoding(work),
+    }
+    # As they come back from a file: tuples become lists.
+    plain: Parts = json.loads(json.dumps({kind: named for kind, named in parts.items() if named}, default=str))
+    return plain
+
+
+def template_parts(task: TaskSpec) -> dict[str, str]:
+    """A digest for each template of a task, and for the inferencer, which says what is asked with them."""
+    infer, model = task.dataset.infer, task.model
+    parts = {
+        "prompt_template": _part_digest(TEMPLATES, infer.prompt_template),
+        "ice_template": _part_digest(TEMPLATES, infer.ice_template),
+        "inferencer": _part_digest(INFERENCERS, infer.inferencer),
+        "meta_template": digest(model.meta_template, _DIGITS) if model.meta_template else None,
+        "role_template": digest(model.prompt_template, _DIGITS) if model.prompt_template else None,
+    }
+    return {name: found for name, found in parts.items() if found is not None}
+
+
+def _part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
+    """Equal for a registered name, an imported class and a dotted path that stand for the same part."""
+    if spec is None:
+        return None
+    try:
+        part = registry.get(spec.type)
+        name = f"{part.__module__}.{part.__qualname__}"
+    except AisPromptError:  # of a stored run the part may be gone
+        name = spec.type
+    return digest({"type": name, "args": spec.args}, _DIGITS)
+
+
+def _shots(task: TaskSpec, work: Inference) -> dict[str, Any]:
+    shown = sorted({row for rows in work.shot_ids for row in rows})
+    if not shown:
+        return {}
+    ids = {row: work.data.train[row].row_id for row in shown}
+    chosen = ([ids[row] for row in rows] for rows in work.shot_ids)
+    return {
+        "retriever": _part_digest(RETRIEVERS, task.dataset.infer.retriever),
+        "chosen rows": digest_of_list(chosen, _DIGITS),
+    }
+
+
+def _tokenizer(task: TaskSpec, model: Model) -> dict[str, str]:
+    if not isinstance(model, HasTokenizerPath) or not model.tokenizer_path:
+        return {}
+    digests = tokenizer_digests(model.tokenizer_path)
+    if not digests:  # a hub id: once it is downloaded, every later check will find its files
+        model.tokenizer()
+        digests = tokenizer_digests(model.tokenizer_path)
+    options = task.model.part.args.get("tokenizer_kwargs")
+    return {**digests, **({"tokenizer_kwargs": digest(options, _DIGITS)} if options else {})}
+
+
+def _decoding(work: Inference) -> Mapping[str, Any]:
+    """How the first question is answered; what is not set is left out."""
+    for sample in work.data.test[:1]:
+        for request in next(work.inferencer.converse(sample, work.shots(sample), work.context), ()):
+            if isinstance(request.decoding, Decoding):
+                settings = {
+                    name: value for name, value in asdict(request.decoding).items() if value not in (None, {}, ())
+                }
+                return {name: redacted(value, name) for name, value in settings.items()}
+    return {}
 
 
 def render_run(spec: RunSpec) -> Iterator[tuple[TaskPrompts, Model]]:

@@ -10,10 +10,8 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError
 from ais_prompt.plan.partition import partition
 from ais_prompt.plan.source import Source, read_spec
-from ais_prompt.prompt_locks.parts import template_parts
-from ais_prompt.prompt_locks.render import task_prompts
-from ais_prompt.prompt_locks.text import text_of_prompt
-from ais_prompt.prompt_locks.values import TaskPrompts
+from ais_prompt.prompt_locks.render import task_prompts, template_parts
+from ais_prompt.prompt_locks.values import TaskPrompts, text_of_prompt
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import ChatMessage, Prediction, Prompt, RunSpec, prompt_from_json

@@ -4,10 +4,49 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
+
+from ais_prompt.types import ChatMessage, Prompt
+
+TURN: Final = "\ue2f0"
+"""Begins a message: `TURN`, its role, `SAYS` or `PARTS`, its content."""
+SAYS: Final = "\ue2f1"
+PARTS: Final = "\ue2f2"
+"""In place of `SAYS` where the content is no text: its parts follow as JSON."""
+
+
+MARK: Final = re.compile(f"{TURN}[^{SAYS}{PARTS}]*[{SAYS}{PARTS}]")
+"""What begins a message, up to its content."""
+_TURN: Final = re.compile(f"{TURN}([^{SAYS}{PARTS}]*)([{SAYS}{PARTS}])([^{TURN}]*)")
+
+
+def text_of_prompt(prompt: Prompt) -> str:
+    """The prompt as one text; a prompt that is a text stays as it is."""
+    return prompt if isinstance(prompt, str) else "".join(map(_text_of_message, prompt))
+
+
+def prompt_of_text(text: str) -> Prompt:
+    """The inverse of `text_of_prompt`."""
+    return tuple(messages_of_text(text)) if text.startswith(TURN) else text
+
+
+def messages_of_text(text: str) -> Iterator[ChatMessage]:
+    """The messages of a text; none if it was no messages."""
+    for role, mark, content in _TURN.findall(text):
+        yield ChatMessage(role, content if mark == SAYS else tuple(json.loads(content)))
+
+
+def _text_of_message(message: ChatMessage) -> str:
+    if isinstance(message.content, str):
+        return f"{TURN}{message.role}{SAYS}{message.content}"
+    parts = json.dumps([dict(part) for part in message.content], ensure_ascii=False, sort_keys=True)
+    return f"{TURN}{message.role}{PARTS}{parts}"
+
 
 Parts: TypeAlias = Mapping[str, Mapping[str, Any]]
 """What prompts are made of: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from ais_prompt.prompt_locks.drift import PACKAGES, PartChange
-from ais_prompt.prompt_locks.edit import Edit
+from ais_prompt.prompt_locks.edit import END, START, Edit, Hunk
 from ais_prompt.prompt_locks.groups import Group
-from ais_prompt.prompt_locks.hunks import END, START, Hunk
-from ais_prompt.prompt_locks.text import MARK, TURN
+from ais_prompt.prompt_locks.values import MARK, TURN
 from ais_prompt.utils.text import printable
 
 _LONGEST_LITERAL: Final = 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
@@ -93,3 +94,21 @@ class Template(Protocol):
             PromptError: as `render`.
         """
         return ()
+
+
+class WarnOnce:
+    """Logs each kind of warning only the first time.
+
+    Args:
+        log: where the warnings go.
+    """
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._said: set[str] = set()
+
+    def __call__(self, message: str, *values: object) -> None:
+        """Warn, as `logging.Logger.warning` does, unless this message was there before with whatever values."""
+        if message not in self._said:
+            self._said.add(message)
+            self._log.warning(message, *values)

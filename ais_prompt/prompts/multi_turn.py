@@ -12,15 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.base import Filled, Form, Template
-from ais_prompt.prompts.blank import DialogueBlank
-from ais_prompt.prompts.dialogue import check_dialogue, section_items
+from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
+from ais_prompt.prompts.compiled import DialogueBlank
 from ais_prompt.prompts.fill import column_marks, compile_text, mark_of
-from ais_prompt.prompts.filled_dialogue import FilledDialogue
+from ais_prompt.prompts.filled_dialogue import FilledDialogue, column_entries, turn_entries
 from ais_prompt.prompts.prompt_list import Item, PromptList, text_of, with_text
-from ais_prompt.prompts.tokens import check_token, has_token, missing_token
-from ais_prompt.prompts.turn_entries import column_entries, turn_entries
-from ais_prompt.prompts.warn_once import WarnOnce
+from ais_prompt.prompts.shape import check_dialogue, check_token, has_token, missing_token, section_items
 from ais_prompt.registry import TEMPLATES
 
 QUESTION_AND_ANSWER = ("question", "answer")

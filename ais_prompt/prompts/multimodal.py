@@ -12,17 +12,50 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import PromptError
-from ais_prompt.prompts.base import Filled, Form, Template
-from ais_prompt.prompts.blank import DialogueBlank
-from ais_prompt.prompts.dialogue import SECTIONS, check_dialogue, section_items
+from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
+from ais_prompt.prompts.compiled import DialogueBlank
 from ais_prompt.prompts.fill import column_marks, compile_text, mark_of
-from ais_prompt.prompts.markers import STARTS, has_marker, split_content, tagged_columns
 from ais_prompt.prompts.prompt_list import Item, PromptList, Turn
-from ais_prompt.prompts.tokens import check_token, has_token, missing_token
-from ais_prompt.prompts.warn_once import WarnOnce
+from ais_prompt.prompts.shape import SECTIONS, check_dialogue, check_token, has_token, missing_token, section_items
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.media import has_scheme
 from ais_prompt.utils.text import listed
+
+END: Final = "<AIS_CONTENT_TAG>"
+"""Stands behind each piece; the last one may lack it."""
+
+STARTS: Final = {
+    "text": "<AIS_TEXT_START>",
+    "image": "<AIS_IMAGE_START>",
+    "video": "<AIS_VIDEO_START>",
+    "audio": "<AIS_AUDIO_START>",
+}
+"""Modality → the marker with which a piece of it begins."""
+
+
+def has_marker(value: object) -> bool:
+    """True for a text in which some piece could begin."""
+    return isinstance(value, str) and any(start in value for start in STARTS.values())
+
+
+def split_content(content: str) -> Iterator[tuple[str | None, str]]:
+    """Modality and value of each piece, in order; the modality is None for a text that no marker introduces.
+
+    A piece is what stands between two `END` markers. It must begin with the marker of its modality: one that comes
+    later in it introduces nothing.
+    """
+    for piece in content.split(END):
+        modality = next((name for name, start in STARTS.items() if piece.startswith(start)), None)
+        if modality is not None:
+            yield modality, piece.replace(STARTS[modality], "")
+        elif piece:
+            yield None, piece
+
+
+def tagged_columns(fields: Mapping[str, object]) -> list[str]:
+    """The columns whose text has a marker in it."""
+    return [name for name, value in fields.items() if has_marker(value)]
+
 
 CONTENT: Final = "content"
 """The column that AISBench takes the pieces from."""

@@ -13,11 +13,10 @@ from typing import Any
 from ais_prompt.config.schema import TEMPLATE
 from ais_prompt.errors import AisPromptError, PromptError, raise_all
 from ais_prompt.prompts.base import Filled, Form, Template
-from ais_prompt.prompts.blank import Blank, DialogueBlank, TextBlank
 from ais_prompt.prompts.column_tokens import ColumnTokens
-from ais_prompt.prompts.dialogue import SECTIONS, check_round, dialogue_faults
+from ais_prompt.prompts.compiled import Blank, DialogueBlank, TextBlank
 from ais_prompt.prompts.fill import mark_of
-from ais_prompt.prompts.tokens import check_token, has_token, missing_token
+from ais_prompt.prompts.shape import SECTIONS, check_round, check_token, dialogue_faults, has_token, missing_token
 from ais_prompt.registry import TEMPLATES
 from ais_prompt.utils.text import listed
 

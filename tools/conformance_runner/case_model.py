@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from ais_prompt.chat import ChatFormat, Mode, make_chat_format
-from ais_prompt.chat.api import ApiFormat
-from ais_prompt.chat.message_builder import ApiTurn
+from ais_prompt.chat.api import ApiFormat, ApiTurn
 from ais_prompt.chat.raw_messages import is_raw
 from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
 from ais_prompt.errors import ConfigError

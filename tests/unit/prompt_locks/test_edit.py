@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ais_prompt.prompt_locks.edit import REACHES, Edit, possible_edits
-from ais_prompt.prompt_locks.hunks import hunks
+from ais_prompt.prompt_locks.edit import REACHES, Edit, hunks, possible_edits
 from ais_prompt.prompt_locks.wording import edit_title
 
 WORDS = st.lists(st.sampled_from("how many apples are 12 3 ? . left Tom's\n £ 苹果 几个".split(" ")), min_size=1).map(

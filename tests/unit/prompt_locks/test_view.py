@@ -7,8 +7,7 @@ import io
 from rich.console import Console
 
 from ais_prompt.prompt_locks.drift import Drift, compare_task
-from ais_prompt.prompt_locks.text import text_of_prompt
-from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
+from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest, text_of_prompt
 from ais_prompt.prompt_locks.view import print_drift
 from ais_prompt.types import ChatMessage
 

@@ -6,7 +6,7 @@ import pytest
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts import PromptBuilder, PromptList, PromptTemplate
-from ais_prompt.prompts.examples import REMEMBERED
+from ais_prompt.prompts.builder import REMEMBERED
 from ais_prompt.types import Sample
 
 ROUND = [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]

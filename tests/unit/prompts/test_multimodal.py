@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
-from ais_prompt.prompts.markers import END, STARTS
-from ais_prompt.prompts.multimodal import MMPromptTemplate
+from ais_prompt.prompts.multimodal import END, STARTS, MMPromptTemplate
 from ais_prompt.types import Sample
 
 PARTS: dict[str, Any] = {
