@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.paired import holm
 from ais_prompt.plan.partition import partition
 from ais_prompt.plan.source import Source, open_stored
@@ -68,15 +68,15 @@ def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
 
 
 def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
-    """Compare two runs, dataset by dataset.
-
-    Raises:
-        ConfigError: there is nothing that both have.
-    """
+    """Compare two runs, dataset by dataset; what cannot be compared has a note that says why."""
     pairs = pair_tasks(before, after)
     notes = [f"{run.name} is not finished: it is {run.status}" for run in (before, after) if run.status != "finished"]
     notes += [note for run in (before, after) for note in _stopped(run)]
-    notes += _unpaired(before, after, pairs)
+    if not pairs:
+        names = " and ".join(listed(task.task.spec.name for task in run.tasks) for run in (before, after))
+        notes.append(f"the runs have no dataset in common: {names}")
+    else:
+        notes += _unpaired(before, after, pairs)
     found: list[Comparison] = []
     for old, new in pairs:
         try:
@@ -93,18 +93,10 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
 
 
 def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
-    """The tasks of two runs that belong together: by model and dataset, or by dataset if each run has one model.
-
-    Raises:
-        ConfigError: none do.
-    """
+    """Return the tasks that both runs have: the same model and dataset, or the same dataset if each has one model."""
     by_name = any(len({task.task.spec.model.abbr for task in run.tasks}) > 1 for run in (before, after))
     old = {_key(task, by_name): task for task in before.tasks}
-    pairs = [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
-    if not pairs:
-        names = " and ".join(listed(task.task.spec.name for task in run.tasks) for run in (before, after))
-        raise ConfigError("the runs have no dataset in common", where=names, fix="compare runs of the same datasets")
-    return pairs
+    return [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
 
 
 def _stopped(run: StoredRun) -> Iterator[str]:

@@ -19,31 +19,54 @@ SIGNIFICANT = 0.05
 
 
 def print_comparison(comparisons: Sequence[Comparison], notes: Iterable[str], flips: int, console: Console) -> None:
-    """Print notes, the table, and what stands behind each difference.
+    """Print notes, the table of differences, and the causes and changed samples of each dataset.
+
+    A file or pipe gets every column, and one line for each fact. A terminal shows a model that all rows share above the
+    table.
 
     Args:
-        comparisons: of each dataset.
+        comparisons: one for each dataset; without any only the notes are printed.
         notes: what a reader must know first.
-        flips: most changed samples of a dataset that are shown, in each direction.
-        console: where to.
+        flips: the most changed samples to show of a dataset, in each direction.
+        console: where to print.
     """
     for note in notes:
-        console.print(Text(printable(f"Note: {note}"), style="yellow"), soft_wrap=True)
-    print_table(_COLUMNS, [_cells(one) for one in comparisons], console)
+        _print_line(Text(printable(f"Note: {note}"), style="yellow"), console)
+    if not comparisons:
+        _print_line(Text("Nothing can be compared."), console)
+        return
+    models = {one.model for one in comparisons}
+    same_model = console.is_terminal and len(models) == 1
+    if same_model:
+        _print_line(Text(printable(f"model: {models.pop()}")), console)
+    columns = [column for column in _COLUMNS if column is not _MODEL or not same_model]
+    cells = [dict(zip(_COLUMNS, _cells(one), strict=True)) for one in comparisons]
+    print_table(columns, [[row[column] for column in columns] for row in cells], console)
     for comparison in comparisons:
         for line in _explanation(comparison, flips):
-            console.print(line, soft_wrap=True, highlight=False)
+            _print_line(line, console)
 
 
+def _print_line(line: Text, console: Console) -> None:
+    """Print a line whole to a file or pipe; in a terminal, indent the lines into which it is broken."""
+    if not console.is_terminal:
+        console.print(line, soft_wrap=True, highlight=False)
+        return
+    indent = len(line.plain) - len(line.plain.lstrip(" ")) + 4
+    for number, piece in enumerate(line.wrap(console, max(console.width - indent, 1))):
+        console.print(Text(" " * indent if number else "") + piece, soft_wrap=True, highlight=False)
+
+
+_MODEL = Column("model", is_name=True, right=False)
 _COLUMNS = (
     Column("dataset", is_name=True, right=False),
-    Column("model", is_name=True, right=False),
+    _MODEL,
     Column("metric", is_name=True, right=False),
     Column("before"),
     Column("after"),
     Column("difference", folded="differ-\nence"),
-    Column("p (Holm)", folded="p\n(Holm)"),
     Column("95 % interval", folded="95 %\ninterval"),
+    Column("p (Holm)", folded="p\n(Holm)"),
     Column("n"),
     Column("worse"),
     Column("better"),
@@ -59,8 +82,8 @@ def _cells(one: Comparison) -> list[str | Text]:
         _value(one.before, one),
         _value(one.after, one),
         Text(_signed(one.difference, one), style=_style(one)),
-        Text(f"{one.p_adjusted:.3g}", style=_style(one)),
         "" if one.interval is None else " to ".join(_signed(end, one) for end in one.interval),
+        Text(f"{one.p_adjusted:.3g}", style=_style(one)),
         str(one.common),
         str(one.worse),
         str(one.better),
@@ -74,18 +97,21 @@ def _style(one: Comparison) -> str:
 
 
 def _explanation(one: Comparison, flips: int) -> Iterator[Text]:
-    yield Text(f"\n{printable(f'{one.model}/{one.dataset}')}", style="bold")
+    yield Text()
+    yield Text(printable(f"{one.model}/{one.dataset}"), style="bold")
     for change in one.changes:
-        yield Text(printable(f"  {change.part} differs: {change.before}  →  {change.after}"))
+        yield Text(f"  {change.part} differs")
+        yield Text(printable(f"    before: {change.before}"))
+        yield Text(printable(f"    after:  {change.after}"))
     if one.units != one.common:
-        yield Text(f"  {one.common} samples in {one.units} clusters, which are the units of interval and p")
+        yield Text(f"  {one.common} samples in {one.units} clusters; interval and p are computed from the clusters")
     if not one.changes:
         yield Text("  no part of the two runs differs")
     for what, count in (
         ("samples only in the first run", one.only_before),
         ("samples only in the second run", one.only_after),
-        ("samples that the first run has no answer for", one.failed_before),
-        ("samples that the second run has no answer for", one.failed_after),
+        ("samples without an answer in the first run", one.failed_before),
+        ("samples without an answer in the second run", one.failed_after),
     ):
         if count:
             yield Text(f"  left out: {count} {what}", style="yellow")
@@ -104,10 +130,9 @@ def _explanation(one: Comparison, flips: int) -> Iterator[Text]:
 
 
 def _flip(flip: Flip, name: str) -> Iterator[Text]:
-    same = "the same prompt" if flip.same_prompt else "another prompt"
-    yield Text(
-        f"\n  {name}: row {flip.index}, sample {flip.sample_id}, {same}", style="red" if name == "worse" else "green"
-    )
+    same = "same prompt" if flip.same_prompt else "other prompt"
+    yield Text()
+    yield Text(f"  {name}: row {flip.index}, sample {flip.sample_id}, {same}", "red" if name == "worse" else "green")
     old, new = flip.predictions
     yield Text(f"    prompt: {printable(_last_words(new.origin_prompt))}", style="dim")
     yield Text(f"    gold:   {printable(str(new.gold))}")

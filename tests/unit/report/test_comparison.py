@@ -1,0 +1,83 @@
+"""The comparison of two runs in a terminal, and in a pipe."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+
+from ais_prompt.regression.causes import Share
+from ais_prompt.regression.changed_parts import Change
+from ais_prompt.regression.comparison import Comparison, Flip
+from ais_prompt.report.comparison import print_comparison
+from ais_prompt.types import Prediction
+
+LONG = (
+    "a text of many words that no terminal shows in one line, and 一个很长的中文句子没有空格所以必须在任何地方断开 " * 2
+)
+
+
+def comparison(dataset: str = "gsm8k", model: str = "before-7b → after-7b-instruct") -> Comparison:
+    answers = [Prediction(f"id{number}", 3, LONG, LONG, "gold", ()) for number in range(2)]
+    return Comparison(
+        model=model,
+        dataset=dataset,
+        metric="accuracy",
+        fraction=True,
+        common=1319,
+        only_before=1,
+        only_after=0,
+        failed_before=2,
+        failed_after=0,
+        before=0.85,
+        after=0.5,
+        differences=(-1.0, 0.0),
+        interval=(-0.495, -0.189),
+        p=0.000207,
+        units=1319,
+        flips=(Flip("id0", 3, 1.0, 0.0, True, (answers[0], answers[1]), ("1", "2")),),
+        shares=(Share("model", -0.35, 29, (-0.495, -0.189)),),
+        changes=(Change("model", LONG[:100], LONG[50:150]),),
+        reported=-0.35,
+        p_adjusted=0.000207,
+    )
+
+
+def printed(*comparisons: Comparison, width: int = 80, terminal: bool = True) -> str:
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, force_terminal=terminal, color_system=None, _environ={})
+    print_comparison(comparisons, [f"a note: {LONG}"], 3, console)
+    return stream.getvalue()
+
+
+@given(st.integers(60, 200))
+def test_no_line_is_wider_than_the_terminal_and_no_text_is_lost(width: int) -> None:
+    text = printed(comparison("a-dataset-with-a-long-name"), comparison("another"), width=width)
+    assert max(cell_len(line.rstrip()) for line in text.splitlines()) <= width
+    assert "".join(LONG[:100].split()) in "".join(text.split())
+    assert "-49.5 to -18.9" in text
+
+
+def test_eighty_columns_show_the_difference_with_its_interval_and_p_in_one_table() -> None:
+    line = next(line for line in printed(comparison()).splitlines() if line.startswith("gsm8k"))
+    assert "accuracy  85.0 %  50.0 %    -35.0  -49.5 to -18.9  0.000207" in line
+
+
+def test_a_pipe_has_one_line_for_each_fact() -> None:
+    text = printed(comparison(), terminal=False, width=40)
+    assert f"    before: {LONG[:100]}" in text.splitlines()
+    assert any(line.split()[-3:] == ["1319", "1", "0"] for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("models", "column"), [(("a", "a"), False), (("a", "b"), True)])
+def test_the_model_is_a_column_only_where_there_are_several(models: tuple[str, str], column: bool) -> None:
+    text = printed(*(comparison(f"d{number}", model) for number, model in enumerate(models)), width=200)
+    assert ("model: a" not in text.splitlines()) == column
+
+
+def test_nothing_to_compare_prints_the_reasons_and_no_table() -> None:
+    assert printed(width=2000).splitlines()[1:] == ["Nothing can be compared."]
