@@ -1,10 +1,15 @@
-r"""The content of ``\boxed{...}``, with which a solution marks its result."""
+r"""What marks a result for programs: ``\boxed{...}``, ``<answer>...</answer>``, and ``"answer": ...`` in JSON."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+_TAGGED: Final = re.compile(r"<(answer|答案)>((?:(?!<).){0,2000})</\1>", re.DOTALL | re.IGNORECASE)
+_KEYED: Final = re.compile(
+    r"""["'](?:final_?|correct_?)?(?:answer|choice|result|答案|最终答案)["']\s*:\s*(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'|([^"'\s,{}\[\]]{1,80}(?:,\d{3}\b)*))""",
+    re.IGNORECASE,
+)
 _TOKEN: Final = re.compile(r"(?P<box>\\f?box(?:ed)?\s*\{)|\\.|[{}]", re.DOTALL)
 
 
@@ -35,3 +40,11 @@ def boxed_spans(text: str) -> list[tuple[int, int]]:
             if start is not None and not (found and found[-1][0] > start):
                 found.append((start, token.start()))
     return found
+
+
+def marked_spans(text: str) -> list[tuple[str, int, int]]:
+    """Return name and place of the content of every mark, in order."""
+    found = [("boxed", *span) for span in boxed_spans(text)]
+    found += [("<answer>", *tag.span(2)) for tag in _TAGGED.finditer(text)]
+    found += [("JSON", *pair.span(pair.lastindex or 0)) for pair in _KEYED.finditer(text)]
+    return sorted(found, key=lambda mark: mark[1])

@@ -1,7 +1,8 @@
 r"""Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
 
-The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", "the answer is 42", then "so it is
-42", then the last number. Of equal markers the last counts. A number that is denied ("not 42") counts for nothing.
+The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", "the answer is 42", then "I think it is
+42", then what the last sentence says (`ais_prompt.postprocess.prose`). Of equal markers the last counts. A number that is
+denied ("not 42") counts for nothing.
 
 Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
 ``opencompass/datasets/gsm8k.py`` (the last number of the answer).
@@ -14,9 +15,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.boxed import boxed_spans
-from ais_prompt.postprocess.negation import doubts, undecided_until
+from ais_prompt.postprocess.boxed import marked_spans
+from ais_prompt.postprocess.negation import doubts
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
+from ais_prompt.postprocess.prose import is_label, stated_result
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import Statement, statements
@@ -26,10 +28,11 @@ from ais_prompt.types.extraction import Extraction
 _MARK: Final = re.compile(r"####[^\n]*")
 _CONTRAST: Final = re.compile(r"(?:\bbut(?:\s+rather)?|\brather|\binstead|而是|应该?是|应为)\s*[$¥￥]?\s*(?=[-−\d])")
 _GUESS: Final = re.compile(
-    r"(?:\b(?i:maybe|perhaps|probably|guess|think|believe|i['’]d\s+say)(?i:\s+(?:it\s+is|it['’]s|about))?"
-    r"|大概|可能|猜|应该是|估计)(?:是)?\s*[$¥￥]?\s*(?=[-−\d])"
+    r"(?:\b(?i:guess|think|believe|i['’]d\s+say)(?i:\s+(?:it\s+is|it['’]s|about))?|猜|应该是|估计)(?:是)?\s*[$¥￥]?\s*(?=[-−\d])"
 )
-_DOUBTS: Final = doubts(r"[-−]?\d[\d,.]*")
+_BRACKETS: Final = re.compile(r"\([^()\n]*\)")
+_IS: Final = re.compile(r"=|\b(?:which\s+(?:is|equals|makes|gives)|equals|is\s+equal\s+to)\b|等于|也就是")
+_DOUBTS: Final = doubts(r"[-−]?\d(?:[\d,.]*\d)?")
 _MOST_WORDS: Final = 40
 """Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""
 
@@ -48,9 +51,8 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     >>> gsm8k_postprocess("2 + 2 is 4")
     '4'
     """
-    source = said(text)
-    source_text = source.text.partition("Question:")[0]
-    found = strongest(_candidates(source_text), source_text)
+    source = said(text).before_next_question()
+    found = strongest(_candidates(source.text), source.text)
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
 
 
@@ -76,16 +78,14 @@ def _candidates(text: str) -> Iterator[Candidate]:
     for mark in _MARK.finditer(text):
         if numbers := _numbers(text, mark.start() + 4, mark.end()):
             yield _candidate(Rank.MARKED, "####", numbers[0])
-    for start, end in boxed_spans(text):
+    for rule, start, end in marked_spans(text):
         if numbers := _numbers(text, start, end):
-            yield _candidate(Rank.MARKED, "boxed", numbers[-1])
+            yield _candidate(Rank.MARKED, rule, numbers[-1])
     for statement in statements(text):
         if number := _stated(text, statement):
             yield _candidate(statement.rule.rank, statement.rule.name, number)
-    settled = undecided_until(text)
-    for number in _numbers(text, 0, len(text)):
-        if number.start() >= settled:
-            yield _candidate(Rank.ALONE, "the last number", number)
+    if result := stated_result(text, NUMBER, _DOUBTS, lambda number: plain_number(number.group())):
+        yield _candidate(Rank.ALONE, "the last sentence", result)
     for rank, name, pattern in ((Rank.ANNOUNCED, "not … but", _CONTRAST), (Rank.CONCLUDED, "I think", _GUESS)):
         for cue in pattern.finditer(text):
             number = NUMBER.match(text, cue.end())
@@ -94,12 +94,14 @@ def _candidates(text: str) -> Iterator[Candidate]:
 
 
 def _stated(text: str, statement: Statement) -> re.Match[str] | None:
-    """The number that an announcement states: after the last "=" of its sentence, else the first that is not denied."""
+    """The number that an announcement states: after the last "=" or "which is", else the first that is not denied."""
     start, end = statement.start, statement.end
     if statement.rule.name == "answer:":
         return _only_number(text, statement)
-    equals = text.rfind("=", start, end)
-    numbers = _numbers(text, start if equals < 0 else equals, end)
+    for sign in _IS.finditer(text, start, end):
+        if NUMBER.search(text, sign.end(), end):
+            start = sign.end()
+    numbers = [one for one in _numbers(text, start, end) if not is_label(text, *one.span())]
     if not numbers:
         return None
     return numbers[-1] if statement.rule.name == "答：" else numbers[0]
@@ -113,7 +115,7 @@ def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
     number = NUMBER.search(text, start, end)
     if number is None or re.search(r"[^\W\d_]{2}", text[start : number.start()].replace("\\text", "")):
         return None
-    after = text[number.end() : end]
+    after = _BRACKETS.sub("", text[number.end() : end])
     if re.match(r"[^\w+*/×÷=-]*$|[*$\s]*\.(?!\d)[*\s]", after) and equals < 0:
         return number
     return number if len(after) <= _MOST_WORDS and not re.search(r"[\d+*/×÷]|\.\s+\S", after) else None

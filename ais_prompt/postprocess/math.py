@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
-from ais_prompt.postprocess.boxed import boxed_spans, last_boxed
+from ais_prompt.postprocess.boxed import last_boxed, marked_spans
+from ais_prompt.postprocess.mood import sentences
 from ais_prompt.postprocess.negation import doubts, undecided_until
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
+from ais_prompt.postprocess.prose import is_label, stated_result
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import Statement, statements
@@ -28,12 +30,19 @@ _HAN: Final = r"\u3400-\u9fff"
 _WORDS: Final = re.compile(rf"(?<![\\A-Za-z])[A-Za-z]{{2,}}\s+[A-Za-z]{{2,}}|[{_HAN}]{{2,}}")
 _MATHS: Final = re.compile(rf"[^{_HAN}\s,;:。、][^{_HAN}。、]*")
 _PROSE: Final = re.compile(r"(?<!\\)\b[A-Za-z]+(?:\s+[A-Za-z]+){2}\b|\b[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+\d")
-_UNIT: Final = re.compile(r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*\Z")
+_UNIT: Final = re.compile(
+    r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)(?:\s*\\?%|\s*[a-z]{1,4}/[a-z]{1,4}|\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*|\s*[个元米岁天%])\Z"
+)
 _DENIED: Final = re.compile(r"(?i:not|n['’]t|不)\s*(?:是)?\s*")
-_LEAD: Final = re.compile(r"\s*(?:(?i:approximately|about|roughly|exactly|total:)|大约|约|=|≈)\s*")
+_LEAD: Final = re.compile(r"\s*(?:(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|total:)|大约|约|=|≈)\s*")
+_CODE_BLOCK: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+_NO_RESULT: Final = re.compile(r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A[无否]")
 _LONGEST_WORD: Final = 8
 """Characters of a Chinese text that can be an answer by itself, such as 等腰三角形."""
-_DOUBTS: Final = doubts(r"[-−]?\d[\d,.]*")
+_FORMULA: Final = "\ue000"
+"""Stands for each character of a formula between dollars, so that a sentence with formulas reads like one with numbers."""
+_ITEM: Final = re.compile(f"{_FORMULA}+|(?:{NUMBER.pattern})", re.VERBOSE)
+_DOUBTS: Final = doubts(rf"(?:{_FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
 _TRIM: Final = " .*`\n\t!,:。…"
 
 
@@ -42,8 +51,8 @@ def math_postprocess_v2(text: str) -> Extraction | None:
     r"""Return the result of a solution; None if none can be made out.
 
     It is, of what is said after any thinking: the last ``\boxed{}`` or ``####``; else what the last "the answer is" or
-    "答案是" announces; else all of a text of one line that holds no sentence; else the last formula between dollars or
-    ``\( \)``; else the last number.
+    "答案是" announces; else all of a text of one line that holds no sentence; else the formula between dollars or
+    ``\( \)``, or the number, that the last sentence states (`ais_prompt.postprocess.prose`).
 
     >>> math_postprocess_v2(r"So $x = 2$. The answer is \boxed{\frac{1}{2}}.")
     '\\frac{1}{2}'
@@ -58,9 +67,8 @@ def math_postprocess_v2(text: str) -> Extraction | None:
 
     OpenCompass takes the first "answer is" and cuts at every full stop, so "the answer is 3.5" gives 3.
     """
-    source = said(text)
-    answer = source.text.partition("\nQuestion:")[0]  # a base model goes on with a question of its own
-    found = strongest(_candidates(answer), answer)
+    source = said(text).before_next_question()
+    found = strongest(_candidates(source.text), source.text)
     if not found:
         return None
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
@@ -87,29 +95,34 @@ def math_dataset_postprocess(text: str) -> str:
 
 def _candidates(text: str) -> Iterator[Candidate]:
     """Every span that may be the result, with its rank."""
-    for start, end in boxed_spans(text):
-        if text[start:end].strip():
-            yield Candidate(Rank.MARKED, "boxed", start, end, text[start:end].strip())
+    for rule, start, end in marked_spans(text):
+        if text[start:end].strip(_TRIM + "$"):
+            formula = _INLINE.fullmatch(text[start:end].strip())
+            span = _content(formula, start + text[start:end].index(formula.group())) if formula else (start, end)
+            yield Candidate(Rank.MARKED, rule, *span, text[slice(*span)].strip())
     for mark in re.finditer(r"####[ \t]*(\S[^\n]*)", text):
         yield _candidate(text, Rank.MARKED, "####", *mark.span(1))
     for statement in statements(text):
         span = _stated(text, statement)
         if span and text[slice(*span)].strip(_TRIM):
             yield _candidate(text, statement.rule.rank, statement.rule.name, *span)
-    if _is_whole(text) and text.strip(_TRIM):
-        formula = _INLINE.fullmatch(text.strip())
-        span = _content(formula, len(text) - len(text.lstrip())) if formula else (0, len(text))
+    whole = _CODE_BLOCK.fullmatch(text)
+    start, end = whole.span(1) if whole else (0, len(text))
+    if _is_whole(text[start:end]) and text[start:end].strip(_TRIM):
+        formula = _INLINE.fullmatch(text[start:end].strip())
+        span = _content(formula, start + text.index(formula.group(), start) - start) if formula else (start, end)
+        unit = _UNIT.fullmatch(text[start:end].strip(_TRIM))
+        if unit:
+            start = text.index(unit.group(), start)
+            span = (start, start + unit.end("number"))
         yield _candidate(text, Rank.LINE, "the whole text", *span)
         return
-    settled = undecided_until(text)
-    if text.lstrip().startswith("Question:"):
-        return
-    for formula in _formulas(text, settled, len(text)):
-        if not _DOUBTS.denies_before(text, formula.start()):
+    masked = _INLINE.sub(lambda one: _FORMULA * len(one.group()) if _is_formula(one) else one.group(), text)
+    if result := stated_result(masked, _ITEM, _DOUBTS, lambda item: text[slice(*item.span())]):
+        if formula := _INLINE.match(text, result.start()):
             yield _candidate(text, Rank.LABEL, "the last formula", *_content(formula))
-    for number in NUMBER.finditer(text, settled):
-        if not _DOUBTS.denies(text, *number.span()):
-            yield Candidate(Rank.ALONE, "the last number", *number.span(), plain_number(number.group()))
+        else:
+            yield Candidate(Rank.ALONE, "the last sentence", *result.span(), plain_number(result.group()))
 
 
 def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
@@ -117,7 +130,7 @@ def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
     start, end = statement.start, statement.end
     if denied := _DENIED.match(text, start):
         # "is not 3 but 4"
-        contrast = re.compile(r"\b(?:but|rather)\s+|而?是").search(text, denied.end(), statement.line_end)
+        contrast = re.compile(r"\b(?:but|rather)\s+|(?<!不)是").search(text, denied.end(), statement.line_end)
         if contrast is None:
             return None
         start = contrast.end()
@@ -138,7 +151,7 @@ def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
     if undecided_until(sentence) or re.fullmatch(r"\W*(?:unknown|unclear|未知|不确定)\W*", sentence):
         return None
     if _PROSE.search(sentence):
-        numbers = list(NUMBER.finditer(text, start, end))
+        numbers = [one for one in NUMBER.finditer(text, start, end) if not is_label(text, *one.span())]
         return numbers[-1].span() if numbers and statement.rule.name != "answer:" else None
     return start, end
 
@@ -146,10 +159,10 @@ def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
 def _is_whole(text: str) -> bool:
     """Whether a text is nothing but a formula or a word; two words side by side make it a sentence."""
     line = text.strip()
-    if "\n" in line or undecided_until(line):
+    if "\n" in line or undecided_until(line) or len(sentences(line)) > 1 or _NO_RESULT.search(line):
         return False
-    if _INLINE.fullmatch(line) and len(_formulas(line, 0, len(line))) == 1:
-        return True
+    if formulas := _formulas(line, 0, len(line)):
+        return len(formulas) == 1 and formulas[0].group() == line.strip(_TRIM)
     chinese = re.findall(f"[{_HAN}]", line)
     if chinese:
         is_sentence = len(line) > 4 and line[-1] in "。!?"
@@ -159,8 +172,11 @@ def _is_whole(text: str) -> bool:
 
 def _formulas(text: str, start: int, end: int) -> list[re.Match[str]]:
     """The formulas between two places; "$5 and $6" is none."""
-    found = _INLINE.finditer(text, start, end)
-    return [one for one in found if not (one["dollars"] and _WORDS.search(one["dollars"]))]
+    return [one for one in _INLINE.finditer(text, start, end) if _is_formula(one)]
+
+
+def _is_formula(found: re.Match[str]) -> bool:
+    return not (found["dollars"] and _WORDS.search(found["dollars"]))
 
 
 def _content(formula: re.Match[str], offset: int = 0) -> tuple[int, int]:
@@ -175,4 +191,4 @@ def _candidate(text: str, rank: Rank, rule: str, start: int, end: int) -> Candid
     content = text[start:end]
     stripped = content.strip(_TRIM)
     begin = start + content.find(stripped)
-    return Candidate(rank, rule, begin, begin + len(stripped), stripped)
+    return Candidate(rank, rule, begin, begin + len(stripped), stripped.replace("**", ""))

@@ -35,7 +35,7 @@ _NOT_BEFORE: Final = (
     rf"(?:\s+(?:the\s+)?(?:correct\s+|right\s+|final\s+)?(?:answer|option|choice|it|this)\b)?{_FILLERS}{_QUOTES}"
     + _SHORT_MORE_BEFORE,
     # the answer A is what the text turns away from
-    r"\b(?:none\s+of|rather\s+than|instead\s+of|other\s+than|except(?:\s+for)?|apart\s+from|as\s+opposed\s+to|unlike|avoid|"
+    r"\b(?:(?:any(?:thing|one)?|everything|all)\s+but|none\s+of|rather\s+than|instead\s+of|other\s+than|except(?:\s+for)?|apart\s+from|as\s+opposed\s+to|unlike|avoid|"
     r"rul(?:e|es|ed|ing)\s+out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?|discard(?:s|ed|ing)?|"
     rf"dismiss(?:es|ed|ing)?|doubt)\b{_FILLERS}{_QUOTES}" + _MORE_BEFORE,
     # 不是A，不选A，并非A，排除A
@@ -56,30 +56,58 @@ _NOT_AFTER: Final = (
     # A isn't, A cannot be, A fails
     rf"{_QUOTES}{_MORE_AFTER}\s*(?:\b(?:is|are|was|were|does|do|did|can|could|would|should|ca|wo)\s*n['’]t\b"
     r"|\b(?:does|do|did)\s+not\b|\bcannot\b|\bfails?\b|\bcontradicts?\b|\bmakes\s+no\s+sense\b)",
-    # A: wrong, (A) incorrect, A ✗
-    r"[\s)\].:*-]{0,6}(?:(?:wrong|incorrect|false|no|nope)\b|错误?|不正确|不对|✗|✘|❌|×)",
+    # A: wrong, (A) incorrect, A ✗, | A | no |
+    r"[\s)\].:*|-]{0,6}(?:(?:wrong|incorrect|false|no|nope)\b|错误?|不正确|不对|✗|✘|❌|×)",
     # A（选项）不正确，A、B都错，A项有误，A可以排除
-    rf"{_QUOTES}{_MORE_AFTER}(?:这个|这一)?(?:选项|项|答案|个)?(?:的?(?:说法|表述|描述|叙述|内容|做法|观点|结论))?"
+    rf"{_QUOTES}{_MORE_AFTER}(?:这个|这一)?(?:选项|项|答案|个)?(?:我们?)?(?:的?(?:说法|表述|描述|叙述|内容|做法|观点|结论))?"
     r"(?:都|均|也|就|显然|明显|是|则|并|肯定|一定|被|可以|可|应该|应|必须|要|很|比较|过于|与[^,。\n]{1,8}){0,4}"
     r"(?:不(?:正确|对|符合|是|成立|选|可能|行|能选|合|符|当|全面|准确|恰当|属于|同)|错|有误|排除|矛盾|误|无关|偏离|相反)",
 )
-_SUPPOSED: Final = re.compile(
-    # "if A", but not "if I had to choose"
+# "if A", but not "if I had to choose"
+_IF = (
     r"(?:\b(?i:if(?!\s+(?:i|we|you)\s+(?:had|have|must|were))|suppose|supposing|assume|assuming|whether|unless)\b"
-    r"|如果(?!必须|一定|要我)|假设|假如|倘若|若|是否)[^.,。!?;:\n]{0,40}\Z"
+    r"|如果(?!必须|一定|要我)|假设|假如|倘若|要是|若|是否)"
 )
-_ASKED = re.compile(
+_SUPPOSED: Final = re.compile(
+    rf"{_IF}[^.,。!?;:\n]{{0,40}}\Z"
+    # if ..., the answer would be A; 如果……，答案就是A
+    rf"|{_IF}[^.。!?;\n]{{0,70}}(?:\bwould(?:\s+have)?\s+be(?:en)?\b|就是|就选|会是|会选)\W{{0,4}}\Z"
+)
+_WOULD: Final = re.compile(r"\W{0,6}would\b")
+_ASKED: Final = re.compile(
     r"[\s)\]'\"”*]{0,6}(?i:correct|right|true|the\s+(?:correct\s+|right\s+|best\s+)?answer|正确|对|是)?\s*(?:吗|呢|么)?\s*(?:\?|吗|么)"
 )
-# "A or B", "A还是B", "between A and B"
+# What others think, or what the text thought at first.
+_REPORTED: Final = re.compile(
+    r"(?:^|[.,;:!?\n(]\s*|\b(?i:and|but)\s+)(?i:(?:al|even\s+)?though|while|whereas|despite|many|students|people|others|"
+    r"(?:some|most|other)\s+(?:people|students|readers|might|may|would|say|think)|(?:one|you)\s+(?:might|may|could)|"
+    r"(?:at\s+first|initially|originally),?|my\s+(?:first|initial|original)|i\s+(?:was|had|thought|initially|originally|"
+    r"first|almost|nearly)|it\s+(?:is|was)\s+tempting|a\s+common)\b[^.,;!?\n]{0,60}\Z"
+    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|起初|最初|一开始|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
+)
+_SEEMING: Final = re.compile(
+    r"\W{0,4}(?i:(?:is|was|looks?|seems?)\s+(?:\w+ly\s+)?(?:tempting|attractive)|(?:may|might|could)\s+(?:seem|look|appear))"
+    r"|(?:选项|项)?(?:看似|看起来|貌似|乍看|有一定道理)"
+)
+_HEDGED: Final = re.compile(
+    r"(?:\b(?i:might|may|could|can)\s+(?i:also\s+|well\s+)?(?i:be)|\b(?i:possibly|perhaps|maybe)|(?:可能|或许|也许)(?:会|就)?(?:是|为|选|等于)?)"
+    r"[\s(\[$'\"“*]{0,4}\Z"
+)
+# "A or B", "A还是B", "between A and B", "each of A, B", "possible answers: A", "it depends: ... A"
 _OPEN_BEFORE: Final = (
     rf"ITEM{_QUOTES}(?:\bor\b|还是|或者?是?){_QUOTES}",
     rf"\bbetween\b\s*(?:options?\s+)?{_QUOTES}(?:ITEM{_QUOTES}\band\b{_QUOTES})?",
-    rf"\beither\b\s*(?:options?\s+)?{_QUOTES}",
+    rf"(?:\beither\b|要么是?)\s*(?:options?\s+)?{_QUOTES}",
+    rf"[在从介于]{_QUOTES}ITEM{_QUOTES}(?:和|与|到|至){_QUOTES}",
+    rf"\b(?:one|each|any|which|both|all)\s+of\s+(?:the\s+)?(?:options?\s+)?{_QUOTES}{_MORE_BEFORE}",
+    r"(?:\b(?:possible|candidate|available|given|following)\s+(?:answers?|options?|choices?)|\b(?:answer|options?|choices?)\s+choices"
+    r"|备选(?:答案|项)?|候选(?:答案|项)?|(?<!最)可能的(?:答案|选项))(?:\s+are|是|有)?[\s:]{0,3}",
+    r"(?:\bdepend(?:s|ing)\b|看情况|视情况|取决于)[^.。\n]{0,60}",
 )
 _OPEN_AFTER: Final = (
     rf"{_QUOTES}(?:\bor\b|还是|或者?是?)\s*(?:options?\s+)?{_QUOTES}ITEM(?![A-Za-z])",
-    rf"{_QUOTES}(?:和|与|、)\s*{_QUOTES}ITEM\s*(?:之间|中)",
+    rf"{_QUOTES}(?:和|与|、|到|至)\s*{_QUOTES}ITEM\s*(?:之间|中)",
+    rf"{_QUOTES}{_MORE_AFTER}\s*(?:(?:are|is)\s+(?:both\s+|all\s+|equally\s+)?(?:possible|plausible)|(?:都|均|各|也)?(?:有可能|有道理|可能))",
 )
 
 _UNDECIDED: Final = re.compile(
@@ -115,14 +143,21 @@ class Doubts(Struct, frozen=True):
         return bool(self.negated_before.search(text[max(0, start - REACH) : start]))
 
     def leaves_open(self, text: str, start: int, end: int) -> bool:
-        """Whether the words around a candidate suppose it, ask for it, or name it as one of two."""
+        """Whether the words around a candidate suppose it, report it, ask for it, or name it as one of several."""
         before, after = _around(text, start, end)
         return bool(
             _SUPPOSED.search(before)
+            or _REPORTED.search(before)
+            or _SEEMING.match(after)
+            or (_WOULD.match(after) and re.search(rf"{_IF}[^.。!?;\n]*\Z", before))
             or _ASKED.match(after)
             or self.open_before.search(before)
             or self.open_after.match(after)
         )
+
+    def hedges(self, text: str, start: int) -> bool:
+        """Whether a candidate is only said to be possible: "it might be A", "可能是A"."""
+        return bool(_HEDGED.search(text[max(0, start - REACH) : start]))
 
 
 @lru_cache(maxsize=64)
@@ -134,6 +169,12 @@ def doubts(item: str) -> Doubts:
         return re.compile(f"(?i:{every}){ending}".replace("ITEM", f"(?-i:{item})"))
 
     return Doubts(any_of(_NOT_BEFORE, r"\Z"), any_of(_NOT_AFTER), any_of(_OPEN_BEFORE, r"\Z"), any_of(_OPEN_AFTER))
+
+
+def is_reported(text: str, start: int) -> bool:
+    """Whether what begins at a place is others' view, or a first thought: "One might think the answer is"."""
+    before = text[max(0, start - REACH) : start]
+    return bool(_REPORTED.search(before) or re.search(rf"{_IF}[^.。!?;\n]*\Z", before))
 
 
 def undecided_until(text: str) -> int:

@@ -62,8 +62,8 @@ class Candidate(Struct, frozen=True):
 
 
 _TAKEN_BACK: Final = re.compile(
-    r"\b(?i:wait|actually|oops|correction|on\s+second\s+thought|scratch\s+that|my\s+mistake|i\s+was\s+wrong)\b"
-    r"|\b(?:No|no)\b\s*[,.:;!—-]|不对|等等|等一下|更正|错了|重新"
+    r"\b(?i:wait|actually|oops|hmm+|correction|let\s+me\s+(?:re\w+|double)|i\s+(?:forgot|made\s+a)|on\s+second\s+thought|scratch\s+that|my\s+mistake|i\s+was\s+wrong)\b"
+    r"|\b(?:No|no)\b\s*[,.:;!—-]|不对|等等|等一下|更正|错了|重新|(?<![\u4e00-\u9fff])不[,。]|再(?:看|算|想|检查)|漏了"
 )
 
 

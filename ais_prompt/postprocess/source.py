@@ -12,6 +12,11 @@ from ais_prompt.types.extraction import Extraction
 THINK_START: Final = "<think>"
 THINK_END: Final = "</think>"
 
+_STRUCK_OUT: Final = re.compile(r"~~[^~\n]{1,200}~~")
+_NEXT_QUESTION: Final = re.compile(
+    r"(?:Question:|(?<=\n)[ \t*#]{0,6}(?:Q|Problem|问题|题目|问)[ \t]?\d{0,3}[ \t*]{0,3}:).*\Z", re.DOTALL
+)
+
 
 class _Folding(dict[int, int]):
     """Code point → code point of NFKC, for variants in width or font, and for letters in circles.
@@ -70,6 +75,10 @@ class Source:
             return self
         return Source("".join(pieces) + self.text[last:], self, kept)
 
+    def before_next_question(self) -> Source:
+        """The source up to the question with which a base model goes on; empty if it begins with one."""
+        return self.without(_NEXT_QUESTION)
+
     def extraction(self, rule: str, start: int, end: int, text: str | None = None) -> Extraction | None:
         """What stands between two places, or the text that was made of it; None if that is empty."""
         content = self.text[start:end] if text is None else text
@@ -106,4 +115,4 @@ def said(answer: str, *, fold: bool = True, start: str = THINK_START, end: str =
         source = source.without(thought)
     if end in source.text:
         source = source.without(re.compile(rf"\A.*{re.escape(end)}", re.DOTALL))
-    return source
+    return source.without(_STRUCK_OUT) if fold and "~~" in source.text else source

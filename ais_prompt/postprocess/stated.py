@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from ais_prompt.postprocess.negation import is_reported
 from ais_prompt.postprocess.rules import Rank, Rule
 
 _IS = r"\s*(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|equals?|comes\s+(?:out\s+)?to)\b\s*:?"
@@ -16,12 +17,12 @@ _TO = r"(?:\s+(?:to|for|of)\s+[^.:\n]{1,80}?)?"
 RULES: Final = (
     Rule(
         "final answer",
-        rf"(?i:\bfinal\s+(?:answer|result|total|amount)\b{_TO}(?:\*\*)?(?:{_IS}|\s*[:=]))",
+        rf"(?i:\bfinal\s+(?:answer|result)\b{_TO}(?:\*\*)?(?:{_IS}|\s*[:=]))",
         Rank.FINAL,
         "en",
     ),
     Rule("the answer is", rf"(?i:\b(?:answer|result|solution)s?\b{_TO}{_IS})", Rank.ANNOUNCED, "en"),
-    Rule("answer:", r"(?i:\b(?:answer|result)s?\s*(?:\*\*)?\s*[:=])", Rank.ANNOUNCED, "en"),
+    Rule("answer:", r"(?i:\b(?:answer|result|ans)s?\s*(?:\*\*)?\s*[:=]|\bans\.)|^A\s*:", Rank.ANNOUNCED, "en"),
     Rule("最终答案", r"(?:最终|最后)的?(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:是|为|等于|:)+", Rank.FINAL, "zh"),
     Rule(
         "答案是",
@@ -29,14 +30,19 @@ RULES: Final = (
         Rank.ANNOUNCED,
         "zh",
     ),
+    Rule("【答案】", r"[\[【](?:正确|最终|参考)?答案[\]】]\s*:?|^\W{0,4}答案[ \t]+(?=[-−\\$\d])", Rank.FINAL, "zh"),
     Rule("答：", r"(?:^|(?<=[\n。.!;\s]))答\s*[:,]", Rank.ANNOUNCED, "zh"),
 )
 """What announces a result; the rest of the sentence holds it."""
 
 _EVERY: Final = tuple((rule, re.compile(rule.pattern, re.MULTILINE)) for rule in RULES)
 _FULL_STOP: Final = re.compile(
-    r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+not\b(?=.*\d)|\s\((?=[a-z]{2})"
+    r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+(?:and\s+)?not\b(?=[^\n]{0,80}\d|\s+\S{1,30}\s*\Z)|\s\((?=[A-Za-z]{2}|\d+\s+[a-z]{2})|\((?=[\u4e00-\u9fff])|\s+(?:instead\s+of|rather\s+than)\b"
 )
+
+_WOULD_IF: Final = re.compile(r"[^.\n]{0,80}\bwould\b[^.\n]{0,80}\b(?:if|unless|had)\b")
+REACH: Final = 1_000
+"""Characters after an announcement that are looked at."""
 
 
 class Statement(Struct, frozen=True):
@@ -55,7 +61,7 @@ class Statement(Struct, frozen=True):
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Find every announcement. If nothing follows on its line, the next line that is not empty belongs to it."""
+    """Find every announcement but those of others' views. If nothing follows on its line, the next line that is not empty belongs to it."""
     for rule, pattern in _EVERY:
         for found in pattern.finditer(text):
             start = found.end()
@@ -63,5 +69,8 @@ def statements(text: str) -> Iterator[Statement]:
                 start += 1
             line_end = text.find("\n", start)
             line_end = len(text) if line_end < 0 else line_end
+            line_end = min(line_end, start + REACH)
             stop = _FULL_STOP.search(text, start, line_end)
+            if is_reported(text, found.start()) or _WOULD_IF.match(text, found.start(), line_end):
+                continue
             yield Statement(rule, start, stop.start() if stop else line_end, line_end)

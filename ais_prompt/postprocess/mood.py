@@ -1,0 +1,99 @@
+"""What each sentence of an answer does: state something, or ask, request, set up, or say what is missing.
+
+An answer that announces its result is read by the announcement. Where there is none, only sentences that state
+something can hold the result: not "Is it 42?", "Let x = 3", "Please give the 2 prices", "We need the price of the 3 books".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+_END: Final = re.compile(r"\n+|[。!?;…]+['\"”’)*]*|\.(?![\w.])['\"”’)*]*")
+_QUESTION: Final = re.compile(r"\?\W*\Z|(?:吗|么|呢)\W*\Z|\A\W*(?:请问|(?i:what|which|how|why|who|where)\b(?!\s+(?:remains|is\s+left)))")
+_REQUEST: Final = re.compile(
+    r"\b(?i:please|kindly|(?:can|could|would|will)\s+you|tell\s+me|let\s+me\s+know|choose\s+(?:one|from)|feel\s+free)\b"
+    r"|请|麻烦你|麻烦您|能否|告诉我"
+)
+_NOUN: Final = r"(?:information|info|details?|data|context|facts?|clarification)"
+_LACK: Final = re.compile(
+    rf"\b(?i:(?:i|we|you|one)(?:\s+(?:would|will|still|also|first|do|should)|['’](?:d|ll))*\s+(?:need|require|want|have)\s+"
+    rf"(?:to\s+(?:know|see|find\s+out|learn|have|be\s+given|ask)|the\b(?!\s+(?:answer|result))|more\s+{_NOUN}|additional|further|some\s+more)"
+    r"|(?:do|does|did)(?:\s+not|n['’]t)\s+(?:say|tell|state|mention|specify|give|provide|include|know|have|see|understand)"
+    rf"|(?:no|any|more|without|lacks?|lacking|missing|insufficient|enough|additional)\s+{_NOUN}"
+    r"|(?:not|never|n['’]t)\s+(?:been\s+)?(?:given|stated|specified|mentioned|provided|known|clear|said|enough|possible|able)"
+    r"|without\s+(?:knowing|the|a|any|more)|missing|unknown|unspecified|unstated|unclear|insufficient|depends?\s+on|need\s+to\s+know"
+    r"|too\s+many\s+unknowns|only\b[^.,;]{0,40}\b(?:known|given|mentioned|stated))\b"
+    r"|(?:需要|得|要|想)(?:先)?(?:知道|了解|看到|确认)|(?:没有?|未)(?:说|说明|给出?|提供|提到|告诉|写|附)|不(?:知道|清楚|明确|确定)|缺(?:少|失|乏)?"
+    r"|没有(?:答案|[^,。]{0,12},?就)|需要(?:更多|补充|提供|额外|[^,。\d]{0,6}信息)|只(?:知道|给出?了?|告诉)|仅(?:凭|知道?|给出?)|[没无]法|(?:算|解|求|看|说|选|答)不(?:出|了|到|上)|取决于"
+)
+_SETUP: Final = re.compile(
+    r"(?:\A|[,:]\s*|\b(?:we|i|us|first|now|then|and|to|can|may|must|will)\s+)(?i:let(?:['’]s|\s+us)\s+(?:call|denote|say|set|define|assume|suppose|consider)|"
+    r"let(?!['’]s|\s+(?:us|me)\b)|suppose|assume|assuming|"
+    r"define|denote|consider|imagine|recall\s+that|note\s+that)\b[^,]*\Z"
+    r"|(?:\A|[,:]\s*)\W*(?:解:?)?(?:我们)?(?:首先|先|不妨|可以?|再)?(?:设|假设|假定|令|定义|考虑|记)[^,]*\Z"
+)
+_IF: Final = re.compile(r"(?:\A|,\s*)\W*(?:(?:and|but|so|then)\s+)?(?:(?i:if|unless|whether)\b|如果|若|要是|假如|倘若)[^,]*\Z")
+_ASIDE: Final = re.compile(
+    r"\A\W*(?:(?i:check(?:ing)?|verif(?:y|ication)|proof|note|confidence|explanation|reason(?:ing)?|rationale|source|hint|ps|p\.s\.)\b"
+    r"\W|验算|检验|验证|检查|注意?:|说明|解析|点评|分析|理由|置信度|[\[(【]?本题)"
+)
+_DANGLING: Final = re.compile(
+    r"(?:\b(?i:then|and|so|but|or|the|an?|of|to|is|are|was|has|have|that|which|with|if|because|since|by|we)|[,:]|然后|则|那么|所以"
+    r"|因为|而|和|是|接着|接下来)\s*\Z"
+)
+_CONCLUDES: Final = re.compile(
+    r"\A\W*(?:(?i:so|thus|hence|therefore|consequently|accordingly|overall|finally|in\s+(?:conclusion|total|summary|all|the\s+end)|"
+    r"altogether|as\s+a\s+result|this\s+(?:means|leaves|gives|makes)|that\s+(?:means|leaves|gives|makes)|we\s+(?:get|obtain))\b"
+    r"|所以|因此|因而|综上|综合|总之|总的来说|由此|可见|于是|故|从而|最终|最后|得|即)"
+)
+
+
+class Sentence(Struct, frozen=True):
+    """A sentence and what it does.
+
+    Attributes:
+        start, end: where it is in the text; the next one begins at ``end``.
+        states: whether it states something.
+        concludes: whether it begins like a conclusion: "So ...", "因此".
+        aside: whether it is a remark beside the answer: "Check: ...", "解析：".
+    """
+
+    start: int
+    end: int
+    states: bool
+    concludes: bool
+    aside: bool
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return all sentences of a text in order, in linear time."""
+    found: list[Sentence] = []
+    start = 0
+    ends = [*(end.end() for end in _END.finditer(text)), len(text)]
+    for end in ends:
+        content = text[start:end].strip()
+        if content:
+            states = not any(pattern.search(content) for pattern in (_QUESTION, _REQUEST, _LACK))
+            found.append(
+                Sentence(start, end, states, bool(_CONCLUDES.match(content)), bool(_ASIDE.match(content)))
+            )
+        start = end
+    return found
+
+
+def supposes(clause: str) -> bool:
+    """Whether what comes before a candidate in its sentence sets something up: "Let x = ", "如果有"."""
+    return bool(_SETUP.search(clause) or _IF.search(clause))
+
+
+def sets_up(sentence: str) -> bool:
+    """Whether a sentence introduces something to work with: "Let x be the number of apples.", "设苹果有x个。"."""
+    return bool(_SETUP.search(sentence.strip(" \n.。;")))
+
+
+def breaks_off(text: str) -> bool:
+    """Whether a text ends in the middle of a sentence: "She buys 3 apples. Then"."""
+    return bool(_DANGLING.search(text[-200:]))

@@ -1,0 +1,189 @@
+"""The ways in which an answer names an option, and what a letter must look like to be one.
+
+In a pattern LETTER is an option, bare or in brackets; FREE_LETTER one whose neighbours do not make it a word or a part
+of a name ("A ball", "team A", "B超", "C++").
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from msgspec import Struct
+
+from ais_prompt.postprocess.negation import Doubts, doubts
+from ais_prompt.postprocess.rules import Rank, Rule
+
+# No run of these is unbounded: on a long one, patterns that begin with it would take quadratic time.
+_OPENING, _CLOSING = r"\s([【{<'\"“‘「", r")\]】}>'\"”’」"
+_OPEN, _CLOSE = rf"[{_OPENING}\[]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
+
+_BE = r"(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|has\s+to\s+be)"
+_IS = rf"\s*(?:{_BE}|[:=→])\s*:?\s*"
+_NOUN = r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
+_ITS = rf"(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?"
+_JUDGED = (
+    r"(?:\w+ly\s+|indeed\s+|thus\s+)?(?:the\s+|an?\s+)?(?:only\s+|most\s+|more\s+|single\s+)?"
+    r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer)\b"
+)
+_ANSWER_ZH = r"(?:答案|选项|选择|结论)"
+_IS_ZH = r"(?:应该|应当|应)?(?:就)?(?:是|为|选(?!项)|:)+:?(?:选项)?"
+_HEAD = r"(?:\b(?i:options?|choices?|answers?)\s+|选项)?"
+
+RULES: Final = (
+    Rule(
+        "final answer",
+        rf"(?i:\b(?:final|overall)\s+(?:answer|choice|option|decision){_IS}{_NOUN})LETTER",
+        Rank.FINAL,
+        "en",
+    ),
+    Rule(
+        "the answer is",
+        rf"(?i:\b(?:answer|choice|option|solution|pick|ans)s?(?:\s+(?:to|for|of)\s+[^.:\n]{{1,80}}?)?{_IS}{_NOUN})LETTER",
+        Rank.ANNOUNCED,
+        "en",
+    ),
+    Rule(
+        "I choose",
+        r"(?i:\b(?:choose|select|pick|go\s+(?:with|for)|going\s+(?:with|for)|opt\s+for|vote\s+for|settle\s+on)\s+"
+        r"(?:(?:the\s+)?(?:option|choice|answer|letter)s?\s*)?)LETTER",
+        Rank.ANNOUNCED,
+        "en",
+    ),
+    Rule("B is correct", rf"(?<![A-Za-z])LETTER{_CLOSE}(?i:\s*(?:{_BE}|seems|looks)\s+{_JUDGED})", Rank.ANNOUNCED, "en"),
+    Rule("B ✓", rf"(?<![A-Za-z])LETTER{_CLOSE}[ :|-]{{0,6}}(?:[✓✔√☑✅]|(?<=[:|-] )(?i:correct|right|true|yes)\b|(?<=[:| -])(?:正确|对(?!于)))", Rank.ANNOUNCED),
+    Rule(
+        "the wrong one is",
+        r"(?i:\b(?:incorrect|wrong|false|untrue|inaccurate|odd)\s+(?:statement|one|sentence|claim|description|item)s?"
+        rf"(?:\s+out)?{_IS}{_NOUN})LETTER",
+        Rank.ANNOUNCED,
+        "en",
+        negatable=False,
+    ),
+    Rule(
+        "so B",
+        r"(?i:\b(?:so|thus|hence|therefore|consequently|accordingly|leaving|leaves|makes|making|means|but|rather|instead)\b,?\s*"
+        rf"{_ITS}{_NOUN})FREE_LETTER",
+        Rank.CONCLUDED,
+        "en",
+    ),
+    Rule(
+        "I think B",
+        rf"(?i:\b(?:think|believe|guess|say|suspect|feel)\s+(?:that\s+)?{_ITS}{_NOUN})FREE_LETTER",
+        Rank.CONCLUDED,
+        "en",
+    ),
+    Rule("it is B", rf"(?i:\b(?:it|this)(?:\s+{_BE}|['’]s)\s+)FREE_LETTER", Rank.CONCLUDED, "en"),
+    Rule("最终答案", rf"(?:最终|最后)的?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.FINAL, "zh"),
+    Rule("【答案】", r"(?:[\[【](?:正确|最终|参考)?答案[\]】]\s*:?|^\W{0,4}答案)\s*LETTER", Rank.FINAL, "zh"),
+    Rule("故选", r"(?:故|综上)(?:答案)?(?:应该|应)?选(?:择|项|:)*LETTER", Rank.FINAL, "zh"),
+    Rule("答案是", rf"(?:正确)?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.ANNOUNCED, "zh"),
+    Rule("选", r"选(?!项(?!:))(?:择|项|:|的是|了)*(?:选项)?LETTER", Rank.ANNOUNCED, "zh"),
+    Rule(
+        "B正确",
+        rf"(?<![A-Za-z])LETTER{_CLOSE}\s*(?:选项|项)?(?:的?(?:说法|表述|描述|叙述|内容))?(?:才|就|都|也|显然){{0,2}}(?:是)?"
+        r"(?:唯一)?(?:最|更)?(?:正确|对|符合|恰当|合适|准确|全面|合理|贴切|佳|好)"
+        r"(?:的|答案|选项|选择|题意|要求|$|[。,.!;\n])",
+        Rank.ANNOUNCED,
+        "zh",
+    ),
+    Rule(
+        "正确的是",
+        r"(?:正确|对|符合(?:题意|要求))的?(?:选项|一项|说法|答案)?(?:应该|应)?(?:是|为|:)+(?:选项)?LETTER",
+        Rank.ANNOUNCED,
+        "zh",
+    ),
+    Rule(
+        "错误的是",
+        r"(?:(?:错误|不正确|不对|有误|不符合(?:题意|要求)?)的?(?:选项|一项|说法|表述)?(?:是|为|:)+|只有(?:选项)?)LETTER",
+        Rank.ANNOUNCED,
+        "zh",
+        negatable=False,
+    ),
+    Rule(
+        "所以B",
+        r"(?:所以|因此|因而|从而|于是|故|则|那么|即|而是|应该?是|应为|只能是|只剩(?:下)?|剩下的?|就是|我?(?:认为|觉得|猜|倾向于?))"
+        r"(?:就)?(?:是|为)?(?:选项|答案)?[,:]?FREE_LETTER",
+        Rank.CONCLUDED,
+        "zh",
+    ),
+    Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。!,]?\s*$", Rank.LINE),
+    Rule("the beginning", rf"\A\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。、:,)!-](?!\s*NEXT)", Rank.LABEL),
+    Rule("the beginning", r"\A\W{0,4}BRACKETED(?!\s*NEXT)", Rank.LABEL),
+    Rule("the beginning", r"\A\W{0,4}LETTER\s+(?=[\u4e00-\u9fff])", Rank.LABEL, "zh"),
+    Rule("we get B", r"(?i:\bwe\s+(?:get|have|find|obtain|arrive\s+at|are\s+left\s+with)\s+)FREE_LETTER", Rank.CONCLUDED, "en"),
+    Rule("B alone", "BARE", Rank.ALONE),
+)
+"""What announces an option, from "final answer: B" to a letter alone."""
+
+# What may stand right before and right after a letter that is an option: the edge of a clause, or a word of grammar. A
+# noun makes it a part of a name: "team A", "Blood type A", "B超". Before "A" and "I", which are words, this is all.
+_BEFORE: Final = (
+    r"(?:^|(?<=[\n。,;:!?、=>|*→✅—–(\[【'\"“「])|(?<=[.])(?=\s)|(?<=[是选为在从对给和与或及了择填即则故以此论出得但然有剩除非项]))"
+    r"(?:[\s(\[{'\"“]{1,4}|(?=[^\s]))"
+    r"|(?<![A-Za-z])(?i:is|are|was|be|been|it['’]s|that['’]s|options?|choices?|answers?|letters?|to|for|with|of|so|then|thus|hence|"
+    r"therefore|just|only|clearly|definitely|surely|certainly|obviously|probably|maybe|perhaps|likely|choose|pick|select|say|"
+    r"guess|think|believe|prefer|like|and|or|but|either|both|not|by|as|best|correct|right|in|on|at|than|while|although|"
+    r"though|since|because|if|that|fits?|suits?|matches|supports?|favou?rs?|makes?|means|leaves|consider|between|"
+    r"excludes?|eliminat\w+)[\s(\[{'\"“]{1,4}"
+)
+_AFTER: Final = (
+    r"(?=\s*(?:$|[\n。.,;:!?、)\]】}'\"”」|*<—–=-](?![A-Za-z0-9])|[是为更最符正因所选项都均才就比而吧的也和与或及以、应可能会不错对较中之(（])"
+    r"|\s+(?i:is|are|was|because|since|as|for|here|and|or|but|the|would|could|might|may|must|should|can|will|seems|"
+    r"looks|appears|fits|suits|matches|works|makes|follows|holds|remains|was|has|does|in|of|on|at|to|by|with|from|if|"
+    r"when|so|then|too|instead|rather|not|which|that|it|this)\b)"
+)
+
+_NO_PRONOUN: Final = r"(?!I\s+(?!(?:is|because|since)\b)[a-z]|I['’])"
+
+
+class OptionPatterns(Struct, frozen=True):
+    """What finds some options.
+
+    Attributes:
+        rules: each with its pattern.
+        in_mark: the option at the beginning of what a box holds.
+        label: an option at the beginning of a line.
+        further: the other options of a list, after its first; the group is the last one.
+        doubts: what denies an option or leaves it open.
+    """
+
+    rules: tuple[tuple[Rule, re.Pattern[str]], ...]
+    in_mark: re.Pattern[str]
+    label: re.Pattern[str]
+    further: re.Pattern[str]
+    doubts: Doubts
+
+
+@lru_cache(maxsize=64)
+def option_patterns(options: str, several: bool) -> OptionPatterns:
+    """Compile the rules for the letters ``options``; for questions with several right ones if ``several``."""
+    letters = re.escape(options)
+    one = f"[{letters}]"
+    between = rf"(?:[,、/&和与及{_OPENING}\[{_CLOSING}]|and\b){{0,12}}"
+    group = f"{one}(?:{between}{one})*" if several else one
+    end = rf"(?![A-Za-z]|['’][a-z]|{between}{one}(?![A-Za-z]))" if several else r"(?![A-Za-z]|['’][a-z])"
+    plain = f"(?P<option>{group}){end}"
+    # A small letter is an option only in brackets: "the answer is a number".
+    bracketed = rf"[(\[【]\s*(?P<bracketed>[{letters}{letters.lower()}])\s*[)\]】]"
+    more = f"(?!{between}{one}(?![A-Za-z]))" if several else ""
+    forms = {
+        "FREE_LETTER": f"(?:\\s*{bracketed}|{_OPEN}{_NO_PRONOUN}{plain}{_AFTER})",
+        "BRACKETED": rf"(?:{bracketed}|(?P<option>(?!)))",
+        "BARE": rf"(?:{_BEFORE})(?:{bracketed}|{_NO_PRONOUN}{plain}{_AFTER})",
+        "LETTER": f"(?:\\s*{bracketed}{more}|{_OPEN}{plain})",
+        "NEXT": rf"[(\[【]?{one}[)\]】]?(?![A-Za-z])",
+    }
+    form = re.compile("FREE_LETTER|LETTER|BRACKETED|BARE|NEXT")
+    compiled = tuple(
+        (rule, re.compile(form.sub(lambda found: forms[found.group()], rule.pattern), re.MULTILINE)) for rule in RULES
+    )
+    in_mark = re.compile(rf"^\s*{forms['LETTER']}", re.MULTILINE)
+    label = re.compile(rf"^\W{{0,4}}{_HEAD}\s*({one})\W{{0,2}}[.、:)]", re.MULTILINE)
+    further = re.compile(
+        rf"(?:[{_CLOSING}]{{0,4}}\s?(?:,(?:\s?and)?|[、和与及&]|\band\b)[{_OPENING}]{{0,4}}({one})(?![A-Za-z])){{1,8}}"
+        rf"[{_CLOSING}]{{0,4}}(?=\s?(?:$|[.。;\n<]))",
+        re.MULTILINE,
+    )
+    return OptionPatterns(compiled, in_mark, label, further, doubts(rf"(?<![A-Za-z]){one}(?![A-Za-z])"))

@@ -1,0 +1,127 @@
+"""The result of a calculation in sentences without a marker: "He paid $42 for 6 books.", "16 - 3 = 13, so she has 13."
+
+The last sentence that states something holds it. In it, the number after the last "=" or in the last conclusion
+("..., which leaves 42"); else the last number that is not a mere circumstance: in brackets, in a clause of time or
+reason ("after 18 were eaten"), or behind a preposition ("42 of the 60", "in 7 days", "each with 3").
+
+The rules for circumstances were chosen on the solutions that Kojima et al. 2022, "Large Language Models are Zero-Shot
+Reasoners", published for five sets of word problems.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from ais_prompt.postprocess.mood import breaks_off, sentences, sets_up, supposes
+from ais_prompt.postprocess.negation import Doubts, undecided_until
+
+Match = re.Match[str]
+
+_LONGEST: Final = 2_000
+"""Characters of a sentence that are looked at, from its end: a hostile text may be one sentence."""
+
+_BRACKETS: Final = re.compile(r"\([^()\n]*\)")
+_RESULT: Final = re.compile(
+    r"(?<![<>!=])=(?!=)|≈|(?:,\s*|\b)(?:so|therefore|thus|hence|which\s+(?:is|are|means|makes|leaves|equals|gives|comes\s+to)|making|"
+    r"leaving|giving|totall?ing|meaning|equals|is\s+equal\s+to|gives\s+us|to\s+get|for\s+a\s+total\s+of|a\s+total\s+of)\b"
+    r"|,?(?:所以|因此|即|也就是|等于|得到?|共计|一共|总共|合计|还剩下?|剩下)",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(
+    r"\b(?:because|since|after|when|while|as|so\s+that(?!\s+(?:means|is|makes|leaves|gives)|['’]s)|in\s+order|although|though|before|until|once|unless|whereas|given)\b[^,;]*"
+    r"|(?:因为|由于|其中|比)[^,;]*",
+    re.IGNORECASE,
+)
+_DETERMINERS: Final = (
+    r"(?:(?:the|an?|all|these|those|her|his|their|its|each|every|other|remaining|original|first|last|next|typical|about|only)\s+){0,4}"
+)
+_CIRCUMSTANCE: Final = re.compile(
+    rf"(?:(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )(?<!result )\bof|"
+    rf"(?<!left )(?<!up )(?<!out )(?<!end )(?<!ends )(?<!over )\bwith|\b(?:at|per|from|by|after|over|within|than|during|until|between|to\s+[a-z]+)|"
+    rf"\bfor(?!\s*\\?\$))\s+{_DETERMINERS}\Z|每\w{{0,2}}\Z",
+    re.IGNORECASE,
+)
+_TIME: Final = re.compile(r"\s*(?:more\s+)?(?:second|minute|hour|day|week|month|year|night|morning|trip|round)s?\b", re.IGNORECASE)
+_LABEL_BEFORE: Final = re.compile(
+    r"(?:\b(?:step|error|http|status|code|example|question|problem|exercise|page|figure|fig\.|table|equations?|eq\.|formula|"
+    r"chapter|section|line|room|rule|method|appendix)|[例式图表]|步骤|错误|附录|方法)\s*[(#]?\s*\Z",
+    re.IGNORECASE,
+)
+_LABEL_AFTER: Final = re.compile(r"\s*(?:号|[步题页章节](?![^\W\d_])|小题|步骤)")
+
+
+def stated_result(text: str, items: re.Pattern[str], doubts: Doubts, value: Callable[[Match], object]) -> Match | None:
+    """Return the number or formula that a text without a marker gives as its result; None if it gives none.
+
+    Args:
+        text: an answer.
+        items: finds what can be a result.
+        doubts: for the same.
+        value: makes an item comparable, to see whether two that are merely possible differ.
+    """
+    settled = undecided_until(text)
+    every = sentences(text)
+    # Before a result that never comes, numbers are what is given.
+    only_results = breaks_off(text) or any(sets_up(text[one.start : one.end][:_LONGEST]) for one in every[:3])
+    best: Match | None = None
+    for aside in (False, True):
+        for sentence in reversed(every):
+            if sentence.start < settled or not sentence.states or sentence.aside is not aside:
+                continue
+            start = max(sentence.start, sentence.end - _LONGEST)
+            if only_results and not (sentence.concludes or _RESULT.search(text, start, sentence.end)):
+                continue
+            found = [one for one in items.finditer(text, start, sentence.end) if _is_stated(text, start, one, doubts)]
+            possible = [one for one in found if doubts.hedges(text, one.start())]
+            if len({value(one) for one in possible}) > 1:
+                return None
+            if found:
+                best = _main(text, start, sentence.end, found)
+                break
+        if best:
+            return best
+    return None
+
+
+def _is_stated(text: str, start: int, item: Match, doubts: Doubts) -> bool:
+    begin, end = item.span()
+    return not (
+        doubts.denies(text, begin, end)
+        or doubts.leaves_open(text, begin, end)
+        or supposes(text[max(start, begin - 200) : begin])
+        or is_label(text, begin, end)
+    )
+
+
+def is_label(text: str, start: int, end: int) -> bool:
+    """Whether a number names something and counts nothing: "step 2", "Error 404", "第2步"."""
+    if not re.match(r"\W*\d", text[start:end]):
+        return False
+    return bool(_LABEL_BEFORE.search(text[max(0, start - 24) : start]) or _LABEL_AFTER.match(text, end))
+
+
+def _main(text: str, start: int, end: int, found: list[Match]) -> Match:
+    """The result among the items of one sentence."""
+    if len(found) == 1:
+        return found[0]
+    sentence = text[start:end]
+    asides = [span.span() for pattern in (_BRACKETS, _CLAUSE) for span in pattern.finditer(sentence)]
+    clear = [one for one in found if not any(a <= one.start() - start < b for a, b in asides)] or found
+    for cue in reversed(list(_RESULT.finditer(sentence))):
+        after = [one for one in clear if one.start() - start >= cue.start()]
+        if after and cue.group() in "=≈":
+            return after[0]
+        if after:
+            clear = after
+            break
+    main = [one for one in clear if not _is_circumstance(text, start, one)]
+    return (main or clear)[-1]
+
+
+def _is_circumstance(text: str, start: int, item: Match) -> bool:
+    before = text[max(start, item.start() - 60) : item.start()]
+    if _CIRCUMSTANCE.search(before):
+        return True
+    return bool(re.search(rf"\bin\s+{_DETERMINERS}\Z", before) and _TIME.match(text, item.end()))
