@@ -7,7 +7,7 @@ from typing import Any
 
 from ais_prompt.evaluators.golds import golds_of
 from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.postprocess.general import general_postprocess
+from ais_prompt.postprocess.general import first_phrase
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 
@@ -46,5 +46,5 @@ class EMEvaluator:
 
     def _normal(self, text: str) -> str:
         # What has no words, such as "-", is compared as it is.
-        normal = general_postprocess(text) or text.strip()
+        normal = first_phrase(text) or text.strip()
         return normal.casefold() if self.ignore_case else normal

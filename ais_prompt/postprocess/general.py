@@ -3,35 +3,97 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Final
 
+from ais_prompt.postprocess.boxed import marked_spans
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
+from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
+from ais_prompt.postprocess.stated import statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
+
+_PHRASE_END: Final = re.compile(r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|not\b)")
+_LEAD: Final = re.compile(r"(?:\s|```\w*\n|\\text(?=\{))*")
+_DENIED: Final = re.compile(r"\s*(?:(?i:not|never)\b|n['’]t\b|并?不是)")
+_CONTRAST: Final = re.compile(r"\b(?:but|rather)(?:\s+rather)?\s|而是|(?<!不)是")
+_REFUSES: Final = re.compile(
+    r"\A\W*(?i:(?:unfortunately|well|hmm),?\s+)?(?i:"
+    r"i(?:['’]m|\s+am)\s+(?:sorry|afraid|not\s+(?:sure|certain|able|aware)|unable|(?:just\s+)?an?\s+(?:ai|language))\b"
+    r"|i\s+(?:do\s+not|don['’]t)\s+(?:know|have\s+(?:any|enough|access|information)|understand|recall|remember)\b"
+    r"|i\s+(?:can(?:not|['’]t|\s+not)|could(?:\s+not|n['’]t))\s+(?:say|tell|help|answer|recall|remember|provide|determine|assist|find)\b"
+    r"|i\s+(?:have\s+no\s+(?:idea|information|clue)|apologi[sz]e|would\s+rather\s+not)\b|i['’]d\s+rather\s+not\b"
+    r"|(?:so\s+)?sorry(?:\s*[,.!]|\s+(?:but|i)\b|\Z)|my\s+apologies|no\s+idea\b|(?:can|could|would)\s+you\b|please\s+(?:provide|clarify|give|tell)\b"
+    r"|as\s+an?\s+(?:ai|(?:large\s+)?language\s+model|assistant)\b|the\s+answer\s+is\s+(?:unknown|not\s+known)\s+to\s+me)"
+    r"|\A\W*(?:我(?:也)?(?:不(?:知道|清楚|确定|能|太?明白|便)|没有?(?:头绪|办法|[^,。]{0,8}信息)|无法|想不起|说不上|记不)|(?:很|非常)?抱歉|对不起"
+    r"|作为(?:一[个名])?(?:人工智能|AI|(?:大型?)?语言模型)|不知道|不清楚|无法(?:回答|确定)|请(?:您|你)?(?:提供|说明|告诉|给出|明确)|答案我不)"
+)
+"""Answers that say they are none. A bare "unknown" or "cannot be determined" may be the gold, and is a phrase."""
 
 
 @POSTPROCESSORS.register_module(name=["general_postprocess", "general"])  # type: ignore[untyped-decorator]  # mmengine has no types
 def general_postprocess(text: str) -> Extraction | None:
-    """Return the text up to the first newline, full stop or comma, without punctuation, articles and double blanks.
+    r"""Return the phrase that an answer announces, else its first one, without punctuation, articles and double blanks.
 
-    None if nothing is left. The letter A is an article only where a word is left beside it.
+    A phrase ends at a newline, full stop or comma. What announces one: ``\boxed{}``, "the answer is", "答案是" and the
+    like. None if nothing is left, and for "I do not know". The letter A is an article only where a word is left beside it.
 
     >>> general_postprocess("The Eiffel  Tower, in Paris.")
+    'Eiffel Tower'
+    >>> general_postprocess("It opened in 1889. So the answer is **the Eiffel Tower**.")
     'Eiffel Tower'
     >>> general_postprocess("It's 1,234.5 km.")
     'Its 1234.5 km'
     >>> general_postprocess("(A)")
     'A'
 
-    Source: OpenCompass, ``general_postprocess`` (which also cuts numbers: "3.14" gives 3).
+    Source: OpenCompass, ``general_postprocess`` (which knows no announcements, and also cuts numbers: "3.14" gives 3).
     """
-    source = said(text)
-    begin = len(source.text) - len(source.text.lstrip())
-    start = re.split(r"[\n。]|[.,](?!\d)|(?<!\d)[.,]", source.text[begin:], maxsplit=1)[0]
-    words = re.sub(r"(?!(?<=\d)\.(?=\d))[^\w\s]", "", start)
+    everything = said(text)
+    source = everything.before_next_question()
+    source = source if source.text.strip() else everything
+    announced = list(_announced(source.text))
+    if found := strongest((one for one in announced if one.text), source.text):
+        return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
+    if announced or _REFUSES.match(source.text):
+        return None
+    start, end, phrase = _phrase(source.text, 0, len(source.text))
+    return source.extraction("the first phrase", start, end, phrase)
+
+
+def first_phrase(text: str) -> str:
+    """Return what `general_postprocess` makes of an answer that announces nothing, to compare texts."""
+    return _phrase(said(text).text, 0, len(text))[2]
+
+
+def _announced(text: str) -> Iterator[Candidate]:
+    """What marks and announcements hold, which may be nothing: "The answer is not Rome."."""
+    for rule, start, end in marked_spans(text):
+        yield _candidate(Rank.MARKED, rule, text, start, end)
+    for statement in statements(text):
+        start, end = statement.start, statement.end
+        if _DENIED.match(text, start, end):
+            contrast = _CONTRAST.search(text, start + 2, statement.line_end)
+            start, end = (contrast.end(), statement.line_end) if contrast else (end, end)
+        yield _candidate(statement.rule.rank, statement.rule.name, text, start, end)
+
+
+def _candidate(rank: Rank, rule: str, text: str, start: int, end: int) -> Candidate:
+    start, end, phrase = _phrase(text, start, end)
+    return Candidate(rank, rule, start, end, phrase)
+
+
+def _phrase(text: str, start: int, end: int) -> tuple[int, int, str]:
+    """Where the first phrase between two places is, and what is left of it."""
+    lead = _LEAD.match(text, start, end)
+    start = lead.end() if lead else start
+    stop = _PHRASE_END.search(text, start, end)
+    end = stop.start() if stop else end
+    words = re.sub(r"(?!(?<=\d)\.(?=\d))[^\w\s]", "", text[start:end])
     without_articles = re.sub(r"\b(?:a|an|the)\b", "", words, flags=re.IGNORECASE)
     plain = " ".join(without_articles.split()) or ("A" if re.search(r"\bA\b", words) else "")
-    return source.extraction("the first phrase", begin, begin + len(start), plain)
+    return start, end, plain
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
