@@ -14,9 +14,10 @@ from ais_prompt.postprocess.stated import statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
-_PHRASE_END: Final = re.compile(r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|not\b)")
+_PHRASE_END: Final = re.compile(r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|并非|not\b)")
 _LEAD: Final = re.compile(r"(?:\s|```\w*\n|\\text(?=\{))*")
-_DENIED: Final = re.compile(r"\s*(?:(?i:not|never)\b|n['’]t\b|并?不是)")
+_DENIED: Final = re.compile(r"\s*(?:(?i:not|never|(?:is|was)\s?n['’]t)\b|并?不是|并非)")
+_UNKNOWN: Final = re.compile(r"(?i:(?:unknown|not\s+(?:known|clear))\s+to\s+me\b)")
 _CONTRAST: Final = re.compile(r"\b(?:but|rather)(?:\s+rather)?\s|而是|(?<!不)是")
 _REFUSES: Final = re.compile(
     r"\A\W*(?i:(?:unfortunately|well|hmm),?\s+)?(?i:"
@@ -26,8 +27,8 @@ _REFUSES: Final = re.compile(
     r"|i\s+(?:have\s+no\s+(?:idea|information|clue)|apologi[sz]e|would\s+rather\s+not)\b|i['’]d\s+rather\s+not\b"
     r"|(?:so\s+)?sorry(?:\s*[,.!]|\s+(?:but|i)\b|\Z)|my\s+apologies|no\s+idea\b|(?:can|could|would)\s+you\b|please\s+(?:provide|clarify|give|tell)\b"
     r"|as\s+an?\s+(?:ai|(?:large\s+)?language\s+model|assistant)\b|the\s+answer\s+is\s+(?:unknown|not\s+known)\s+to\s+me)"
-    r"|\A\W*(?:我(?:也)?(?:不(?:知道|清楚|确定|能|太?明白|便)|没有?(?:头绪|办法|[^,。]{0,8}信息)|无法|想不起|说不上|记不)|(?:很|非常)?抱歉|对不起"
-    r"|作为(?:一[个名])?(?:人工智能|AI|(?:大型?)?语言模型)|不知道|不清楚|无法(?:回答|确定)|请(?:您|你)?(?:提供|说明|告诉|给出|明确)|答案我不)"
+    r"|\A\W*(?:(?:很)?遗憾,?|恐怕)?(?:我(?:也)?(?:毫无|只是|不(?:知道|清楚|确定|能|太?明白|便)|没有?(?:头绪|找到|办法|[^,。]{0,8}信息)|无法|想不起|说不上|记不)|(?:很|非常)?抱歉|对不起"
+    r"|作为(?:一[个名])?(?:人工智能|AI|(?:大型?)?语言模型)|不知道|不清楚|很?遗憾[,。]|[能可](?:不能|以)?告诉|无法(?:回答|确定)|请(?:您|你)?(?:提供|说明|告诉|给出|明确)|答案我不)"
 )
 """Answers that say they are none. A bare "unknown" or "cannot be determined" may be the gold, and is a phrase."""
 
@@ -37,7 +38,8 @@ def general_postprocess(text: str) -> Extraction | None:
     r"""Return the phrase that an answer announces, else its first one, without punctuation, articles and double blanks.
 
     A phrase ends at a newline, full stop or comma. What announces one: ``\boxed{}``, "the answer is", "答案是" and the
-    like. None if nothing is left, and for "I do not know". The letter A is an article only where a word is left beside it.
+    like. None if nothing is left, and for "I do not know". The letter A is an article only where a word is left beside
+    it.
 
     >>> general_postprocess("The Eiffel  Tower, in Paris.")
     'Eiffel Tower'
@@ -81,7 +83,7 @@ def _announced(text: str) -> Iterator[Candidate]:
 
 def _candidate(rank: Rank, rule: str, text: str, start: int, end: int) -> Candidate:
     start, end, phrase = _phrase(text, start, end)
-    return Candidate(rank, rule, start, end, phrase)
+    return Candidate(rank, rule, start, end, "" if _UNKNOWN.match(phrase) else phrase)
 
 
 def _phrase(text: str, start: int, end: int) -> tuple[int, int, str]:
@@ -92,7 +94,7 @@ def _phrase(text: str, start: int, end: int) -> tuple[int, int, str]:
     end = stop.start() if stop else end
     words = re.sub(r"(?!(?<=\d)\.(?=\d))[^\w\s]", "", text[start:end])
     without_articles = re.sub(r"\b(?:a|an|the)\b", "", words, flags=re.IGNORECASE)
-    plain = " ".join(without_articles.split()) or ("A" if re.search(r"\bA\b", words) else "")
+    plain = " ".join(without_articles.split()).strip("_") or ("A" if re.search(r"\bA\b", words) else "")
     return start, end, plain
 
 

@@ -1,8 +1,8 @@
 r"""Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
 
-The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", "the answer is 42", then "I think it is
-42", then what the last sentence says (`ais_prompt.postprocess.prose`). Of equal markers the last counts. A number that is
-denied ("not 42") counts for nothing.
+The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", "the answer is 42", then "I think it
+is 42", then what the last sentence says (`ais_prompt.postprocess.prose`). Of equal markers the last counts. A number
+that is denied ("not 42") counts for nothing.
 
 Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
 ``opencompass/datasets/gsm8k.py`` (the last number of the answer).
@@ -76,10 +76,10 @@ def gsm8k_dataset_postprocess(text: str) -> str:
 def _candidates(text: str) -> Iterator[Candidate]:
     """Every number that may be the answer, with its rank."""
     for mark in _MARK.finditer(text):
-        if numbers := _numbers(text, mark.start() + 4, mark.end()):
-            yield _candidate(Rank.MARKED, "####", numbers[0])
+        if number := next(_numbers(text, mark.start() + 4, mark.end()), None):
+            yield _candidate(Rank.MARKED, "####", number)
     for rule, start, end in marked_spans(text):
-        if numbers := _numbers(text, start, end):
+        if numbers := list(_numbers(text, start, end)):
             yield _candidate(Rank.MARKED, rule, numbers[-1])
     for statement in statements(text):
         if number := _stated(text, statement):
@@ -99,12 +99,14 @@ def _stated(text: str, statement: Statement) -> re.Match[str] | None:
     if statement.rule.name == "answer:":
         return _only_number(text, statement)
     for sign in _IS.finditer(text, start, end):
-        if NUMBER.search(text, sign.end(), end):
+        # "42, which is 18 less than before" has its result before it.
+        calculated = sign.group() == "=" or len(NUMBER.findall(text, start, sign.start())) > 1
+        if calculated and NUMBER.search(text, sign.end(), end):
             start = sign.end()
-    numbers = [one for one in _numbers(text, start, end) if not is_label(text, *one.span())]
-    if not numbers:
-        return None
-    return numbers[-1] if statement.rule.name == "答：" else numbers[0]
+    numbers = (one for one in _numbers(text, start, end) if not is_label(text, *one.span()))
+    if statement.rule.name == "答：":
+        return max(numbers, key=re.Match.start, default=None)
+    return next(numbers, None)
 
 
 def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
@@ -121,10 +123,10 @@ def _only_number(text: str, statement: Statement) -> re.Match[str] | None:
     return number if len(after) <= _MOST_WORDS and not re.search(r"[\d+*/×÷]|\.\s+\S", after) else None
 
 
-def _numbers(text: str, start: int, end: int) -> list[re.Match[str]]:
+def _numbers(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
     """The numbers between two places that are not denied."""
     found = NUMBER.finditer(text, start, end)
-    return [number for number in found if not _DOUBTS.denies(text, number.start(), number.end())]
+    return (number for number in found if not _DOUBTS.denies(text, number.start(), number.end()))
 
 
 def _denied_before(text: str, place: int) -> bool:

@@ -23,7 +23,7 @@ from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
 _INLINE: Final = re.compile(
-    r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$|\\\((?P<round>.+?)\\\)|\\\[(?P<square>.+?)\\\]",
+    r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]",
     re.DOTALL,
 )
 _HAN: Final = r"\u3400-\u9fff"
@@ -33,14 +33,18 @@ _PROSE: Final = re.compile(r"(?<!\\)\b[A-Za-z]+(?:\s+[A-Za-z]+){2}\b|\b[A-Za-z]{
 _UNIT: Final = re.compile(
     r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)(?:\s*\\?%|\s*[a-z]{1,4}/[a-z]{1,4}|\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*|\s*[个元米岁天%])\Z"
 )
-_DENIED: Final = re.compile(r"(?i:not|n['’]t|不)\s*(?:是)?\s*")
-_LEAD: Final = re.compile(r"\s*(?:(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|total:)|大约|约|=|≈)\s*")
+_DENIED: Final = re.compile(r"(?i:(?:is|was)?\s?(?:not\b|n['’]t\b)|并?[不非])\s*(?:是)?\s*")
+_LEAD: Final = re.compile(
+    r"\s*(?:(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|total:)|大约|约|=|≈)\s*"
+)
 _CODE_BLOCK: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
-_NO_RESULT: Final = re.compile(r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A[无否]")
+_NO_RESULT: Final = re.compile(
+    r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|[数算]不|(?:现在|首先)?设)"
+)
 _LONGEST_WORD: Final = 8
 """Characters of a Chinese text that can be an answer by itself, such as 等腰三角形."""
 _FORMULA: Final = "\ue000"
-"""Stands for each character of a formula between dollars, so that a sentence with formulas reads like one with numbers."""
+"""Stands for each character of a formula, so that a sentence with formulas reads like one with numbers."""
 _ITEM: Final = re.compile(f"{_FORMULA}+|(?:{NUMBER.pattern})", re.VERBOSE)
 _DOUBTS: Final = doubts(rf"(?:{_FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
 _TRIM: Final = " .*`\n\t!,:。…"
@@ -96,26 +100,18 @@ def math_dataset_postprocess(text: str) -> str:
 def _candidates(text: str) -> Iterator[Candidate]:
     """Every span that may be the result, with its rank."""
     for rule, start, end in marked_spans(text):
-        if text[start:end].strip(_TRIM + "$"):
+        if re.search(r"\w", text[start:end]):
             formula = _INLINE.fullmatch(text[start:end].strip())
             span = _content(formula, start + text[start:end].index(formula.group())) if formula else (start, end)
             yield Candidate(Rank.MARKED, rule, *span, text[slice(*span)].strip())
     for mark in re.finditer(r"####[ \t]*(\S[^\n]*)", text):
         yield _candidate(text, Rank.MARKED, "####", *mark.span(1))
     for statement in statements(text):
-        span = _stated(text, statement)
-        if span and text[slice(*span)].strip(_TRIM):
-            yield _candidate(text, statement.rule.rank, statement.rule.name, *span)
-    whole = _CODE_BLOCK.fullmatch(text)
-    start, end = whole.span(1) if whole else (0, len(text))
-    if _is_whole(text[start:end]) and text[start:end].strip(_TRIM):
-        formula = _INLINE.fullmatch(text[start:end].strip())
-        span = _content(formula, start + text.index(formula.group(), start) - start) if formula else (start, end)
-        unit = _UNIT.fullmatch(text[start:end].strip(_TRIM))
-        if unit:
-            start = text.index(unit.group(), start)
-            span = (start, start + unit.end("number"))
-        yield _candidate(text, Rank.LINE, "the whole text", *span)
+        stated = _stated(text, statement)
+        if stated and text[slice(*stated)].strip(_TRIM):
+            yield _candidate(text, statement.rule.rank, statement.rule.name, *stated)
+    if whole := _whole(text):
+        yield _candidate(text, Rank.LINE, "the whole text", *whole)
         return
     masked = _INLINE.sub(lambda one: _FORMULA * len(one.group()) if _is_formula(one) else one.group(), text)
     if result := stated_result(masked, _ITEM, _DOUBTS, lambda item: text[slice(*item.span())]):
@@ -156,10 +152,30 @@ def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
     return start, end
 
 
+def _whole(text: str) -> tuple[int, int] | None:
+    """Where the result is in a text, or a block of code, that holds nothing else; None if there is more."""
+    block = _CODE_BLOCK.fullmatch(text)
+    start, end = block.span(1) if block else (0, len(text))
+    content = text[start:end].strip(_TRIM)
+    if not content or not _is_whole(text[start:end]):
+        return None
+    begin = text.index(content, start)
+    if formula := _INLINE.fullmatch(content):
+        return _content(formula, begin)
+    unit = _UNIT.fullmatch(content)
+    return (begin, begin + unit.end("number")) if unit else (start, end)
+
+
 def _is_whole(text: str) -> bool:
     """Whether a text is nothing but a formula or a word; two words side by side make it a sentence."""
     line = text.strip()
-    if "\n" in line or undecided_until(line) or len(sentences(line)) > 1 or _NO_RESULT.search(line):
+    if (
+        "\n" in line
+        or undecided_until(line)
+        or len(sentences(line)) > 1
+        or _NO_RESULT.search(line)
+        or not re.search(r"\w", line)
+    ):
         return False
     if formulas := _formulas(line, 0, len(line)):
         return len(formulas) == 1 and formulas[0].group() == line.strip(_TRIM)
@@ -176,7 +192,11 @@ def _formulas(text: str, start: int, end: int) -> list[re.Match[str]]:
 
 
 def _is_formula(found: re.Match[str]) -> bool:
-    return not (found["dollars"] and _WORDS.search(found["dollars"]))
+    content = found[found.lastgroup or 0]
+    return (
+        not (found["dollars"] and _WORDS.search(content))
+        and re.search(r"[^\W_]", content.replace("\\boxed", "")) is not None
+    )
 
 
 def _content(formula: re.Match[str], offset: int = 0) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """What each sentence of an answer does: state something, or ask, request, set up, or say what is missing.
 
 An answer that announces its result is read by the announcement. Where there is none, only sentences that state
-something can hold the result: not "Is it 42?", "Let x = 3", "Please give the 2 prices", "We need the price of the 3 books".
+something can hold the result: not "Is it 42?", "Let x = 3", "Please give the 2 prices", "We need the price of the 3
+books".
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from typing import Final
 from msgspec import Struct
 
 _END: Final = re.compile(r"\n+|[。!?;…]+['\"”’)*]*|\.(?![\w.])['\"”’)*]*")
-_QUESTION: Final = re.compile(r"\?\W*\Z|(?:吗|么|呢)\W*\Z|\A\W*(?:请问|(?i:what|which|how|why|who|where)\b(?!\s+(?:remains|is\s+left)))")
+_QUESTION: Final = re.compile(
+    r"\?\W*\Z|(?:吗|么|呢)\W*\Z|\A\W*(?:请问|(?i:what|which|how|why|who|where)\b(?!\s+(?:remains|is\s+left)))"
+)
 _REQUEST: Final = re.compile(
     r"\b(?i:please|kindly|(?:can|could|would|will)\s+you|tell\s+me|let\s+me\s+know|choose\s+(?:one|from)|feel\s+free)\b"
-    r"|请|麻烦你|麻烦您|能否|告诉我"
+    r"|\A\W*(?i:find|determine|prove|show\s+that|try|see|give|express|state|describe|(?:compute|calculate|evaluate|solve)\b(?![^=]*=))\b"
+    r"|\A\W*(?i:let\s+(?:me|us)|let['’]s)\b(?![^=]*[=\d])|(?:我们?|让我们|我先)来(?![^=]*[=\d])"
+    r"|\A\W*(?:试?求(?![得出])|证明|代入[^。]*试)|请|麻烦你|麻烦您|能否|告诉我"
 )
 _NOUN: Final = r"(?:information|info|details?|data|context|facts?|clarification)"
 _LACK: Final = re.compile(
@@ -25,9 +30,11 @@ _LACK: Final = re.compile(
     rf"|(?:no|any|more|without|lacks?|lacking|missing|insufficient|enough|additional)\s+{_NOUN}"
     r"|(?:not|never|n['’]t)\s+(?:been\s+)?(?:given|stated|specified|mentioned|provided|known|clear|said|enough|possible|able)"
     r"|without\s+(?:knowing|the|a|any|more)|missing|unknown|unspecified|unstated|unclear|insufficient|depends?\s+on|need\s+to\s+know"
+    r"|but\s+not\s+(?:what|how|which|where|when|why|who|the)|no\s+(?:real\s+)?(?:answer|solution)s?|somewhere|anywhere"
+    r"|(?:the|this)\s+(?:text|problem|question|passage|statement|puzzle|prompt)\s+(?:only\s+)?(?:mentions?|gives?|says?|states?|tells?|lists?|asks?)"
     r"|too\s+many\s+unknowns|only\b[^.,;]{0,40}\b(?:known|given|mentioned|stated))\b"
     r"|(?:需要|得|要|想)(?:先)?(?:知道|了解|看到|确认)|(?:没有?|未)(?:说|说明|给出?|提供|提到|告诉|写|附)|不(?:知道|清楚|明确|确定)|缺(?:少|失|乏)?"
-    r"|没有(?:答案|[^,。]{0,12},?就)|需要(?:更多|补充|提供|额外|[^,。\d]{0,6}信息)|只(?:知道|给出?了?|告诉)|仅(?:凭|知道?|给出?)|[没无]法|(?:算|解|求|看|说|选|答)不(?:出|了|到|上)|取决于"
+    r"|无(?:实数)?解|(?:题目|题干|原文|短文|文中)[^,。]{0,4}(?:提到|给出|说|问|要求)|没有(?:答案|[^,。]{0,12},?就)|需要(?:更多|补充|提供|额外|[^,。\d]{0,6}信息)|只(?:知道|给出?了?|告诉)|仅(?:凭|知道?|给出?)|[没无]法|(?:算|解|求|看|说|选|答)不(?:出|了|到|上)|取决于"
 )
 _SETUP: Final = re.compile(
     r"(?:\A|[,:]\s*|\b(?:we|i|us|first|now|then|and|to|can|may|must|will)\s+)(?i:let(?:['’]s|\s+us)\s+(?:call|denote|say|set|define|assume|suppose|consider)|"
@@ -35,13 +42,15 @@ _SETUP: Final = re.compile(
     r"define|denote|consider|imagine|recall\s+that|note\s+that)\b[^,]*\Z"
     r"|(?:\A|[,:]\s*)\W*(?:解:?)?(?:我们)?(?:首先|先|不妨|可以?|再)?(?:设|假设|假定|令|定义|考虑|记)[^,]*\Z"
 )
-_IF: Final = re.compile(r"(?:\A|,\s*)\W*(?:(?:and|but|so|then)\s+)?(?:(?i:if|unless|whether)\b|如果|若|要是|假如|倘若)[^,]*\Z")
+_IF: Final = re.compile(
+    r"(?:\A|,\s*)\W*(?:(?:and|but|so|then)\s+)?(?:(?i:if|unless|whether)\b|如果|若|要是|假如|倘若)[^,]*\Z"
+)
 _ASIDE: Final = re.compile(
     r"\A\W*(?:(?i:check(?:ing)?|verif(?:y|ication)|proof|note|confidence|explanation|reason(?:ing)?|rationale|source|hint|ps|p\.s\.)\b"
     r"\W|验算|检验|验证|检查|注意?:|说明|解析|点评|分析|理由|置信度|[\[(【]?本题)"
 )
 _DANGLING: Final = re.compile(
-    r"(?:\b(?i:then|and|so|but|or|the|an?|of|to|is|are|was|has|have|that|which|with|if|because|since|by|we)|[,:]|然后|则|那么|所以"
+    r"(?:\b(?i:then|and|so|but|or|the|an?|of|to|is|are|was|has|have|that|which|with|if|because|since|by|we)|[-,:+/×÷=]|\s\*|[加减乘]|除以|然后|则|那么|所以"
     r"|因为|而|和|是|接着|接下来)\s*\Z"
 )
 _CONCLUDES: Final = re.compile(
@@ -77,9 +86,7 @@ def sentences(text: str) -> list[Sentence]:
         content = text[start:end].strip()
         if content:
             states = not any(pattern.search(content) for pattern in (_QUESTION, _REQUEST, _LACK))
-            found.append(
-                Sentence(start, end, states, bool(_CONCLUDES.match(content)), bool(_ASIDE.match(content)))
-            )
+            found.append(Sentence(start, end, states, bool(_CONCLUDES.match(content)), bool(_ASIDE.match(content))))
         start = end
     return found
 

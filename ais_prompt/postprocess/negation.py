@@ -15,8 +15,8 @@ from msgspec import Struct
 REACH: Final = 80
 """Characters around a candidate that are looked at."""
 
-_QUOTES = r"[\s()\[\]{}<>'\"“”‘’「」【】*:]{0,6}"
-_JOIN = r"\s*(?:,\s*(?:and|or|nor|和|或)?|\band\b|\bor\b|\bnor\b|&|/|、|和|与|及|或)\s*"
+_QUOTES = r"[\s()\[\]{}<>'\"“”‘’「」【】*:]{0,6}+"
+_JOIN = r"(?>\s*(?:,\s*(?:(?:and|or|nor)\b|和|或)?|\band\b|\bor\b|\bnor\b|&|/|、|和|与|及|或)\s*)"
 _MORE_BEFORE = rf"(?:ITEM{_QUOTES}(?:{_JOIN}){_QUOTES}){{0,6}}"
 _MORE_AFTER = rf"(?:{_JOIN}{_QUOTES}(?:options?\s+)?ITEM{_QUOTES}){{0,6}}"
 # "not A, B": without "and" the second may be the answer, so a negation by "not" reaches over and, or, nor, 、 only.
@@ -61,11 +61,11 @@ _NOT_AFTER: Final = (
     # A（选项）不正确，A、B都错，A项有误，A可以排除
     rf"{_QUOTES}{_MORE_AFTER}(?:这个|这一)?(?:选项|项|答案|个)?(?:我们?)?(?:的?(?:说法|表述|描述|叙述|内容|做法|观点|结论))?"
     r"(?:都|均|也|就|显然|明显|是|则|并|肯定|一定|被|可以|可|应该|应|必须|要|很|比较|过于|与[^,。\n]{1,8}){0,4}"
-    r"(?:不(?:正确|对|符合|是|成立|选|可能|行|能选|合|符|当|全面|准确|恰当|属于|同)|错|有误|排除|矛盾|误|无关|偏离|相反)",
+    r"(?:不(?:正确|对|符合|是(?!\s*ITEM)|成立|选|可能|行|能选|合|符|当|全面|准确|恰当|属于|同)|错|有误|排除|矛盾|误|无关|偏离|相反)",
 )
 # "if A", but not "if I had to choose"
 _IF = (
-    r"(?:\b(?i:if(?!\s+(?:i|we|you)\s+(?:had|have|must|were))|suppose|supposing|assume|assuming|whether|unless)\b"
+    r"(?:\b(?i:if(?!\s+(?:i|we|you)\s+(?:had|have|must|were))|suppose|supposing|assume|assuming|whether|unless|had\s+(?:the|it|we|they|you))\b"
     r"|如果(?!必须|一定|要我)|假设|假如|倘若|要是|若|是否)"
 )
 _SUPPOSED: Final = re.compile(
@@ -73,6 +73,7 @@ _SUPPOSED: Final = re.compile(
     # if ..., the answer would be A; 如果……，答案就是A
     rf"|{_IF}[^.。!?;\n]{{0,70}}(?:\bwould(?:\s+have)?\s+be(?:en)?\b|就是|就选|会是|会选)\W{{0,4}}\Z"
 )
+_IF_CLAUSE: Final = re.compile(rf"{_IF}[^.。!?;\n]*\Z")
 _WOULD: Final = re.compile(r"\W{0,6}would\b")
 _ASKED: Final = re.compile(
     r"[\s)\]'\"”*]{0,6}(?i:correct|right|true|the\s+(?:correct\s+|right\s+|best\s+)?answer|正确|对|是)?\s*(?:吗|呢|么)?\s*(?:\?|吗|么)"
@@ -82,7 +83,8 @@ _REPORTED: Final = re.compile(
     r"(?:^|[.,;:!?\n(]\s*|\b(?i:and|but)\s+)(?i:(?:al|even\s+)?though|while|whereas|despite|many|students|people|others|"
     r"(?:some|most|other)\s+(?:people|students|readers|might|may|would|say|think)|(?:one|you)\s+(?:might|may|could)|"
     r"(?:at\s+first|initially|originally),?|my\s+(?:first|initial|original)|i\s+(?:was|had|thought|initially|originally|"
-    r"first|almost|nearly)|it\s+(?:is|was)\s+tempting|a\s+common)\b[^.,;!?\n]{0,60}\Z"
+    r"first|almost|nearly)|it\s+(?:is|was)\s+tempting|a\s+common|"
+    r"let['’]s\s+(?:test|check|try|look\s+at|consider))\b[^.,;!?\n]{0,60}\Z"
     r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|起初|最初|一开始|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
 )
 _SEEMING: Final = re.compile(
@@ -90,12 +92,12 @@ _SEEMING: Final = re.compile(
     r"|(?:选项|项)?(?:看似|看起来|貌似|乍看|有一定道理)"
 )
 _HEDGED: Final = re.compile(
-    r"(?:\b(?i:might|may|could|can)\s+(?i:also\s+|well\s+)?(?i:be)|\b(?i:possibly|perhaps|maybe)|(?:可能|或许|也许)(?:会|就)?(?:是|为|选|等于)?)"
+    r"(?:\b(?i:might|may|could|can)\s+(?i:also\s+|well\s+)?(?i:be|go\s+with|choose|pick|say|answer)|\b(?i:possibly|perhaps|maybe)|(?:可能|或许|也许)(?:会|就)?(?:是|为|选|等于)?)"
     r"[\s(\[$'\"“*]{0,4}\Z"
 )
 # "A or B", "A还是B", "between A and B", "each of A, B", "possible answers: A", "it depends: ... A"
 _OPEN_BEFORE: Final = (
-    rf"ITEM{_QUOTES}(?:\bor\b|还是|或者?是?){_QUOTES}",
+    rf"ITEM{_QUOTES}[\u4e00-\u9fff]{{0,2}}(?:\bor\b(?:\s+(?:with|for|to))?|还是|或者?是?)[选是]?{_QUOTES}",
     rf"\bbetween\b\s*(?:options?\s+)?{_QUOTES}(?:ITEM{_QUOTES}\band\b{_QUOTES})?",
     rf"(?:\beither\b|要么是?)\s*(?:options?\s+)?{_QUOTES}",
     rf"[在从介于]{_QUOTES}ITEM{_QUOTES}(?:和|与|到|至){_QUOTES}",
@@ -105,7 +107,7 @@ _OPEN_BEFORE: Final = (
     r"(?:\bdepend(?:s|ing)\b|看情况|视情况|取决于)[^.。\n]{0,60}",
 )
 _OPEN_AFTER: Final = (
-    rf"{_QUOTES}(?:\bor\b|还是|或者?是?)\s*(?:options?\s+)?{_QUOTES}ITEM(?![A-Za-z])",
+    rf"{_QUOTES}[\u4e00-\u9fff]{{0,2}}(?:\bor\b(?:\s+(?:with|for|to))?|还是|或者?是?)[选是]?\s*(?:options?\s+)?{_QUOTES}ITEM(?![A-Za-z])",
     rf"{_QUOTES}(?:和|与|、|到|至)\s*{_QUOTES}ITEM\s*(?:之间|中)",
     rf"{_QUOTES}{_MORE_AFTER}\s*(?:(?:are|is)\s+(?:both\s+|all\s+|equally\s+)?(?:possible|plausible)|(?:都|均|各|也)?(?:有可能|有道理|可能))",
 )
@@ -116,9 +118,9 @@ _UNDECIDED: Final = re.compile(
     r"answer\w*|choos\w*|tell|say|know\w*|conclu\w*|select\w*|pick|help|assist|comput\w*|calculat\w*|solv\w*|information|"
     r"data|context|be\s+sure)"
     r"|(?:do|did)(?:\s+not|n['’]t)\s+(?:know|understand|have)|not\s+(?:sure|certain|clear|given|stated|provided|specified)"
-    r"|unclear|unsure|uncertain|undecided|no\s+idea|none\s+of\s+(?:the|these|them|those)|sorry|as\s+an\s+ai"
+    r"|unclear|unsure|uncertain|undecided|(?:not|n['’]t)\s+(?:yet\s+)?decided|no\s+idea|none\s+of\s+(?:the|these|them|those)|sorry|as\s+an\s+ai"
     r"|(?:is|are|seems?)\s+missing|(?:is|are|remains?)\s+unknown|ambiguous|timed\s+out)\b"
-    r"|无法|不能(?:确定|判断|回答|得出|选)|不知道|不确定|不清楚|不明确|不好判断|难以|缺少|没有(?:给出|正确|合适|足够|提供)|以上(?:选项)?(?:都|均)不|抱歉|对不起|信息不足|条件不足|请求超时"
+    r"|无法|不能(?:确定|判断|回答|得出|选)|不知道|不确定|不清楚|不明确|不好判断|难以|(?:没有?|未)(?:想好|决定)|拿不定|[没无]法|缺少|没有(?:给出|正确|合适|足够|提供)|以上(?:选项)?(?:都|均)不|抱歉|对不起|信息不足|条件不足|请求超时"
 )
 
 
@@ -142,18 +144,25 @@ class Doubts(Struct, frozen=True):
         """Whether the words right before a candidate negate it: "not A"; "A: INCORRECT" may be what a label means."""
         return bool(self.negated_before.search(text[max(0, start - REACH) : start]))
 
-    def leaves_open(self, text: str, start: int, end: int) -> bool:
-        """Whether the words around a candidate suppose it, report it, ask for it, or name it as one of several."""
+    def reports(self, text: str, start: int, end: int) -> bool:
+        """Whether the words around a candidate suppose it, ask for it, or report what others think."""
         before, after = _around(text, start, end)
         return bool(
             _SUPPOSED.search(before)
             or _REPORTED.search(before)
             or _SEEMING.match(after)
-            or (_WOULD.match(after) and re.search(rf"{_IF}[^.。!?;\n]*\Z", before))
+            or (_WOULD.match(after) and _IF_CLAUSE.search(before))
             or _ASKED.match(after)
-            or self.open_before.search(before)
-            or self.open_after.match(after)
         )
+
+    def alternates(self, text: str, start: int, end: int) -> bool:
+        """Whether a candidate is named as one of several: "A or B", "between A and B"."""
+        before, after = _around(text, start, end)
+        return bool(self.open_before.search(before) or self.open_after.match(after))
+
+    def leaves_open(self, text: str, start: int, end: int) -> bool:
+        """Whether the words around a candidate do not assert it, as `reports` and `alternates` say."""
+        return self.reports(text, start, end) or self.alternates(text, start, end)
 
     def hedges(self, text: str, start: int) -> bool:
         """Whether a candidate is only said to be possible: "it might be A", "可能是A"."""
@@ -174,7 +183,7 @@ def doubts(item: str) -> Doubts:
 def is_reported(text: str, start: int) -> bool:
     """Whether what begins at a place is others' view, or a first thought: "One might think the answer is"."""
     before = text[max(0, start - REACH) : start]
-    return bool(_REPORTED.search(before) or re.search(rf"{_IF}[^.。!?;\n]*\Z", before))
+    return bool(_REPORTED.search(before) or _IF_CLAUSE.search(before))
 
 
 def undecided_until(text: str) -> int:

@@ -20,11 +20,14 @@ _OPENING, _CLOSING = r"\s([【{<'\"“‘「", r")\]】}>'\"”’」"
 _OPEN, _CLOSE = rf"[{_OPENING}\[]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
 
 _BE = r"(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|has\s+to\s+be)"
-_IS = rf"\s*(?:{_BE}|[:=→])\s*:?\s*"
-_NOUN = r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
+_IS = rf"\s*(?:\b{_BE}|[:=→]|\s[-–—](?=\s))\s*:?\s*"
+_NOUN = (
+    r"(?:(?:indeed|clearly|therefore|thus|definitely|simply|then)\s+)?"
+    r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
+)
 _ITS = rf"(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?"
 _JUDGED = (
-    r"(?:\w+ly\s+|indeed\s+|thus\s+)?(?:the\s+|an?\s+)?(?:only\s+|most\s+|more\s+|single\s+)?"
+    r"(?:(?!part|near)\w+ly\s+|indeed\s+|thus\s+)?(?:the\s+|an?\s+)?(?:only\s+|most\s+|more\s+|single\s+)?"
     r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer)\b"
 )
 _ANSWER_ZH = r"(?:答案|选项|选择|结论)"
@@ -40,19 +43,26 @@ RULES: Final = (
     ),
     Rule(
         "the answer is",
-        rf"(?i:\b(?:answer|choice|option|solution|pick|ans)s?(?:\s+(?:to|for|of)\s+[^.:\n]{{1,80}}?)?{_IS}{_NOUN})LETTER",
+        rf"(?i:\b(?:answers?|choices?|options?|solutions?|pick|ans)(?:\s+(?:to|for|of)\s+[^.:\n]{{1,80}}?)?{_IS}{_NOUN})LETTER",
         Rank.ANNOUNCED,
         "en",
     ),
     Rule(
         "I choose",
-        r"(?i:\b(?:choose|select|pick|go\s+(?:with|for)|going\s+(?:with|for)|opt\s+for|vote\s+for|settle\s+on)\s+"
+        r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|(?:go|going|went)\s+(?:with|for)|opt\s+for|vote\s+for|settled?\s+on)\s+"
         r"(?:(?:the\s+)?(?:option|choice|answer|letter)s?\s*)?)LETTER",
         Rank.ANNOUNCED,
         "en",
     ),
-    Rule("B is correct", rf"(?<![A-Za-z])LETTER{_CLOSE}(?i:\s*(?:{_BE}|seems|looks)\s+{_JUDGED})", Rank.ANNOUNCED, "en"),
-    Rule("B ✓", rf"(?<![A-Za-z])LETTER{_CLOSE}[ :|-]{{0,6}}(?:[✓✔√☑✅]|(?<=[:|-] )(?i:correct|right|true|yes)\b|(?<=[:| -])(?:正确|对(?!于)))", Rank.ANNOUNCED),
+    Rule(
+        "B is correct", rf"(?<![A-Za-z])LETTER{_CLOSE}(?i:\s*(?:{_BE}|seems|looks)\s+{_JUDGED})", Rank.ANNOUNCED, "en"
+    ),
+    Rule(
+        "B ✓",
+        rf"(?<![A-Za-z])LETTER{_CLOSE}[ :|-]{{0,6}}"
+        r"(?:[✓✔√☑✅]|(?<=[:|-] )(?i:correct|right|true|yes)\b|(?<=[:| -])(?:正确|对(?!于)))",
+        Rank.ANNOUNCED,
+    ),
     Rule(
         "the wrong one is",
         r"(?i:\b(?:incorrect|wrong|false|untrue|inaccurate|odd)\s+(?:statement|one|sentence|claim|description|item)s?"
@@ -74,6 +84,7 @@ RULES: Final = (
         Rank.CONCLUDED,
         "en",
     ),
+    Rule("only B", r"(?i:\bonly\s+(?:option\s+)?)LETTER(?=\s+[a-z])(?!\s+(?:and|or)\b)", Rank.CONCLUDED, "en"),
     Rule("it is B", rf"(?i:\b(?:it|this)(?:\s+{_BE}|['’]s)\s+)FREE_LETTER", Rank.CONCLUDED, "en"),
     Rule("最终答案", rf"(?:最终|最后)的?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.FINAL, "zh"),
     Rule("【答案】", r"(?:[\[【](?:正确|最终|参考)?答案[\]】]\s*:?|^\W{0,4}答案)\s*LETTER", Rank.FINAL, "zh"),
@@ -109,30 +120,41 @@ RULES: Final = (
         "zh",
     ),
     Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。!,]?\s*$", Rank.LINE),
-    Rule("the beginning", rf"\A\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。、:,)!-](?!\s*NEXT)", Rank.LABEL),
+    Rule("the beginning", rf"\A\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。、:,)(!–—-](?!\s*NEXT)", Rank.LABEL),
     Rule("the beginning", r"\A\W{0,4}BRACKETED(?!\s*NEXT)", Rank.LABEL),
     Rule("the beginning", r"\A\W{0,4}LETTER\s+(?=[\u4e00-\u9fff])", Rank.LABEL, "zh"),
-    Rule("we get B", r"(?i:\bwe\s+(?:get|have|find|obtain|arrive\s+at|are\s+left\s+with)\s+)FREE_LETTER", Rank.CONCLUDED, "en"),
+    Rule(
+        "we get B",
+        r"(?i:\bwe(?:\s+(?:get|have|find|obtain|arrive\s+at|are\s+left\s+with)|['’]re\s+left\s+with)\s+)FREE_LETTER",
+        Rank.CONCLUDED,
+        "en",
+    ),
     Rule("B alone", "BARE", Rank.ALONE),
 )
 """What announces an option, from "final answer: B" to a letter alone."""
 
 # What may stand right before and right after a letter that is an option: the edge of a clause, or a word of grammar. A
-# noun makes it a part of a name: "team A", "Blood type A", "B超". Before "A" and "I", which are words, this is all.
+# noun makes it a part of a name ("team A", "B超"), a preposition a circumstance ("the statement in A").
 _BEFORE: Final = (
-    r"(?:^|(?<=[\n。,;:!?、=>|*→✅—–(\[【'\"“「])|(?<=[.])(?=\s)|(?<=[是选为在从对给和与或及了择填即则故以此论出得但然有剩除非项]))"
+    r"(?:^|(?<=[\n。,;:!?、=>|*→✅—–(\[【'\"“「])|(?<=[.])(?=\s)|(?<=[是选为从对给和与或及了择填即则故以此论出得但然有剩除非项]))"
     r"(?:[\s(\[{'\"“]{1,4}|(?=[^\s]))"
-    r"|(?<![A-Za-z])(?i:is|are|was|be|been|it['’]s|that['’]s|options?|choices?|answers?|letters?|to|for|with|of|so|then|thus|hence|"
-    r"therefore|just|only|clearly|definitely|surely|certainly|obviously|probably|maybe|perhaps|likely|choose|pick|select|say|"
-    r"guess|think|believe|prefer|like|and|or|but|either|both|not|by|as|best|correct|right|in|on|at|than|while|although|"
-    r"though|since|because|if|that|fits?|suits?|matches|supports?|favou?rs?|makes?|means|leaves|consider|between|"
-    r"excludes?|eliminat\w+)[\s(\[{'\"“]{1,4}"
+    r"|(?<![A-Za-z])(?i:is|are|was|be|been|it['’]s|that['’]s|"
+    r"(?<!in )(?<!of )(?<!with )(?<!about )(?<!from )options?|choices?|"
+    r"answers?|letters?|to|so|then|thus|hence|therefore|just|only|clearly|definitely|surely|certainly|obviously|probably|maybe|"
+    r"perhaps|likely|choose|pick|select|say|guess|think|believe|prefer|like|and|or|but|either|both|not|best|correct|right|"
+    r"while|although|though|since|because|if|that|fits?|suits?|matches|supports?|favou?rs?|makes?|means|leaves|consider|"
+    r"excludes?|eliminat\w+|indeed)[\s(\[{'\"“]{1,4}"
+)
+# A verb may follow, but none of saying: "option A says that".
+_VERB: Final = (
+    r"(?!(?:says|refers|states|mentions|talks|claims|reads|discusses|shows|asks|lists|contains|repeats|depends)\b)"
 )
 _AFTER: Final = (
-    r"(?=\s*(?:$|[\n。.,;:!?、)\]】}'\"”」|*<—–=-](?![A-Za-z0-9])|[是为更最符正因所选项都均才就比而吧的也和与或及以、应可能会不错对较中之(（])"
+    r"(?=\s*(?:$|[\n。.,;:!?、)\]】}'\"”」|*<—–=-](?![A-Za-z0-9])|[是为更最符正因所选项都均才就比而吧的也和与或及以、应可能会不错对较(（])"
     r"|\s+(?i:is|are|was|because|since|as|for|here|and|or|but|the|would|could|might|may|must|should|can|will|seems|"
-    r"looks|appears|fits|suits|matches|works|makes|follows|holds|remains|was|has|does|in|of|on|at|to|by|with|from|if|"
-    r"when|so|then|too|instead|rather|not|which|that|it|this)\b)"
+    r"was|has|does|in|of|on|at|to|by|with|from|if|when|so|then|too|instead|rather|not|which|that|it|this)\b"
+    # An article is followed by no verb in -s: "A gives", but "a gas", "a class".
+    rf"|\s+{_VERB}(?:best\s+|\w+ly\s+)?{_VERB}(?!gas\b|lens\b|series\b)[a-z]{{2,}}(?<![sui])s\b)"
 )
 
 _NO_PRONOUN: Final = r"(?!I\s+(?!(?:is|because|since)\b)[a-z]|I['’])"
@@ -145,6 +167,8 @@ class OptionPatterns(Struct, frozen=True):
         rules: each with its pattern.
         in_mark: the option at the beginning of what a box holds.
         label: an option at the beginning of a line.
+        listed: one that may be a label in a line: "A) red B) blue".
+        mention: any letter that may be one.
         further: the other options of a list, after its first; the group is the last one.
         doubts: what denies an option or leaves it open.
     """
@@ -152,6 +176,8 @@ class OptionPatterns(Struct, frozen=True):
     rules: tuple[tuple[Rule, re.Pattern[str]], ...]
     in_mark: re.Pattern[str]
     label: re.Pattern[str]
+    listed: re.Pattern[str]
+    mention: re.Pattern[str]
     further: re.Pattern[str]
     doubts: Doubts
 
@@ -162,7 +188,7 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     letters = re.escape(options)
     one = f"[{letters}]"
     between = rf"(?:[,、/&和与及{_OPENING}\[{_CLOSING}]|and\b){{0,12}}"
-    group = f"{one}(?:{between}{one})*" if several else one
+    group = f"{one}(?:{between}{one}(?!['’]?[a-z])){{0,30}}+" if several else one
     end = rf"(?![A-Za-z]|['’][a-z]|{between}{one}(?![A-Za-z]))" if several else r"(?![A-Za-z]|['’][a-z])"
     plain = f"(?P<option>{group}){end}"
     # A small letter is an option only in brackets: "the answer is a number".
@@ -186,4 +212,8 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
         rf"[{_CLOSING}]{{0,4}}(?=\s?(?:$|[.。;\n<]))",
         re.MULTILINE,
     )
-    return OptionPatterns(compiled, in_mark, label, further, doubts(rf"(?<![A-Za-z]){one}(?![A-Za-z])"))
+    listed = re.compile(rf"(?<![A-Za-z])({one})[).、.:](?=\s?\w)")
+    mention = re.compile(rf"(?<![A-Za-z])(?!A\s+[a-z]|I\s+[a-z])({one})(?![A-Za-z'’])")
+    return OptionPatterns(
+        compiled, in_mark, label, listed, mention, further, doubts(rf"(?<![A-Za-z]){one}(?![A-Za-z])")
+    )

@@ -2,8 +2,8 @@ r"""The option that an answer in words chooses: "The answer is **(B)**.", "\boxe
 
 `ais_prompt.postprocess.option_rules` lists the ways in which an answer names an option, `Rank` how strong each is. A
 candidate that is denied ("A is wrong", "not A but C", "答案不是A"), supposed ("if A ..."), reported only ("many choose
-A, but") or left open ("A or B?") does not count. A letter without any marker counts if it is the only one. Bold, dollars
-and ``\text{}`` are looked through, full-width letters are letters. The words "A" and "I" are no options.
+A, but") or left open ("A or B?") does not count. A letter without any marker counts if it is the only one. Bold,
+dollars and ``\text{}`` are looked through, full-width letters are letters. The words "A" and "I" are no options.
 """
 
 from __future__ import annotations
@@ -109,16 +109,37 @@ def _named(text: str, options: str, *, cushion: bool = True, several: bool = Fal
     source = whole.without(_DECORATION).without(_SPACE, spaced=True)
     candidates = list(_asserted(source.text, patterns))
     if not several:
-        candidates = list(_without_verdicts_on_many(candidates))
-    labels = list(patterns.label.finditer(source.text))
-    if len(labels) > 1 and [one[1] for one in labels] == list(options[: len(labels)]):
-        # The lines A, B, ... repeat the question, or go through the options.
-        places = {one.start(1) for one in labels}
-        candidates = [one for one in candidates if one.start not in places or one.rule in _VERDICTS]
-    found_all = strongest(candidates, source.text)
-    if found_all and found_all[0].rank == Rank.ALONE and not (cushion and len({one.text for one in found_all}) == 1):
-        return source, []
+        candidates = list(_for_one(candidates, source.text, patterns))
+    places = _repeated(source.text, patterns, options)
+    found_all = strongest((one for one in candidates if one.start not in places or one.rule in _VERDICTS), source.text)
+    if found_all and found_all[0].rank == Rank.ALONE:
+        named = {one.text for one in found_all}
+        others = _mentioned(source.text, patterns) - set("".join(named))
+        if not cushion or len(named) > 1 or (others and not several):
+            return source, []
     return source, found_all
+
+
+def _repeated(text: str, patterns: OptionPatterns, options: str) -> set[int]:
+    """Where labels A, B, ... stand that repeat the question, or go through the options."""
+    rows = [list(patterns.label.finditer(text))]
+    rows += [list(patterns.listed.finditer(text, *line.span())) for line in re.finditer(".+", text)]
+    return {
+        label.start(1)
+        for row in rows
+        if len(row) > 1 and [label[1] for label in row] == list(options[: len(row)])
+        for label in row
+    }
+
+
+def _mentioned(text: str, patterns: OptionPatterns) -> set[str]:
+    """The letters that occur and are neither denied nor reported."""
+    doubts = patterns.doubts
+    return {
+        one[1]
+        for one in patterns.mention.finditer(text)
+        if not doubts.denies(text, *one.span(1)) and not doubts.reports(text, *one.span(1))
+    }
 
 
 def _asserted(text: str, patterns: OptionPatterns) -> Iterator[Candidate]:
@@ -151,11 +172,12 @@ def _asserted(text: str, patterns: OptionPatterns) -> Iterator[Candidate]:
     yield from _in_statements(text, meant)
 
 
-def _without_verdicts_on_many(candidates: list[Candidate]) -> Iterator[Candidate]:
-    """Leave out "B is correct" where several options are: an analysis of each, of which one does not choose."""
+def _for_one(candidates: list[Candidate], text: str, patterns: OptionPatterns) -> Iterator[Candidate]:
+    """Leave out what names several where one is asked for: "B is correct" of more than one, "only A and C remain"."""
     right = {one.text for one in candidates if one.rule in _VERDICTS}
     for one in candidates:
-        if one.rule not in _VERDICTS or len(right) == 1:
+        several = one.rank <= Rank.CONCLUDED and patterns.further.match(text, one.end)
+        if not several and (one.rule not in _VERDICTS or len(right) == 1):
             yield one
 
 

@@ -35,21 +35,26 @@ _CLAUSE: Final = re.compile(
     re.IGNORECASE,
 )
 _DETERMINERS: Final = (
-    r"(?:(?:the|an?|all|these|those|her|his|their|its|each|every|other|remaining|original|first|last|next|typical|about|only)\s+){0,4}"
+    r"(?:(?:the|an?|all|these|those|her|his|their|its|each|every|other|remaining|original|first|last|next|typical|"
+    r"about|only)\s+){0,4}"
 )
 _CIRCUMSTANCE: Final = re.compile(
-    rf"(?:(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )(?<!result )\bof|"
-    rf"(?<!left )(?<!up )(?<!out )(?<!end )(?<!ends )(?<!over )\bwith|\b(?:at|per|from|by|after|over|within|than|during|until|between|to\s+[a-z]+)|"
+    r"(?:(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )\bof|"
+    r"(?<!left )(?<!up )(?<!out )(?<!end )(?<!ends )(?<!over )\bwith|"
+    r"\b(?:at|per|from|by|after|over|within|than|during|until|between|to\s+[a-z]+)|"
     rf"\bfor(?!\s*\\?\$))\s+{_DETERMINERS}\Z|每\w{{0,2}}\Z",
     re.IGNORECASE,
 )
-_TIME: Final = re.compile(r"\s*(?:more\s+)?(?:second|minute|hour|day|week|month|year|night|morning|trip|round)s?\b", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"\s*(?:more\s+)?(?:second|minute|hour|day|week|month|year|night|morning|trip|round)s?\b", re.IGNORECASE
+)
 _LABEL_BEFORE: Final = re.compile(
     r"(?:\b(?:step|error|http|status|code|example|question|problem|exercise|page|figure|fig\.|table|equations?|eq\.|formula|"
-    r"chapter|section|line|room|rule|method|appendix)|[例式图表]|步骤|错误|附录|方法)\s*[(#]?\s*\Z",
+    r"chapter|section|line|room|rule|method|appendix|version|theorem|part)|[例式图表]|定理|步骤|错误|附录|方法)\s*[(#]?\s*\Z",
     re.IGNORECASE,
 )
-_LABEL_AFTER: Final = re.compile(r"\s*(?:号|[步题页章节](?![^\W\d_])|小题|步骤)")
+_ORDINAL: Final = re.compile(r"第\s*\Z")
+_ORDINAL_AFTER: Final = re.compile(r"\s*(?:[步题页章节行问版]|小题)")
 
 
 def stated_result(text: str, items: re.Pattern[str], doubts: Doubts, value: Callable[[Match], object]) -> Match | None:
@@ -65,6 +70,9 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts, value: Call
     every = sentences(text)
     # Before a result that never comes, numbers are what is given.
     only_results = breaks_off(text) or any(sets_up(text[one.start : one.end][:_LONGEST]) for one in every[:3])
+    possible = {value(one) for one in items.finditer(text) if doubts.hedges(text, one.start())}
+    if len(possible) > 1:
+        return None
     best: Match | None = None
     for aside in (False, True):
         for sentence in reversed(every):
@@ -74,9 +82,6 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts, value: Call
             if only_results and not (sentence.concludes or _RESULT.search(text, start, sentence.end)):
                 continue
             found = [one for one in items.finditer(text, start, sentence.end) if _is_stated(text, start, one, doubts)]
-            possible = [one for one in found if doubts.hedges(text, one.start())]
-            if len({value(one) for one in possible}) > 1:
-                return None
             if found:
                 best = _main(text, start, sentence.end, found)
                 break
@@ -99,7 +104,10 @@ def is_label(text: str, start: int, end: int) -> bool:
     """Whether a number names something and counts nothing: "step 2", "Error 404", "第2步"."""
     if not re.match(r"\W*\d", text[start:end]):
         return False
-    return bool(_LABEL_BEFORE.search(text[max(0, start - 24) : start]) or _LABEL_AFTER.match(text, end))
+    before = text[max(0, start - 24) : start]
+    if _ORDINAL.search(before) and _ORDINAL_AFTER.match(text, end):
+        return True
+    return bool(_LABEL_BEFORE.search(before)) or text[end : end + 1] == "号"
 
 
 def _main(text: str, start: int, end: int, found: list[Match]) -> Match:

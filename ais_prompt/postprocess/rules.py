@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Rank(IntEnum):
@@ -74,9 +75,22 @@ def strongest(candidates: Iterable[Candidate], text: str) -> list[Candidate]:
         return []
     rank = max(candidate.rank for candidate in every)
     best = [candidate for candidate in every if candidate.rank == rank]
+    if later := _instead(best[-1], every, text):
+        return strongest(later, text)
     following = best[1:]
     kept = [one for one, after in zip(best, following, strict=False) if not _taken_back(one, after, text)]
     return [*kept, best[-1]]
+
+
+def _instead(last: Candidate, every: list[Candidate], text: str) -> list[Candidate]:
+    """What is named, if more weakly, right after the strongest candidate is taken back: "I'd say B... no wait, A."."""
+    taken_back = _TAKEN_BACK.search(text, last.end, last.end + 40)
+    if taken_back is None:
+        return []
+    later = [one for one in every if one.start >= taken_back.end()]
+    if not later or later[0].start > taken_back.end() + 20 or later[0].text == last.text:
+        return []
+    return [replace(one, rank=last.rank) for one in later]
 
 
 def _taken_back(one: Candidate, after: Candidate, text: str) -> bool:

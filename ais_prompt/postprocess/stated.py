@@ -11,7 +11,10 @@ from msgspec import Struct
 from ais_prompt.postprocess.negation import is_reported
 from ais_prompt.postprocess.rules import Rank, Rule
 
-_IS = r"\s*(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|equals?|comes\s+(?:out\s+)?to)\b\s*:?"
+_IS = (
+    r"(?:\s*\b(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|equals?|comes\s+(?:out\s+)?to)\b\s*:?"
+    r"|\s+(?=(?:is|was)\s?n['’]t\b))"
+)
 _TO = r"(?:\s+(?:to|for|of)\s+[^.:\n]{1,80}?)?"
 
 RULES: Final = (
@@ -22,11 +25,16 @@ RULES: Final = (
         "en",
     ),
     Rule("the answer is", rf"(?i:\b(?:answer|result|solution)s?\b{_TO}{_IS})", Rank.ANNOUNCED, "en"),
-    Rule("answer:", r"(?i:\b(?:answer|result|ans)s?\s*(?:\*\*)?\s*[:=]|\bans\.)|^A\s*:", Rank.ANNOUNCED, "en"),
+    Rule(
+        "answer:",
+        r"(?i:\b(?:answer|result|ans|response|total)s?\s*(?:\*\*)?\s*[:=]|\bans\.)|^A\s*:(?=\s*\S)",
+        Rank.ANNOUNCED,
+        "en",
+    ),
     Rule("最终答案", r"(?:最终|最后)的?(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:是|为|等于|:)+", Rank.FINAL, "zh"),
     Rule(
         "答案是",
-        r"(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:(?:是|为|等于|填|:)+|(?=并?不是))|(?:故|应)填:?",
+        r"(?:答案|结果)(?:应该|应当|应)?(?:就)?(?:(?:是|为|等于|填|:)+|(?=并?[不非]是?))|(?:故|应)填:?",
         Rank.ANNOUNCED,
         "zh",
     ),
@@ -37,7 +45,7 @@ RULES: Final = (
 
 _EVERY: Final = tuple((rule, re.compile(rule.pattern, re.MULTILINE)) for rule in RULES)
 _FULL_STOP: Final = re.compile(
-    r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+(?:and\s+)?not\b(?=[^\n]{0,80}\d|\s+\S{1,30}\s*\Z)|\s\((?=[A-Za-z]{2}|\d+\s+[a-z]{2})|\((?=[\u4e00-\u9fff])|\s+(?:instead\s+of|rather\s+than)\b"
+    r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+(?:and\s+)?not\b(?=[^\n]{0,80}\d|\s+\S{1,30}\s*\Z)|\s\((?=[A-Za-z]{2}|\d+\s+[a-z]{2})|\((?=\d*[^\d()=^_,]?\d*[\u4e00-\u9fff])|,\s*which\s+is\s+(?=[^,.\n]{0,60}\b(?:less|more|fewer|than)\b)|\s+(?:instead\s+of|rather\s+than)\b"
 )
 
 _WOULD_IF: Final = re.compile(r"[^.\n]{0,80}\bwould\b[^.\n]{0,80}\b(?:if|unless|had)\b")
@@ -61,7 +69,10 @@ class Statement(Struct, frozen=True):
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Find every announcement but those of others' views. If nothing follows on its line, the next line that is not empty belongs to it."""
+    """Find every announcement, except those of others' views: "One might think the answer is 3".
+
+    If nothing follows on its line, the next line that is not empty belongs to it.
+    """
     for rule, pattern in _EVERY:
         for found in pattern.finditer(text):
             start = found.end()
