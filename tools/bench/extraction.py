@@ -4,8 +4,9 @@
     python PATH/tools/bench/extraction.py --corpus PATH/tests/phrasings    # in a worktree of an earlier commit
 
 The phrasings of ``tests/phrasings`` are filled with several golds. *Recall* is the share from which the gold comes
-back, *false reads* the share of texts without an answer that give one. A second column is OpenCompass' function of
-the same name, run in place from its published wheel.
+back, *false reads* the share of texts without an answer that give one. The folders ``held_out*`` in it hold phrasings
+that were written before any rule was tried on them. A second column is OpenCompass' function of the same name, run in
+place from its published wheel.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ais_prompt.postprocess.numbers import to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 
 CORPUS = Path(__file__).parents[2] / "tests" / "phrasings"
+CORPORA = (CORPUS, *sorted(CORPUS.glob("held_out*")))
 SETS = ("ordinary", "adversarial")
 FUNCTIONS_AT = (
     "opencompass/utils/text_postprocessors.py",
@@ -171,28 +173,30 @@ def main() -> None:
     """Print a line for each postprocessor, language and set of phrasings."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peer", type=Path, help="wheel of OpenCompass 0.5.4, of which the same functions are run")
-    parser.add_argument("--corpus", type=Path, default=CORPUS, help="folder of the phrasings")
+    parser.add_argument("--corpus", type=Path, action="append", help="folder of phrasings; all of them if not given")
     parser.add_argument("--missed", action="store_true", help="print every text that is read wrongly")
     args = parser.parse_args()
     peers = peer_functions(args.peer) if args.peer else {}
-    print(f"{'postprocessor':34}{'phrasings':22}{'ours':>14}{'OpenCompass':>14}")
-    for subject in SUBJECTS:
-        function = partial(POSTPROCESSORS.get(subject.name), **subject.options)
-        for language in ("en", "zh"):
-            for name in (*SETS, "nothing"):
-                ours = measure(args.corpus, subject, function, language, name)
-                if not ours.texts:
-                    continue
-                shown = [_share(ours, name)]
-                if peer := peers.get(subject.name):
-                    theirs = measure(args.corpus, subject, partial(peer, **subject.peer_options), language, name)
-                    shown.append(_share(theirs, name))
-                print(
-                    f"{subject.name:34}{f'{subject.corpus}, {language}, {name}':22}"
-                    + "".join(f"{one:>14}" for one in shown)
-                )
-                if args.missed and (name != "nothing" or subject.reads_nothing):
-                    print(*(f"    {text!r} gives {found!r}" for text, found in ours.missed), sep="\n")
+    for corpus in args.corpus or CORPORA:
+        print(f"\n{corpus.name}\n{'postprocessor':34}{'phrasings':22}{'ours':>14}{'OpenCompass':>14}")
+        for subject in SUBJECTS:
+            for language in ("en", "zh"):
+                for name in (*SETS, "nothing"):
+                    _print_line(corpus, subject, language, name, peers.get(subject.name), args.missed)
+
+
+def _print_line(
+    corpus: Path, subject: Subject, language: str, name: str, peer: Function | None, show_missed: bool
+) -> None:
+    function = partial(POSTPROCESSORS.get(subject.name), **subject.options)
+    ours = measure(corpus, subject, function, language, name)
+    shown = [_share(ours, name)]
+    if peer:
+        shown.append(_share(measure(corpus, subject, partial(peer, **subject.peer_options), language, name), name))
+    columns = "".join(f"{one:>14}" for one in shown)
+    print(f"{subject.name:34}{f'{subject.corpus}, {language}, {name}':22}{columns}")
+    if show_missed and (name != "nothing" or subject.reads_nothing):
+        print(*(f"    {text!r} gives {found!r}" for text, found in ours.missed), sep="\n")
 
 
 def _share(measured: Measured, name: str) -> str:

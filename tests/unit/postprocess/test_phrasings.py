@@ -13,7 +13,7 @@ import pytest
 
 from ais_prompt.postprocess.options import first_option_postprocess, last_option_postprocess
 from ais_prompt.registry import POSTPROCESSORS
-from tools.bench.extraction import CORPUS, SETS, SUBJECTS, Subject, measure, texts
+from tools.bench.extraction import CORPORA, CORPUS, SETS, SUBJECTS, Subject, measure, texts
 
 BBH = next((parent / "shared/data/bbh" for parent in Path(__file__).parents if (parent / "shared").is_dir()), None)
 LETTER_TASKS = (
@@ -30,23 +30,25 @@ def found_by(subject: Subject, text: str) -> object:
     return partial(POSTPROCESSORS.get(subject.name), **subject.options)(text)
 
 
+@pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus.name)
 @pytest.mark.parametrize("subject", UNDERSTANDING, ids=lambda subject: f"{subject.name}, {subject.corpus}")
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_golds_come_back_and_nothing_is_read_where_there_is_none(subject: Subject, language: str) -> None:
+def test_golds_come_back_and_nothing_is_read_where_there_is_none(corpus: Path, subject: Subject, language: str) -> None:
     function = partial(POSTPROCESSORS.get(subject.name), **subject.options)
     for name in SETS:
-        measured = measure(CORPUS, subject, function, language, name)
+        measured = measure(corpus, subject, function, language, name)
         assert measured.right >= 0.95 * measured.texts, measured.missed
-    nothing = measure(CORPUS, subject, function, language, "nothing")
+    nothing = measure(corpus, subject, function, language, "nothing")
     assert len(nothing.missed) <= 0.02 * nothing.texts, nothing.missed
 
 
-@pytest.mark.parametrize("corpus", ["options", "numbers"])
+@pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus.name)
+@pytest.mark.parametrize("kind", ["options", "numbers", "maths", "words"])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_corpus_is_large_enough(corpus: str, language: str) -> None:
-    phrasings = tomllib.loads((CORPUS / f"{corpus}.toml").read_text("utf-8"))[language]
-    assert len(phrasings["ordinary"]) + len(phrasings["adversarial"]) >= 60
-    assert len(phrasings["nothing"]) >= 20
+def test_the_corpus_is_large_enough(corpus: Path, kind: str, language: str) -> None:
+    phrasings = tomllib.loads((corpus / f"{kind}.toml").read_text("utf-8"))[language]
+    assert len({*phrasings["ordinary"], *phrasings["adversarial"]}) >= 60
+    assert len(set(phrasings["nothing"])) >= 20
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: f"{subject.name}, {subject.corpus}")
