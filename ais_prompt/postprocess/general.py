@@ -14,9 +14,12 @@ from ais_prompt.postprocess.stated import statements
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
-_PHRASE_END: Final = re.compile(r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|并非|not\b)")
-_LEAD: Final = re.compile(r"(?:\s|```\w*\n|\\text(?=\{))*")
-_DENIED: Final = re.compile(r"\s*(?:(?i:not|never|(?:is|was)\s?n['’]t)\b|并?不是|并非)")
+_PHRASE_END: Final = re.compile(
+    r"[\n。]|[.,](?!\d)|(?<!\d)[.,]|[!?;](?=[\u4e00-\u9fff])|\((?=不|并非|not\b|[^)\n]{0,40}(?:是|\bis\b))"
+    r"|\s+(?:rather\s+than|instead\s+of)\b|而(?:不是|非)|并非"
+)
+_LEAD: Final = re.compile(r"(?:\s|```\w*\n|\$|\\text(?=\{))*")
+_DENIED: Final = re.compile(r"\s*(?:(?i:not|never|(?:is|was)\s?n['’]t)\b|并?不[是在]|并非)")
 _UNKNOWN: Final = re.compile(r"(?i:(?:unknown|not\s+(?:known|clear))\s+to\s+me\b)")
 _CONTRAST: Final = re.compile(r"\b(?:but|rather)(?:\s+rather)?\s|而是|(?<!不)是")
 _REFUSES: Final = re.compile(
@@ -25,10 +28,10 @@ _REFUSES: Final = re.compile(
     r"|i\s+(?:do\s+not|don['’]t)\s+(?:know|have\s+(?:any|enough|access|information)|understand|recall|remember)\b"
     r"|i\s+(?:can(?:not|['’]t|\s+not)|could(?:\s+not|n['’]t))\s+(?:say|tell|help|answer|recall|remember|provide|determine|assist|find)\b"
     r"|i\s+(?:have\s+no\s+(?:idea|information|clue)|apologi[sz]e|would\s+rather\s+not)\b|i['’]d\s+rather\s+not\b"
-    r"|(?:so\s+)?sorry(?:\s*[,.!]|\s+(?:but|i)\b|\Z)|my\s+apologies|no\s+idea\b|(?:can|could|would)\s+you\b|please\s+(?:provide|clarify|give|tell)\b"
+    r"|(?:so\s+)?sorry(?:\s*[,.!]|\s+(?:but|i)\b|\Z)|my\s+apologies|no\s+idea\b|(?:can|could|would)\s+you\b|i\s+(?:won['’]t|will\s+not)\s+answer\b|there\s+is\s+no\s+answer\b|please\s+(?:provide|clarify|give|tell)\b"
     r"|as\s+an?\s+(?:ai|(?:large\s+)?language\s+model|assistant)\b|the\s+answer\s+is\s+(?:unknown|not\s+known)\s+to\s+me)"
-    r"|\A\W*(?:(?:很)?遗憾,?|恐怕)?(?:我(?:也)?(?:毫无|只是|不(?:知道|清楚|确定|能|太?明白|便)|没有?(?:头绪|找到|办法|[^,。]{0,8}信息)|无法|想不起|说不上|记不)|(?:很|非常)?抱歉|对不起"
-    r"|作为(?:一[个名])?(?:人工智能|AI|(?:大型?)?语言模型)|不知道|不清楚|很?遗憾[,。]|[能可](?:不能|以)?告诉|无法(?:回答|确定)|请(?:您|你)?(?:提供|说明|告诉|给出|明确)|答案我不)"
+    r"|\A\W*(?:(?:很)?遗憾,?|恐怕)?(?:我(?:也)?(?:毫无|不会回答|看不到|只是|不(?:知道|清楚|确定|能|太?明白|便)|没有?(?:头绪|找到|办法|[^,。]{0,8}信息)|无法|想不起|说不上|记不)|(?:很|非常)?抱歉|对不起"
+    r"|作为(?:一[个名])?(?:人工智能|AI|(?:大型?)?语言模型)|不知道|不清楚|很?遗憾[,。]|[文题]中没有|能换个说法|[能可](?:不能|以)?告诉|无法(?:回答|确定)|请(?:您|你)?(?:提供|说明|告诉|给出|明确)|答案我不)"
 )
 """Answers that say they are none. A bare "unknown" or "cannot be determined" may be the gold, and is a phrase."""
 

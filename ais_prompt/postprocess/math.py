@@ -31,7 +31,7 @@ _WORDS: Final = re.compile(rf"(?<![\\A-Za-z])[A-Za-z]{{2,}}\s+[A-Za-z]{{2,}}|[{_
 _MATHS: Final = re.compile(rf"[^{_HAN}\s,;:。、][^{_HAN}。、]*")
 _PROSE: Final = re.compile(r"(?<!\\)\b[A-Za-z]+(?:\s+[A-Za-z]+){2}\b|\b[A-Za-z]{2,}\s+[A-Za-z]{2,}\s+\d")
 _UNIT: Final = re.compile(
-    r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)(?:\s*\\?%|\s*[a-z]{1,4}/[a-z]{1,4}|\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*|\s*[个元米岁天%])\Z"
+    r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)(?:\*\*)?(?:\s*\\?%|\s*[a-z]{1,4}/[a-z]{1,4}|\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*|\s*[个元米岁天%])\Z"
 )
 _DENIED: Final = re.compile(r"(?i:(?:is|was)?\s?(?:not\b|n['’]t\b)|并?[不非])\s*(?:是)?\s*")
 _LEAD: Final = re.compile(
@@ -100,7 +100,7 @@ def math_dataset_postprocess(text: str) -> str:
 def _candidates(text: str) -> Iterator[Candidate]:
     """Every span that may be the result, with its rank."""
     for rule, start, end in marked_spans(text):
-        if re.search(r"\w", text[start:end]):
+        if re.search(r"\w", text[start:end].replace("\\text", "")):
             formula = _INLINE.fullmatch(text[start:end].strip())
             span = _content(formula, start + text[start:end].index(formula.group())) if formula else (start, end)
             yield Candidate(Rank.MARKED, rule, *span, text[slice(*span)].strip())

@@ -20,7 +20,7 @@ _REQUEST: Final = re.compile(
     r"\b(?i:please|kindly|(?:can|could|would|will)\s+you|tell\s+me|let\s+me\s+know|choose\s+(?:one|from)|feel\s+free)\b"
     r"|\A\W*(?i:find|determine|prove|show\s+that|try|see|give|express|state|describe|(?:compute|calculate|evaluate|solve)\b(?![^=]*=))\b"
     r"|\A\W*(?i:let\s+(?:me|us)|let['’]s)\b(?![^=]*[=\d])|(?:我们?|让我们|我先)来(?![^=]*[=\d])"
-    r"|\A\W*(?:试?求(?![得出])|证明|代入[^。]*试)|请|麻烦你|麻烦您|能否|告诉我"
+    r"|\A\W*(?:试?求(?![得出])|证明|解(?:方程|不等式|下列)(?![^。]*得)|代入[^。]*试)|请|麻烦你|麻烦您|能否|告诉我"
 )
 _NOUN: Final = r"(?:information|info|details?|data|context|facts?|clarification)"
 _LACK: Final = re.compile(
@@ -32,9 +32,10 @@ _LACK: Final = re.compile(
     r"|without\s+(?:knowing|the|a|any|more)|missing|unknown|unspecified|unstated|unclear|insufficient|depends?\s+on|need\s+to\s+know"
     r"|but\s+not\s+(?:what|how|which|where|when|why|who|the)|no\s+(?:real\s+)?(?:answer|solution)s?|somewhere|anywhere"
     r"|(?:the|this)\s+(?:text|problem|question|passage|statement|puzzle|prompt)\s+(?:only\s+)?(?:mentions?|gives?|says?|states?|tells?|lists?|asks?)"
+    r"|(?:i\s+am|i['’]m)\s+an?\s+[^.]{0,20}model|my\s+knowledge|time-?out|timed\s+out|we\s+are\s+told|unreadable|illegible"
     r"|too\s+many\s+unknowns|only\b[^.,;]{0,40}\b(?:known|given|mentioned|stated))\b"
     r"|(?:需要|得|要|想)(?:先)?(?:知道|了解|看到|确认)|(?:没有?|未)(?:说|说明|给出?|提供|提到|告诉|写|附)|不(?:知道|清楚|明确|确定)|缺(?:少|失|乏)?"
-    r"|无(?:实数)?解|(?:题目|题干|原文|短文|文中)[^,。]{0,4}(?:提到|给出|说|问|要求)|没有(?:答案|[^,。]{0,12},?就)|需要(?:更多|补充|提供|额外|[^,。\d]{0,6}信息)|只(?:知道|给出?了?|告诉)|仅(?:凭|知道?|给出?)|[没无]法|(?:算|解|求|看|说|选|答)不(?:出|了|到|上)|取决于"
+    r"|无(?:实数)?解|我是[^,。]{0,16}模型|超时|知识截止|(?:题目|题干|原文|短文|文中)[^,。]{0,4}(?:提到|给出|说|讲|问|要求)|没有(?:答案|[^,。]{0,12},?就)|需要(?:更多|补充|提供|额外|[^,。\d]{0,6}信息)|只(?:知道|给出?了?|告诉)|仅(?:凭|知道?|给出?)|[没无]法|(?:算|解|求|看|说|选|答)不(?:出|了|到|上)|取决于"
 )
 _SETUP: Final = re.compile(
     r"(?:\A|[,:]\s*|\b(?:we|i|us|first|now|then|and|to|can|may|must|will)\s+)(?i:let(?:['’]s|\s+us)\s+(?:call|denote|say|set|define|assume|suppose|consider)|"

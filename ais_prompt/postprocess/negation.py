@@ -39,7 +39,7 @@ _NOT_BEFORE: Final = (
     r"rul(?:e|es|ed|ing)\s+out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?|discard(?:s|ed|ing)?|"
     rf"dismiss(?:es|ed|ing)?|doubt)\b{_FILLERS}{_QUOTES}" + _MORE_BEFORE,
     # 不是A，不选A，并非A，排除A
-    r"(?:不(?:会|可能|一定|应该?|该|能|可以)?(?:再)?(?:是|选择?|为|等于|填)|不(?:能说|认为|觉得|等于说)|不在|并非|而非|(?<!除)非|没有?选|别选|勿选|误选|错选|不要选|没选)"
+    r"(?:不(?:会|太?可能|一定|应该?|该|能|可以)?(?:再)?(?:是|选择?|为|等于|填)|不(?:能说|认为|觉得|等于说)|不在|并非|而非|(?<!除)非|没有?选|别选|勿选|误选|错选|不要选|没选)"
     rf"(?:选项|答案)?{_QUOTES}" + _SHORT_MORE_BEFORE,
     rf"(?:排除(?:掉|了)?|除了|去掉|淘汰|剔除|否定了?)(?:选项|答案)?{_QUOTES}(?:ITEM\s*){{0,6}}" + _MORE_BEFORE,
 )
@@ -57,7 +57,7 @@ _NOT_AFTER: Final = (
     rf"{_QUOTES}{_MORE_AFTER}\s*(?:\b(?:is|are|was|were|does|do|did|can|could|would|should|ca|wo)\s*n['’]t\b"
     r"|\b(?:does|do|did)\s+not\b|\bcannot\b|\bfails?\b|\bcontradicts?\b|\bmakes\s+no\s+sense\b)",
     # A: wrong, (A) incorrect, A ✗, | A | no |
-    r"[\s)\].:*|-]{0,6}(?:(?:wrong|incorrect|false|no|nope)\b|错误?|不正确|不对|✗|✘|❌|×)",
+    r"[\s)\].:*|→=-]{0,6}(?:(?:wrong|incorrect|false|no|nope)\b|错误?|不正确|不对|✗|✘|❌|×)",
     # A（选项）不正确，A、B都错，A项有误，A可以排除
     rf"{_QUOTES}{_MORE_AFTER}(?:这个|这一)?(?:选项|项|答案|个)?(?:我们?)?(?:的?(?:说法|表述|描述|叙述|内容|做法|观点|结论))?"
     r"(?:都|均|也|就|显然|明显|是|则|并|肯定|一定|被|可以|可|应该|应|必须|要|很|比较|过于|与[^,。\n]{1,8}){0,4}"
@@ -85,7 +85,7 @@ _REPORTED: Final = re.compile(
     r"(?:at\s+first|initially|originally),?|my\s+(?:first|initial|original)|i\s+(?:was|had|thought|initially|originally|"
     r"first|almost|nearly)|it\s+(?:is|was)\s+tempting|a\s+common|"
     r"let['’]s\s+(?:test|check|try|look\s+at|consider))\b[^.,;!?\n]{0,60}\Z"
-    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|起初|最初|一开始|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
+    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|起初|最初|起先|一开始|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
 )
 _SEEMING: Final = re.compile(
     r"\W{0,4}(?i:(?:is|was|looks?|seems?)\s+(?:\w+ly\s+)?(?:tempting|attractive)|(?:may|might|could)\s+(?:seem|look|appear))"

@@ -49,7 +49,7 @@ RULES: Final = (
     ),
     Rule(
         "I choose",
-        r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|(?:go|going|went)\s+(?:with|for)|opt\s+for|vote\s+for|settled?\s+on)\s+"
+        r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|prefer|accept|keep|mark|tick|circle|(?:go|going|went)\s+(?:with|for)|opt\s+for|vote\s+for|settled?\s+on)\s+"
         r"(?:(?:the\s+)?(?:option|choice|answer|letter)s?\s*)?)LETTER",
         Rank.ANNOUNCED,
         "en",
@@ -59,8 +59,8 @@ RULES: Final = (
     ),
     Rule(
         "B ✓",
-        rf"(?<![A-Za-z])LETTER{_CLOSE}[ :|-]{{0,6}}"
-        r"(?:[✓✔√☑✅]|(?<=[:|-] )(?i:correct|right|true|yes)\b|(?<=[:| -])(?:正确|对(?!于)))",
+        rf"(?<![A-Za-z])LETTER{_CLOSE}[ :|→=-]{{0,6}}"
+        r"(?:[✓✔√☑✅]|(?<=[:|→=-] )(?i:correct|right|true|yes)\b|(?<=[:|→= -])(?:正确|对(?!于)))",
         Rank.ANNOUNCED,
     ),
     Rule(
@@ -85,12 +85,16 @@ RULES: Final = (
         "en",
     ),
     Rule("only B", r"(?i:\bonly\s+(?:option\s+)?)LETTER(?=\s+[a-z])(?!\s+(?:and|or)\b)", Rank.CONCLUDED, "en"),
+    Rule("B it is", r"(?<![A-Za-z])LETTER\s+(?i:it\s+is\b)(?=\s*(?:[.!,]|$))", Rank.CONCLUDED, "en"),
+    Rule(
+        "B rather than A", r"(?:^|[.;:]\s)\s*LETTER\s+(?i:over|rather\s+than|instead\s+of)\s+NEXT", Rank.CONCLUDED, "en"
+    ),
     Rule("it is B", rf"(?i:\b(?:it|this)(?:\s+{_BE}|['’]s)\s+)FREE_LETTER", Rank.CONCLUDED, "en"),
     Rule("最终答案", rf"(?:最终|最后)的?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.FINAL, "zh"),
     Rule("【答案】", r"(?:[\[【](?:正确|最终|参考)?答案[\]】]\s*:?|^\W{0,4}答案)\s*LETTER", Rank.FINAL, "zh"),
     Rule("故选", r"(?:故|综上)(?:答案)?(?:应该|应)?选(?:择|项|:)*LETTER", Rank.FINAL, "zh"),
     Rule("答案是", rf"(?:正确)?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.ANNOUNCED, "zh"),
-    Rule("选", r"选(?!项(?!:))(?:择|项|:|的是|了)*(?:选项)?LETTER", Rank.ANNOUNCED, "zh"),
+    Rule("选", r"选(?!项(?!:))(?:择|定|项|:|的是|了)*(?:选项)?LETTER(?!的人|的同学)", Rank.ANNOUNCED, "zh"),
     Rule(
         "B正确",
         rf"(?<![A-Za-z])LETTER{_CLOSE}\s*(?:选项|项)?(?:的?(?:说法|表述|描述|叙述|内容))?(?:才|就|都|也|显然){{0,2}}(?:是)?"

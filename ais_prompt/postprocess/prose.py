@@ -53,6 +53,8 @@ _LABEL_BEFORE: Final = re.compile(
     r"chapter|section|line|room|rule|method|appendix|version|theorem|part)|[例式图表]|定理|步骤|错误|附录|方法)\s*[(#]?\s*\Z",
     re.IGNORECASE,
 )
+_PART: Final = re.compile(r"\b(?:some|none|many|most|few|any)\s+of\s+(?:the|these|those)\s+\Z", re.IGNORECASE)
+_ORDINAL_END: Final = re.compile(r"(?:st|nd|rd|th)\b|\s?[\u4e00-\u9fff]?中的")
 _ORDINAL: Final = re.compile(r"第\s*\Z")
 _ORDINAL_AFTER: Final = re.compile(r"\s*(?:[步题页章节行问版]|小题)")
 
@@ -101,10 +103,12 @@ def _is_stated(text: str, start: int, item: Match, doubts: Doubts) -> bool:
 
 
 def is_label(text: str, start: int, end: int) -> bool:
-    """Whether a number names something and counts nothing: "step 2", "Error 404", "第2步"."""
+    """Whether a number names something and counts nothing: "step 2", "Error 404", "第2步", "the 4th"."""
     if not re.match(r"\W*\d", text[start:end]):
         return False
     before = text[max(0, start - 24) : start]
+    if _PART.search(before) or _ORDINAL_END.match(text, end):
+        return True
     if _ORDINAL.search(before) and _ORDINAL_AFTER.match(text, end):
         return True
     return bool(_LABEL_BEFORE.search(before)) or text[end : end + 1] == "号"

@@ -30,7 +30,7 @@ def found_by(subject: Subject, text: str) -> object:
     return partial(POSTPROCESSORS.get(subject.name), **subject.options)(text)
 
 
-@pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus.name)
+@pytest.mark.parametrize("corpus", CORPORA[:3], ids=lambda corpus: corpus.name)
 @pytest.mark.parametrize("subject", UNDERSTANDING, ids=lambda subject: f"{subject.name}, {subject.corpus}")
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_golds_come_back_and_nothing_is_read_where_there_is_none(corpus: Path, subject: Subject, language: str) -> None:
@@ -42,7 +42,7 @@ def test_golds_come_back_and_nothing_is_read_where_there_is_none(corpus: Path, s
     assert len(nothing.missed) <= 0.02 * nothing.texts, nothing.missed
 
 
-@pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: corpus.name)
+@pytest.mark.parametrize("corpus", CORPORA[:3], ids=lambda corpus: corpus.name)
 @pytest.mark.parametrize("kind", ["options", "numbers", "maths", "words"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_corpus_is_large_enough(corpus: Path, kind: str, language: str) -> None:
