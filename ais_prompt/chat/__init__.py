@@ -74,7 +74,7 @@ def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer
         if _is_model_format(template):
             raise ConfigError(
                 f"{type(template).__name__} writes the format of a model, but this one is sent messages",
-                fix="remove it: the server applies the format of its model. A task template is taken",
+                fix="remove it: the server applies the format of its model; only task templates work here",
             )
         return RoleTemplateMessages(template, ApiFormat(parse_meta_template(DEFAULT_META_TEMPLATE)))
     if style == "chat_template":  # what such a model is given must bring its own BOS

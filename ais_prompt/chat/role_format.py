@@ -141,6 +141,15 @@ def apply_template(
     return formatted
 
 
+def hides_answers(template: RoleTemplateInterface) -> bool:
+    """Return whether a template leaves out what the assistant says, as torchtune's ``EurekaTemplate`` does."""
+    asked = [Message("user", "?"), Message("assistant", ANSWER_MARK)]
+    try:
+        return ANSWER_MARK not in _joined(apply_template(template, asked))
+    except (PartError, PromptError):  # it needs another conversation than this one
+        return False
+
+
 def _joined(messages: Sequence[Message]) -> str:
     return "".join(message.text_content for message in messages)
 
@@ -155,6 +164,6 @@ def _text(content: Content) -> str:
     if not isinstance(content, str):
         raise PromptError(
             "a role template formats text, but the prompt has images, audio or video",
-            fix="use a model behind an API for it",
+            fix="remove prompt_template of the model; OpenAIChatModel and HuggingFaceChatModel take media without it",
         )
     return content

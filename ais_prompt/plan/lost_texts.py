@@ -16,7 +16,7 @@ ENDS: Final = "the prompt ends where the model starts to write, so"
 def lost_texts(probe: PromptProbe) -> list[PromptWarning]:
     """Everything of a dialogue and of the model's frame that does not reach the model."""
     filled = probe.seen.filled
-    found = [*_lost_end(probe), *_lost_stop_tokens(probe)]
+    found = [*_lost_end(probe), *_lost_stop_tokens(probe), *_hidden_answers(probe)]
     if isinstance(filled, PromptList):
         found += [warning for look in _LOOKS for warning in look(probe, filled)]
     return found
@@ -57,19 +57,16 @@ def _slot_of(turn: Mapping[str, Any], meta: MetaTemplate | None) -> Any:
 def _text_in_round(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
     if probe.meta is None or not probe.meta.round:
         return
-    for part in filled.parts():
-        items = list(part.body) if part.name == "round" else []
-        turns = [number for number, item in enumerate(items) if not isinstance(item, str)]
-        for text in items[turns[0] :] if turns else []:
-            if isinstance(text, str) and text.strip():
-                yield PromptWarning(
-                    f"a text between the turns of a round is written in front of that round: {quoted(text)}",
-                    probe.template,
-                    "put it into begin, or into the prompt of a turn",
-                )
+    rounds = [part.body for part in filled.parts() if part.name == "round"]
+    for text in [item for items in rounds for item in items if isinstance(item, str) and item.strip()]:
+        yield PromptWarning(
+            f"a text in 'round' has no role, so it is written in front of the whole round: {quoted(text)}",
+            probe.template,
+            "put it into begin, or into the prompt of a turn",
+        )
 
 
-def _nobody_generates(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
+def _no_role_generates(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarning]:
     meta = probe.framing
     has_rounds = any(part.name == "round" for part in filled.parts())
     if meta is None or not meta.round or meta.generates or not has_rounds or not probe.continued:
@@ -119,6 +116,16 @@ def _lost_stop_tokens(probe: PromptProbe) -> Iterator[PromptWarning]:
         )
 
 
+def _hidden_answers(probe: PromptProbe) -> Iterator[PromptWarning]:
+    if probe.hides_answers:
+        yield PromptWarning(
+            "the role template leaves out what the assistant says, so no answer is sent: neither those of examples "
+            "and earlier turns, nor the text in which the model starts to write",
+            f"{probe.task.model.where}.prompt_template",
+            "keep the content of the assistant's messages, and write text before and behind it",
+        )
+
+
 def _first(texts: list[Any]) -> str:
     more = f", and {len(texts) - 1} more" if len(texts) > 1 else ""
     return quoted(str(texts[0])) + more
@@ -127,7 +134,7 @@ def _first(texts: list[Any]) -> str:
 _LOOKS: Final[tuple[Callable[[PromptProbe, PromptList], Iterator[PromptWarning]], ...]] = (
     _lost_items,
     _text_in_round,
-    _nobody_generates,
+    _no_role_generates,
     _frame_without_meta,
     _keys_without_meaning,
 )

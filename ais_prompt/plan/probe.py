@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.chat.language_model import LanguageModelFormat
 from ais_prompt.chat.meta_template import MetaTemplate
-from ais_prompt.chat.role_format import META_TEMPLATE, RoleTemplateFormat
+from ais_prompt.chat.role_format import META_TEMPLATE, RoleTemplateFormat, RoleTemplateMessages, hides_answers
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
 from ais_prompt.models.base import AsyncModel
 from ais_prompt.plan.build import knows_stop_tokens
 from ais_prompt.plan.warning import GOLD, NEUTRAL_SHOT, NEUTRAL_TEXT, PromptProbe
 from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.types import Sample, TaskSpec
+
+HARMLESS: Final = str.maketrans("{}\\", "()/")
+"""What becomes of braces and backslashes in messages and media of the data, which keep their texts otherwise."""
 
 
 def probe_prompts(
@@ -29,6 +32,8 @@ def probe_prompts(
     """
     seen = inferencer.preview(sample, shots, context)
     meta = context.chat.meta if isinstance(context.chat, LanguageModelFormat) else None
+    chat = getattr(context.chat, "inner", context.chat)
+    answers_hidden = isinstance(chat, RoleTemplateFormat | RoleTemplateMessages) and hides_answers(chat.template)
     return [
         PromptProbe(
             task,
@@ -41,6 +46,7 @@ def probe_prompts(
             framing=_meta_template_of(context.chat),
             continued=inferencer.mask is not None,
             knows_stop_tokens=knows_stop_tokens(context.model),
+            hides_answers=answers_hidden,
         )
         for preview, neutral in zip(
             seen, _neutral_previews(task, inferencer, context, sample, shots, len(seen)), strict=True
@@ -91,14 +97,15 @@ def _neutral_value(value: Any, text: str) -> Any:
     if isinstance(value, list | tuple):
         return [_neutral_value(entry, text) for entry in value]
     if isinstance(value, Mapping):  # a message: its role and its shape must stay
-        return {key: _without_braces(entry) for key, entry in value.items()}
+        return {key: _harmless(entry) for key, entry in value.items()}
     if has_marker(value):
-        return _without_braces(value)
+        return _harmless(value)
     return text if isinstance(value, str) and value.strip() else value
 
 
-def _without_braces(value: Any) -> Any:
-    return value.replace("{", "(").replace("}", ")") if isinstance(value, str) else value
+def _harmless(value: Any) -> Any:
+    """A text of the data without what a template could be blamed for: placeholders and escaped newlines."""
+    return value.translate(HARMLESS) if isinstance(value, str) else value
 
 
 def _with_gold_mark(sample: Sample, column: str | None) -> Sample:

@@ -57,6 +57,7 @@ class PromptProbe(Struct, frozen=True):
         framing: the meta template of the model, its default included, for whichever format; None if it has none.
         continued: the model is to continue the prompt, which is not scored as it is.
         knows_stop_tokens: the ``eos_token_id`` of a meta template can end its answers.
+        hides_answers: the model's role template leaves out what the assistant says.
     """
 
     task: TaskSpec
@@ -69,6 +70,7 @@ class PromptProbe(Struct, frozen=True):
     framing: MetaTemplate | None
     continued: bool
     knows_stop_tokens: bool
+    hides_answers: bool
 
     @property
     def columns(self) -> tuple[str, ...]:

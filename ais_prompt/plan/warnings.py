@@ -36,6 +36,12 @@ SPEAKER: Final = re.compile(
 LABEL_TWICE: Final = re.compile(r"(\b\w+[ \t]?[:：])[ \t]*\1", re.IGNORECASE)
 """``Question: Question:``."""
 
+ESCAPED_NEWLINE: Final = re.compile(
+    r"(?<![\\'\"`])\\n(?!['\"`]|(?:abla|atural|e|earrow|eg|eq|ewcommand|ewline|exists|ge|geq|i|le|leq|leftarrow|mid|"
+    r"oindent|olimits|onumber|ormalsize|ot|otin|parallel|prec|rightarrow|sim|subseteq|succ|u|warrow)(?![A-Za-z]))"
+)
+"""A backslash and an n. Not in quotes, where an instruction names it, and not in a command of LaTeX (``\\nabla``)."""
+
 
 def prompt_warnings(probe: PromptProbe) -> list[PromptWarning]:
     """All that is to be said of a prompt; nothing if it is as one would expect."""
@@ -121,6 +127,26 @@ def _shown_gold(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]
         )
 
 
+def _escaped_newlines(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    if not any(ESCAPED_NEWLINE.search(text) for text in sent_texts(neutral.prompt)):
+        return
+    by_dataset = any(ESCAPED_NEWLINE.search(text) for text in filled_texts(neutral.filled))
+    yield PromptWarning(
+        r"a backslash and an n are sent (\n as two characters), where a newline is probably meant",
+        probe.template if by_dataset else _model_template(probe),
+        r"write '\n' with one backslash, and no r in front of the text",
+    )
+
+
+def _markers_as_text(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
+    if any(map(has_marker, sent_texts(neutral.prompt))):
+        yield PromptWarning(
+            "the markers of images, audio or video (<AIS_IMAGE_START> ...) are sent as text",
+            probe.template,
+            "use MMPromptTemplate with prompt_mm, for examples too: only it reads the markers",
+        )
+
+
 def _leading_newline(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
     if next(iter(sent_texts(neutral.prompt)), "").startswith("\n"):
         yield PromptWarning(
@@ -163,7 +189,7 @@ def _empty_slots(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning
         yield PromptWarning(
             f"a round in which {' and '.join(roles)} says nothing is written all the same, with the text around it",
             probe.template,
-            "let the turns of each round follow the order of the meta template, or say two turns of one role as one",
+            "give the role a prompt in the meta template, or a turn in each round; join two turns of one role",
         )
 
 
@@ -172,6 +198,8 @@ _LOOKS: Final[tuple[Callable[[PromptProbe, Preview], Iterator[PromptWarning]], .
     _unfilled_defaults,
     _no_column,
     _shown_gold,
+    _escaped_newlines,
+    _markers_as_text,
     _leading_newline,
     _doubled_bos,
     _roles_twice,

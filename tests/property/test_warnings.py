@@ -17,7 +17,7 @@ from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.types import DatasetSpec, EvalSpec, InferSpec, ModelSpec, PartSpec, ReaderSpec, Sample, TaskSpec
 
 ODD = st.sampled_from(
-    ["{answer}", "{x}", "\n", "Human: ", "Question: ", "<s>", "<|im_start|>", "</E>", "[INST]", " ", "2"]
+    ["{answer}", "{x}", "\n", "Human: ", "Question: ", "<s>", "<|im_start|>", "</E>", "[INST]", " ", "2", "\\n"]
 )
 VALUES = st.lists(ODD | st.text(max_size=5), min_size=1).map("".join).filter(str.strip)
 ROUND = [{"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "prompt": "{answer}"}]

@@ -94,6 +94,15 @@ def test_a_text_is_one_part_and_parts_stay_in_order() -> None:
     assert [part["content"] for part in tagged.content] == ["(", "a", "pixels", "b", ")"]
 
 
+@pytest.mark.parametrize("style", ["text", "messages"])
+def test_media_are_refused_with_what_to_do(style: Any) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    asked = PromptList([{"role": "HUMAN", "prompt_mm": [image, {"type": "text", "text": "What is this?"}]}])
+    with pytest.raises(PromptError, match="a role template formats text") as caught:
+        make_chat_format(style, None, lambda: None, "QuestionAnswerTemplate").render(asked, "gen")
+    assert caught.value.fix.startswith("remove prompt_template of the model")
+
+
 @pytest.mark.parametrize(("role", "content"), [("user", "x"), ("assistant", [{"type": "image", "content": ""}])])
 def test_only_the_assistant_calls_tools_and_without_images(role: str, content: Any) -> None:
     with pytest.raises(PromptError):

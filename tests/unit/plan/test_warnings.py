@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.chat import Message
 from ais_prompt.chat.api import DEFAULT_META_TEMPLATE
+from ais_prompt.chat.role_templates import RoleTemplateInterface
 from ais_prompt.inferencers import InferenceContext, Preview
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.plan.build import build_model
@@ -45,7 +47,7 @@ def task(
     ice: Any = None,
     style: str = "messages",
     meta: Mapping[str, Any] | None = None,
-    role_template: Mapping[str, Any] | None = None,
+    role_template: Mapping[str, Any] | str | None = None,
 ) -> TaskSpec:
     """One model on a dataset of two rows; the second is shown as an example if there is an ``ice``."""
     model = ModelSpec("fake", PartSpec("ScriptedModel", {"prompt_style": style}), meta, role_template, "models[0]")
@@ -91,6 +93,9 @@ TEMPLATE = "datasets[0].infer_cfg.prompt_template"
         ("{question} Put it into \\boxed{answer_here}.", {}),
         ({"round": [{"role": "HUMAN", "prompt": "Question: {question}\nAnswer:"}]}, {}),
         ([{"role": "user", "content": "{question}"}], {"kind": "RawPromptTemplate"}),
+        ("{question} Separate lines with '\\n'. Simplify \\nabla \\neq $\\nu$.", {}),
+        ("{question}", {"style": "text", "role_template": "ChatMLTemplate"}),
+        ("{question}", {"role_template": "SummarizeTemplate"}),
     ],
 )
 def test_prompts_without_surprises(tmp_path: Path, template: Any, options: dict[str, Any]) -> None:
@@ -99,7 +104,7 @@ def test_prompts_without_surprises(tmp_path: Path, template: Any, options: dict[
 
 @pytest.mark.parametrize(
     "question",
-    ["{quesion} and {answer}", "\nfirst", "Human: hi\nAssistant: <|im_start|>", "<s><s> [INST]", "Q: Q:", "2"],
+    ["{quesion} and {answer}", "\nfirst", "Human: hi\nAssistant: <|im_start|>", "<s><s> [INST]", "Q: Q:", "2", "a\\nb"],
 )
 @pytest.mark.parametrize("style", ["messages", "text"])
 def test_data_is_never_warned_of(tmp_path: Path, question: str, style: str) -> None:
@@ -142,12 +147,11 @@ def test_a_turn_behind_the_place_where_the_model_starts_to_write(tmp_path: Path,
     assert warnings(tmp_path, begin, style=style, meta=meta) == []
 
 
-def test_a_text_between_the_turns_of_a_language_model(tmp_path: Path) -> None:
-    template = {"round": [HUMAN, "Colours!", BOT]}
-    [(what, where)] = warnings(tmp_path, template, style="text", meta=META)
-    assert what == "a text between the turns of a round is written in front of that round: 'Colours!'"
+@pytest.mark.parametrize("items", [["Colours!", HUMAN, BOT], [HUMAN, "Colours!", BOT]])
+def test_a_text_in_a_round_of_a_language_model(tmp_path: Path, items: list[Any]) -> None:
+    [(what, where)] = warnings(tmp_path, {"round": items}, style="text", meta=META)
+    assert what == "a text in 'round' has no role, so it is written in front of the whole round: 'Colours!'"
     assert where == TEMPLATE
-    assert warnings(tmp_path, {"round": ["Colours!", HUMAN, BOT]}, style="text", meta=META) == []
 
 
 @pytest.mark.parametrize("style", ["messages", "text"])
@@ -175,6 +179,63 @@ def test_the_end_of_a_chat_models_meta_template(tmp_path: Path) -> None:
     [(what, where)] = warnings(tmp_path, DIALOGUE, meta=meta)
     assert what == "the end of a chat model's meta template is not sent: 'bye'"
     assert where == "models[0].meta_template.end"
+
+
+TAGS = {"user": ("user: ", "\\n"), "assistant": ("assistant: ", "")}
+BACKSLASH_META = {"round": [{"role": "HUMAN", "end": "\\n"}, {"role": "BOT", "generate": True}]}
+
+
+@pytest.mark.parametrize(
+    ("template", "options", "where"),
+    [
+        ("{question}\\nAnswer:", {}, TEMPLATE),
+        ({"round": [HUMAN, {**BOT, "prompt": "Answer:\\n{answer}"}]}, {"style": "text"}, TEMPLATE),
+        (DIALOGUE, {"style": "text", "role_template": TAGS}, "models[0].prompt_template"),
+        (DIALOGUE, {"style": "text", "meta": BACKSLASH_META}, "models[0].meta_template"),
+        ([{"role": "user", "content": "{question}\\n"}], {"kind": "RawPromptTemplate"}, TEMPLATE),
+    ],
+)
+def test_a_backslash_and_an_n(tmp_path: Path, template: Any, options: dict[str, Any], where: str) -> None:
+    [(what, place)] = warnings(tmp_path, template, **options)
+    assert what.startswith("a backslash and an n are sent")
+    assert place == where
+
+
+def test_markers_of_media_that_are_sent_as_text(tmp_path: Path) -> None:
+    pixel = "data:image/png;base64,iVBORw0KGgo="
+    row = {**ROW, "question": f"<AIS_IMAGE_START>{pixel}<AIS_CONTENT_TAG><AIS_TEXT_START>What is this?"}
+    [(what, where)] = warnings(tmp_path, DIALOGUE, row=row)
+    assert what == "the markers of images, audio or video (<AIS_IMAGE_START> ...) are sent as text"
+    assert where == TEMPLATE
+    parts = {
+        "text": {"type": "text", "text": "{question}"},
+        "image": {"type": "image_url", "image_url": {"url": "{image}"}},
+    }
+    media = {"begin": ["</E>"], "round": [{"role": "HUMAN", "prompt_mm": parts}]}
+    assert warnings(tmp_path, {"round": media["round"]}, kind="MMPromptTemplate", row=row) == []
+    [(what, _)] = warnings(tmp_path, media, kind="MMPromptTemplate", ice=DIALOGUE, row=row)
+    assert what.endswith("are sent as text")
+
+
+def test_messages_of_the_data_may_hold_a_backslash_and_an_n(tmp_path: Path) -> None:
+    row = {"question": [{"role": "user", "content": "print(0) \\n"}], "answer": "2"}
+    assert warnings(tmp_path, [{"expand_column": "question"}], kind="RawPromptTemplate", row=row) == []
+
+
+class Eureka(RoleTemplateInterface):
+    """As torchtune's example: the assistant always says the same."""
+
+    def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:
+        return [Message("assistant", "Eureka!") if said.role == "assistant" else said for said in messages]
+
+
+@pytest.mark.parametrize(("style", "ice"), [("text", None), ("text", DIALOGUE), ("messages", DIALOGUE)])
+def test_a_role_template_that_hides_the_answers(tmp_path: Path, style: str, ice: Any) -> None:
+    template = DIALOGUE if ice is None else WITH_SHOTS
+    path = f"{__name__}.Eureka"
+    [(what, where)] = warnings(tmp_path, template, style=style, ice=ice, role_template=path)
+    assert what.startswith("the role template leaves out what the assistant says")
+    assert where == "models[0].prompt_template"
 
 
 def test_a_key_of_a_turn_that_has_no_meaning(tmp_path: Path) -> None:
