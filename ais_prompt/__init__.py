@@ -25,6 +25,7 @@ _HOMES = {
     "RoleTemplateInterface": "ais_prompt.chat",
     "SummarizeTemplate": "ais_prompt.chat",
     "load_config": "ais_prompt.config.load",
+    **dict.fromkeys(("Batching", "Limits", "Loading", "Retry", "Sampling", "Wire"), "ais_prompt.models.options"),
 }
 _KINDS = {name: kind for kind in PARTS for name in public_names(kind)}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, get_type_hints
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Unpack, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
@@ -29,8 +29,10 @@ def argument_faults(
         parameters = list(inspect.signature(part).parameters.values())[given:]
     except ValueError:  # some builtins tell no signature
         return
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    hints = _hints(part)
+    named = _named_in_typed_dict(parameters, hints)
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)] + list(named)
+    takes_any = not named and any(p.kind is p.VAR_KEYWORD for p in parameters)
     name = getattr(part, "__name__", str(part))
     for key in args:
         if key not in names and not takes_any:
@@ -38,11 +40,17 @@ def argument_faults(
     for parameter in parameters:
         if parameter.name in names and parameter.default is parameter.empty and parameter.name not in args:
             yield ConfigError(f"{name} needs {parameter.name!r}", where=where, fix=f"add {parameter.name}=...")
-    hints = _hints(part)
+    hints |= named
     for key, value in args.items():
         if key in names and key in hints and (fault := _fault(hints[key], value, f"{key!r} of {name}")):
-            fault.where = f"{where}.{key}"
+            fault.where = f"{where}.{fault.where if fault.where.startswith(f'{key}.') else key}"
             yield fault
+
+
+def _named_in_typed_dict(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names and hints that ``**options: Unpack[SomeTypedDict]`` stands for (PEP 692)."""
+    rest = next((hints.get(p.name) for p in parameters if p.kind is p.VAR_KEYWORD), None)
+    return get_type_hints(get_args(rest)[0], include_extras=True) if get_origin(rest) is Unpack else {}
 
 
 def _nearest(key: str, names: list[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from ais_prompt.models.flat_options import as_flat
 from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, TaskSpec
 
 SHOWN: Final = 100
@@ -85,7 +86,7 @@ def makers_that_differ(before: StoredTask, after: StoredTask) -> list[str]:
 def _parts(task: StoredTask) -> Iterator[tuple[str, Any]]:
     model, dataset = task.spec.model, task.spec.dataset
     yield "model", task.facts.get("model") or _model(model)
-    yield "decoding", {name: value for name, value in model.part.args.items() if name in DECODING}
+    yield "decoding", {name: value for name, value in as_flat(model.part.args).items() if name in DECODING}
     yield "format", {"meta_template": model.meta_template, "prompt_template": model.prompt_template}
     yield "template", {"ice": _part(dataset.infer.ice_template), "prompt": _part(dataset.infer.prompt_template)}
     yield "shots", _part(dataset.infer.retriever)
@@ -99,7 +100,7 @@ def _parts(task: StoredTask) -> Iterator[tuple[str, Any]]:
 
 def _decoding(task: TaskSpec) -> dict[str, Any]:
     inferencer = _part(task.dataset.infer.inferencer) or {}
-    arguments = {name: value for name, value in task.model.part.args.items() if name in DECODING}
+    arguments = {name: value for name, value in as_flat(task.model.part.args).items() if name in DECODING}
     arguments["generation_kwargs"] = _without_lengths(arguments.get("generation_kwargs") or {})
     return {**_without_lengths(arguments), "inferencer": _without_lengths(inferencer)}
 
@@ -109,7 +110,7 @@ def _without_lengths(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _model(model: ModelSpec) -> dict[str, Any]:
-    return {"type": model.part.type, **{n: value for n, value in model.part.args.items() if n not in DECODING}}
+    return {"type": model.part.type, **{n: value for n, value in as_flat(model.part.args).items() if n not in DECODING}}
 
 
 def _part(spec: PartSpec | None) -> dict[str, Any] | None:

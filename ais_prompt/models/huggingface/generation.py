@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.models.flat_options import EXTRA
 from ais_prompt.models.huggingface.stop import first_stop, tokens_until_stop
 from ais_prompt.models.tokens.tokenizer import continuation
 from ais_prompt.types import Completion, Decoding, Usage
@@ -14,7 +15,7 @@ _SAMPLING_OPTIONS: Final = ("temperature", "top_p", "top_k", "min_p", "typical_p
 _TAKEN_OPTIONS: Final = {
     "max_new_tokens": "use max_out_len",
     "max_length": "use max_out_len and max_seq_len",
-    "stop_strings": "use stop_words",
+    "stop_strings": "use stop_words or sampling.stop",
     "num_return_sequences": "use n of GenInferencer",
     "return_dict_in_generate": "leave it out",
 }
@@ -29,7 +30,7 @@ def refuse_taken_options(options: Mapping[str, Any], *, where: str) -> None:
     """
     for name in options:
         if name in _TAKEN_OPTIONS:
-            raise ConfigError(f"generation_kwargs must not hold {name!r}", where=where, fix=_TAKEN_OPTIONS[name])
+            raise ConfigError(f"{EXTRA} must not hold {name!r}", where=where, fix=_TAKEN_OPTIONS[name])
 
 
 def is_sampling(options: Mapping[str, Any]) -> bool:

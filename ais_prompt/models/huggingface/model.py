@@ -6,13 +6,21 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Unpack
 
 from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.arguments import join_stops
 from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.flat_options import (
+    BatchingOption,
+    LoadingOption,
+    LocalNames,
+    SamplingOption,
+    read_option,
+    refuse_unknown,
+)
 from ais_prompt.models.huggingface.bisect import free_accelerator, in_halves
 from ais_prompt.models.huggingface.files import fingerprint, local_folder
 from ais_prompt.models.huggingface.generation import is_sampling, refuse_taken_options, without_sampling
@@ -21,6 +29,7 @@ from ais_prompt.models.huggingface.processor import MediaProcessor, load_process
 from ais_prompt.models.huggingface.scorer import Scorer
 from ais_prompt.models.huggingface.scoring import Row, scoring_row
 from ais_prompt.models.huggingface.weights import check_generation_options, load_network
+from ais_prompt.models.options import Batching, Loading, Sampling
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
 from ais_prompt.models.tokens.count import refuse_too_long
 from ais_prompt.models.tokens.tokenizer import encode, load_tokenizer
@@ -35,32 +44,29 @@ _SECRETS: Final = {"token", "use_auth_token"}
 
 @MODELS.register_module()
 class HuggingFaceBaseModel:
-    """A causal language model that continues a text. Answers are greedy unless ``generation_kwargs`` ask to sample.
+    """A causal language model that continues a text. Answers are greedy unless ``sampling`` says otherwise.
 
-    Making one costs nothing: the tokenizer is opened when it is first needed, the weights by `load`.
+    Making one costs nothing: the tokenizer is opened when it is first needed, the weights by `load`::
+
+        HuggingFaceBaseModel("./my-model", sampling=Sampling(max_out_len=512), batching=Batching(batch_size=16))
+
+    In a config the values are dicts, ``batching=dict(batch_size=16)``, or their fields have flat names, as in
+    OpenCompass and AISBench: ``batch_size=16`` (`ais_prompt.models.flat_options`).
 
     Args:
         path: the model's folder, or else a hub id, which is downloaded.
-        tokenizer_path: folder or hub id of the tokenizer; ``path`` if None.
-        model_kwargs: further arguments of ``AutoModelForCausalLM.from_pretrained``: ``dtype``, ``device_map``, ...
-        tokenizer_kwargs: further arguments of ``AutoTokenizer.from_pretrained``.
-        generation_kwargs: options of ``generate``: ``temperature``, ``top_p``, ``seed``, ``eos_token_id``, ...
+        sampling: how answers are generated. Options of ``generate`` that have no name here are ``extra``.
+        loading: what is loaded, and how.
+        batching: how much is computed at a time, and how much is kept.
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all
             in. Prompt and answer together never have more than the model's ``max_position_embeddings``.
-        max_out_len: most tokens of an answer, where the dataset does not say.
-        batch_size: prompts in one batch.
-        prefix_cache_tokens: most tokens that are kept in memory, with their keys and values, for other texts that begin
-            like them: the common beginning of texts that are scored, prompts and answers of earlier batches where
-            texts are generated. 0 computes every text on its own.
-        stop_words: texts that end an answer and are not part of it, besides those of the dataset.
-        trust_remote_code: may code that comes with the model be run?
-        seed: seed of the sampling; one in ``generation_kwargs`` wins.
         think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
             answer. None leaves it in.
+        flat: fields of the values under their flat names.
 
     Raises:
-        ConfigError: ``generation_kwargs`` hold an option that has an argument of its own, or ``think_tags`` are not
-            two texts.
+        ConfigError: a value is wrong or given in both forms, ``sampling.extra`` holds what has an option of its own,
+            or ``think_tags`` are not two texts.
     """
 
     prompt_style: PromptStyle = "text"
@@ -69,37 +75,30 @@ class HuggingFaceBaseModel:
     def __init__(
         self,
         path: str,
-        tokenizer_path: str | None = None,
-        model_kwargs: Mapping[str, Any] | None = None,
-        tokenizer_kwargs: Mapping[str, Any] | None = None,
-        generation_kwargs: Mapping[str, Any] | None = None,
+        *,
+        sampling: SamplingOption = None,
+        loading: LoadingOption = None,
+        batching: BatchingOption = None,
         max_seq_len: int | None = None,
-        max_out_len: int = 256,
-        batch_size: int = 8,
-        stop_words: Sequence[str] = (),
-        trust_remote_code: bool = False,
-        seed: int | None = None,
-        prefix_cache_tokens: int = 8192,
         think_tags: ThinkTags = THINK_TAGS,
+        **flat: Unpack[LocalNames],
     ) -> None:
+        refuse_unknown(type(self).__name__, flat, LocalNames)
+        # Where no flat name gives a temperature, another option may ask to sample, at the model's own temperature.
+        self.sampling = read_option("sampling", Sampling, sampling, flat, temperature=None)
+        self.loading = read_option("loading", Loading, loading, flat)
+        self.batching = read_option("batching", Batching, batching, flat)
         self.path = path
-        self.tokenizer_path = tokenizer_path or path
-        self.model_kwargs = dict(model_kwargs or {})
-        self.tokenizer_kwargs = dict(tokenizer_kwargs or {})
-        self.generation_kwargs = dict(generation_kwargs or {})
+        self.tokenizer_path = self.loading.tokenizer_path or path
         self.max_seq_len = max_seq_len
-        self.max_out_len = max_out_len
-        self.batch_size = batch_size
-        self.stop_words = tuple(stop_words)
-        self.trust_remote_code = trust_remote_code
-        self.seed = seed
-        self.prefix_cache_tokens = prefix_cache_tokens
+        self.max_out_len = self.sampling.max_out_len
+        self.batch_size = self.batching.batch_size
         self.think_tags = check_think_tags(think_tags)
         self._tokenizer: Any = None
         self._network: Any = None
         self._generator: Generator | None = None
         self._scorer: Scorer | None = None
-        refuse_taken_options(self.generation_kwargs, where=path)
+        refuse_taken_options(self.sampling.extra, where=path)
 
     def identity(self) -> Mapping[str, Any]:
         """What decides the answers, as plain JSON values; how they are generated stands in each request.
@@ -112,8 +111,8 @@ class HuggingFaceBaseModel:
             "type": type(self).__name__,
             "path": self.path,
             "tokenizer_path": self.tokenizer_path,
-            "model_kwargs": _without_secrets(self.model_kwargs),
-            "tokenizer_kwargs": _without_secrets(self.tokenizer_kwargs),
+            "model_kwargs": _without_secrets(self.loading.model_kwargs),
+            "tokenizer_kwargs": _without_secrets(self.loading.tokenizer_kwargs),
             "think_tags": self.think_tags,
             "files": {path: fingerprint(folder) for path, folder in folders.items() if folder},
         }
@@ -121,20 +120,20 @@ class HuggingFaceBaseModel:
         return plain
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
-        """The options of ``generation_kwargs``, with the dataset's ``max_out_len`` and ``stop`` put in.
+        """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in.
 
         Greedy decoding says so with temperature 0, and carries no option or seed that means something to sampling only.
         """
-        options = {"seed": self.seed, **self.generation_kwargs}
+        own = self.sampling
+        options = {"temperature": own.temperature, "top_p": own.top_p, **own.extra}
         sampling = is_sampling(options)
-        seed = options.pop("seed")
         extra = {**options, "do_sample": True} if sampling else without_sampling(options)
         return Decoding(
             max_out_len=self.max_out_len if max_out_len is None else max_out_len,
             temperature=extra.pop("temperature", None) if sampling else 0.0,
             top_p=extra.pop("top_p", None),
-            stop=join_stops(self.stop_words, stop),
-            seed=seed if sampling else None,
+            stop=join_stops(own.stop, stop),
+            seed=own.seed if sampling else None,
             extra=extra,
         )
 
@@ -146,7 +145,9 @@ class HuggingFaceBaseModel:
         """
         if self._tokenizer is None:
             self._tokenizer = load_tokenizer(
-                self.tokenizer_path, self.tokenizer_kwargs, trust_remote_code=self.trust_remote_code
+                self.tokenizer_path,
+                self.loading.tokenizer_kwargs,
+                trust_remote_code=self.loading.trust_remote_code,
             )
         return self._tokenizer
 
@@ -223,7 +224,9 @@ class HuggingFaceBaseModel:
         started = perf_counter()
         if self._scorer is None:
             pad = self.tokenizer().pad_token_id
-            self._scorer = Scorer(self._network, pad, batch_size=self.batch_size, cache_tokens=self.prefix_cache_tokens)
+            self._scorer = Scorer(
+                self._network, pad, batch_size=self.batch_size, cache_tokens=self.batching.prefix_cache_tokens
+            )
         fit: list[tuple[int, Row]] = []
         for number, request in enumerate(requests):
             row = self._scoring_row(request)
@@ -243,11 +246,11 @@ class HuggingFaceBaseModel:
             free_accelerator()
 
     def _load_network(self) -> Any:
-        return load_network(self.path, self.model_kwargs, trust_remote_code=self.trust_remote_code)
+        return load_network(self.path, self.loading.model_kwargs, trust_remote_code=self.loading.trust_remote_code)
 
     def _open_generator(self) -> Generator:
         if self._generator is None:
-            options, kept = self.decoding(None, ()).extra, self.prefix_cache_tokens
+            options, kept = self.decoding(None, ()).extra, self.batching.prefix_cache_tokens
             self._generator = Generator(self._network, self.tokenizer(), options, cache_tokens=kept)
         return self._generator
 
@@ -354,10 +357,14 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
 
     @cached_property
     def _processor(self) -> MediaProcessor | None:
-        return load_processor(self.path, self.tokenizer, self.model_kwargs, trust_remote_code=self.trust_remote_code)
+        return load_processor(
+            self.path, self.tokenizer, self.loading.model_kwargs, trust_remote_code=self.loading.trust_remote_code
+        )
 
     def _load_network(self) -> Any:
-        return load_network(self.path, self.model_kwargs, trust_remote_code=self.trust_remote_code, with_media=True)
+        return load_network(
+            self.path, self.loading.model_kwargs, trust_remote_code=self.loading.trust_remote_code, with_media=True
+        )
 
 
 def _shared_decoding(requests: Sequence[Request]) -> Decoding:

@@ -5,22 +5,35 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar, Unpack
 from urllib.parse import urlsplit
 
+from msgspec.structs import asdict
+
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.arguments import check_at_least, check_more_than_0, join_stops
+from ais_prompt.models.arguments import check_at_least, join_stops
 from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.flat_options import (
+    EXTRA,
+    LimitsOption,
+    RetryOption,
+    SamplingOption,
+    ServedNames,
+    WireOption,
+    read_option,
+    read_retry,
+    refuse_unknown,
+)
 from ais_prompt.models.identity import GIVEN
 from ais_prompt.models.openai.client import OpenAIClient
 from ais_prompt.models.openai.scoring import OpenAIScorer
-from ais_prompt.models.openai.scoring_wire import LogprobsVia, ways_of
-from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, MaxTokensField, request_body
+from ais_prompt.models.openai.scoring_wire import ways_of
+from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, request_body
+from ais_prompt.models.options import Limits, Sampling, Wire
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
 from ais_prompt.models.tokens.count import estimate_tokens, prompt_token_ids, refuse_too_long
 from ais_prompt.models.tokens.tokenizer import load_tokenizer
-from ais_prompt.models.traffic.retry import Backoff
-from ais_prompt.models.traffic.traffic import Traffic, traffic_options
+from ais_prompt.models.traffic.traffic import Traffic
 from ais_prompt.models.transport import (
     ClientOption,
     Server,
@@ -51,7 +64,7 @@ _TAKEN_OPTIONS: Final = {
     "model": "use the argument model",
     "n": "use n of GenInferencer",
     "prompt": "prompts come from the dataset",
-    "stop": "use stop_words",
+    "stop": "use stop_words or sampling.stop",
     "stream": "use stream=True of the model",
     "stream_options": "use stream=True of the model",
 }
@@ -59,9 +72,14 @@ _TAKEN_OPTIONS: Final = {
 
 
 class OpenAIModel:
-    """What chat and completion models have in common. Answers are greedy unless ``generation_kwargs`` say otherwise.
+    """What chat and completion models have in common. Answers are greedy unless ``sampling`` says otherwise.
 
-    Making one costs nothing and asks nobody.
+    Making one costs nothing and sends nothing::
+
+        OpenAIChatModel("my-model", sampling=Sampling(temperature=0.6), limits=Limits(timeout=90), retry=5)
+
+    In a config the values are dicts, ``sampling=dict(temperature=0.6)``, or their fields have flat names, as in
+    OpenCompass and AISBench: ``max_out_len=512``, ``max_concurrency=64`` (`ais_prompt.models.flat_options`).
 
     Args:
         model: name of the model, as the server knows it.
@@ -69,38 +87,26 @@ class OpenAIModel:
             ``OPENAI_BASE_URL``, or else that of OpenAI.
         api_key: NAME of the environment variable that holds the key; None for a server that wants none. A server on
             this machine is sent none if ``OPENAI_API_KEY`` is meant and not set.
-        max_concurrency: requests in flight at most.
-        timeout: seconds that one attempt may take.
-        retry: how often a request that failed in passing is asked again: no connection, timeout, broken reply, HTTP
-            408, 409, 425, 429 and 5xx; after a random time that grows, and not before the server's ``Retry-After``.
-        generation_kwargs: further fields of the body. ``temperature`` is 0 where it is not given, for answers that can
-            be repeated; ``temperature=None`` sends none, for models that refuse it.
-        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
-        max_out_len: most tokens of an answer, where the dataset does not say.
-        stop_words: texts that end an answer and are not part of it, besides those of the dataset.
-        tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
-        headers: sent along with every request; their values are kept as secret as the key, and may name environment
-            variables: ``{'X-Tenant': '$TENANT'}``.
-        seed: seed of the sampling, for servers that know it; one in ``generation_kwargs`` wins. Each repeat of a prompt
-            has the next one.
-        think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
-            answer. None leaves it in, and does not keep a server from telling thoughts in a field of their own.
-        max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
-        logprobs_via: how the server tells the likelihood of a text: ``prompt_logprobs`` (vLLM) or ``echo`` (completions
-            only). None tries both on a short text, before the first sample that is scored.
-        stream: let answers come piece by piece, and record when the first token came and how fast the others followed.
-        request_rate: requests that start each second; None starts them as soon as there is a place.
-        query_per_second: the same under the name that it has in OpenCompass.
-        deadline: seconds that a request may take with all its attempts; None for no limit.
-        identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
-            answers from any address. It is part of the key of every answer.
-        traffic_cfg: more of that: burstiness, ramp-up, tokens per minute, adaptive concurrency (`TrafficOptions`).
+        sampling: how answers are generated. Fields of the body that have no name here are ``extra``.
+        limits: how fast the server is asked, and how long a request may take.
+        retry: how often a request that failed temporarily is sent again: no connection, timeout, broken reply, HTTP
+            408, 409, 425, 429 and 5xx. A number is that of the retries.
+        wire: what differs between servers: streaming, names of fields.
         client: what sends the requests: ``aiohttp``, ``openai``, a class of the openai package, or the dotted path of a
             `Transport`; with arguments as a dict with ``type``.
+        headers: sent along with every request; their values are kept as secret as the key, and may name environment
+            variables: ``{'X-Tenant': '$TENANT'}``.
+        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
+        tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
+        think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
+            answer. None leaves it in, and does not keep a server from returning thoughts in a field of their own.
+        identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
+            answers from any address. It is part of the key of every answer.
+        flat: fields of the values under their flat names.
 
     Raises:
-        ConfigError: the key itself stands in ``api_key``, a number is too small, or ``generation_kwargs`` hold what
-            has an argument of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
+        ConfigError: ``api_key`` is the key itself, a value is wrong or given in both forms, ``sampling.extra`` holds
+            what has an option of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
     """
 
     prompt_style: PromptStyle
@@ -111,53 +117,38 @@ class OpenAIModel:
         model: str,
         base_url: str | None = None,
         api_key: VariableName = DEFAULT_VARIABLE,
-        max_concurrency: int = 16,
-        timeout: float = 60.0,
-        retry: int = 3,
-        generation_kwargs: Mapping[str, Any] | None = None,
-        max_seq_len: int | None = None,
-        max_out_len: int = 256,
-        stop_words: Sequence[str] = (),
-        tokenizer_path: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        seed: int | None = None,
-        max_tokens_field: MaxTokensField = "max_tokens",
-        think_tags: ThinkTags = THINK_TAGS,
-        logprobs_via: LogprobsVia | None = None,
-        stream: bool = False,
-        request_rate: float | None = None,
-        query_per_second: float | None = None,
-        deadline: float | None = None,
-        traffic_cfg: Mapping[str, Any] | None = None,
+        *,
+        sampling: SamplingOption = None,
+        limits: LimitsOption = None,
+        retry: RetryOption = 3,
+        wire: WireOption = None,
         client: ClientOption = "aiohttp",
+        headers: Mapping[str, str] | None = None,
+        max_seq_len: int | None = None,
+        tokenizer_path: str | None = None,
+        think_tags: ThinkTags = THINK_TAGS,
         identity: str | None = None,
+        **flat: Unpack[ServedNames],
     ) -> None:
-        check_at_least(1, max_concurrency=max_concurrency, max_out_len=max_out_len, max_seq_len=max_seq_len)
-        check_at_least(0, retry=retry)
-        check_more_than_0(timeout=timeout, deadline=deadline)
-        check_more_than_0(request_rate=request_rate, query_per_second=query_per_second)
+        refuse_unknown(type(self).__name__, flat, ServedNames)
+        check_at_least(1, max_seq_len=max_seq_len)
         self.model = model
         self.client = read_client(client)
         self.base_url = base_url or self.client.address or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
         self.api_key = self.client.key_variable(check_variable_name(api_key))
-        self.max_concurrency = max_concurrency
-        self.timeout = timeout
-        self.backoff = Backoff(retry)
-        self.generation_kwargs = _checked_options(generation_kwargs or {}, model)
+        self.sampling = read_option("sampling", Sampling, sampling, flat)
+        self.limits = read_option("limits", Limits, limits, flat)
+        self.retry = read_retry(retry)
+        self.wire = read_option("wire", Wire, wire, flat)
+        self.max_out_len = self.sampling.max_out_len
+        self.max_concurrency = self.limits.max_concurrency
         self.max_seq_len = max_seq_len
-        self.max_out_len = max_out_len
-        self.stop_words = tuple(stop_words)
         self.tokenizer_path = tokenizer_path
         self.headers = dict(headers or {})
-        self.seed = seed
-        self.max_tokens_field = max_tokens_field
         self.think_tags = check_think_tags(think_tags)
-        self.stream = stream
-        self.request_rate = request_rate or query_per_second
-        self.deadline = deadline
-        self.traffic = traffic_options(traffic_cfg or {})
         self.given_identity = identity
-        self._ways = ways_of(self.endpoint, logprobs_via)
+        _check_body(self.sampling, model)
+        self._ways = ways_of(self.endpoint, self.wire.logprobs_via)
         self._tokenizer: Any = None
         self._client: OpenAIClient | None = None
         self._scorer: OpenAIScorer | None = None
@@ -179,15 +170,15 @@ class OpenAIModel:
         return public_address(self.base_url)
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
-        """The options of ``generation_kwargs``, with the dataset's ``max_out_len`` and ``stop`` put in."""
-        options = {"temperature": 0.0, "top_p": None, "seed": self.seed, **self.generation_kwargs}
+        """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in."""
+        sampling = self.sampling
         return Decoding(
-            max_out_len=self.max_out_len if max_out_len is None else max_out_len,
-            temperature=options.pop("temperature"),
-            top_p=options.pop("top_p"),
-            stop=join_stops(self.stop_words, stop),
-            seed=options.pop("seed"),
-            extra=options,
+            max_out_len=sampling.max_out_len if max_out_len is None else max_out_len,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            stop=join_stops(sampling.stop, stop),
+            seed=sampling.seed,
+            extra=sampling.extra,
         )
 
     def preflight(self) -> None:
@@ -243,12 +234,13 @@ class OpenAIModel:
         """
         self.preflight()
         allow_connections(self.max_concurrency)
-        traffic = Traffic(self.backoff, self.max_concurrency, self.request_rate, self.deadline, self.traffic)
+        traffic = Traffic(self.limits, self.retry)
         transport = self.client.open(self._server())
-        client = OpenAIClient(self.endpoint, transport, traffic, stream=self.stream)
+        client = OpenAIClient(self.endpoint, transport, traffic, stream=self.wire.stream)
         self._client = client
+        field = self.wire.max_tokens_field
         self._scorer = OpenAIScorer(
-            self.endpoint, self.model, self.max_tokens_field, self._ways, client.post, client.shown, traffic.ask
+            self.endpoint, self.model, field, self._ways, client.post, client.shown, traffic.ask
         )
 
     async def complete(self, request: Request) -> Completion:
@@ -262,8 +254,9 @@ class OpenAIModel:
             return Completion(failure=failure)
         if isinstance(request.decoding, LikelihoodQuery):
             return await _opened(self._scorer).complete(request.prompt, request.decoding)
-        body = request_body(self.endpoint, self.model, request, self.max_tokens_field)
-        tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if self.traffic.tokens_per_minute else 0
+        body = request_body(self.endpoint, self.model, request, self.wire.max_tokens_field)
+        counts = self.limits.tokens_per_minute is not None
+        tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
         completion = await _opened(self._client).generate(body, tokens)
         return without_thought(completion, request.prompt, self.think_tags)
 
@@ -286,7 +279,7 @@ class OpenAIModel:
         key = read_key(self.api_key, self.base_url)
         address = resolve_address(self.base_url)
         headers = request_headers(address, key, resolve_headers(self.headers))
-        return Server(without_login(address), headers, key, self.model, self.timeout)
+        return Server(without_login(address), headers, key, self.model, self.limits.timeout)
 
     def _refusal(self, prompt: Prompt) -> Failure | None:
         """Why a prompt is not sent; None if it fits, or if only the server can know."""
@@ -322,14 +315,14 @@ def _opened(part: T | None) -> T:
     return part
 
 
-def _checked_options(options: Mapping[str, Any], model: str) -> dict[str, Any]:
-    for name in options:
+def _check_body(sampling: Sampling, model: str) -> None:
+    """Refuse sampling options that the body of a request cannot hold."""
+    for name in sampling.extra:
         if name in _TAKEN_OPTIONS:
-            raise ConfigError(f"generation_kwargs must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
+            raise ConfigError(f"{EXTRA} must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
     try:
-        json.dumps(options, allow_nan=False)
+        json.dumps(asdict(sampling), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ConfigError(
-            f"generation_kwargs cannot be sent as JSON: {error}", where=model, fix="use plain values only"
+            f"{EXTRA} cannot be sent as JSON: {error}", where=model, fix="use plain values only"
         ) from None
-    return dict(options)

@@ -14,7 +14,8 @@ from ais_prompt.errors import ModelError
 from ais_prompt.models.likelihood import NO_TOKENS, scored
 from ais_prompt.models.openai.scoring_wire import TOP, Way, read_scores, read_top
 from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, single_token, whole
-from ais_prompt.models.openai.wire import CHAT, Endpoint, MaxTokensField
+from ais_prompt.models.openai.wire import CHAT, Endpoint
+from ais_prompt.models.options import MaxTokensField
 from ais_prompt.models.tokens.count import estimate_tokens
 from ais_prompt.models.traffic.retry import Attempt, read_retry_after
 from ais_prompt.models.transport import Reply

@@ -13,18 +13,17 @@ There are two ways. Both give one log-probability in nats for each token of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.openai.text_scores import TextScores, is_log_prob
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, BadBody, Endpoint, first_choice, http_failure, read_json
+from ais_prompt.models.options import LogprobsVia
 from ais_prompt.types import Failure
 
 T = TypeVar("T")
-
-LogprobsVia: TypeAlias = Literal["echo", "prompt_logprobs"]
 
 TOP: Final = 5
 """Alternatives of the next token that are asked for; OpenAI gives no more than these."""

@@ -9,13 +9,14 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.openai.media import embed_files
+from ais_prompt.models.options import MaxTokensField
 from ais_prompt.types import (
     ChatMessage,
     Completion,
@@ -27,8 +28,6 @@ from ais_prompt.types import (
     Usage,
     prompt_to_json,
 )
-
-MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
 
 _FINISH_REASONS: Final[Mapping[Any, FinishReason]] = {"stop": "stop", "length": "length"}
 CONTENT_FILTER: Final = "content_filter"

@@ -6,11 +6,11 @@ Every class here is told the time and tells how long to wait; who waits is `ais_
 from __future__ import annotations
 
 import random
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from msgspec import Struct
 
-RampUp: TypeAlias = Literal["linear", "exponential"]
+from ais_prompt.models.options import RampUp
 
 
 class Ramp(Struct, frozen=True):

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, Failure
 
 _PASSING_KINDS: Final = {
@@ -40,37 +41,26 @@ class Attempt(Struct, frozen=True):
     retry_after: float | None = None
 
 
-class Backoff(Struct, frozen=True):
-    """Exponential back-off with full jitter: before retry n a random time up to ``first * 2**(n-1)`` is waited.
+def wait_before_retry(retry: Retry, attempt: Attempt, asked: int, at_most: float) -> float | None:
+    """Return the seconds to wait before a retry; None if the request is not sent again.
 
+    Exponential back-off with full jitter: before retry n a random time up to ``first_wait * 2**(n-1)`` is waited.
     Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 
-    Attributes:
-        retries: how often a request is asked again at most.
-        first: upper bound of the first wait in seconds.
-        longest: upper bound of any random wait in seconds.
+    Args:
+        retry: how often and how soon.
+        attempt: the last attempt.
+        asked: attempts so far that count, that one included.
+        at_most: longest ``Retry-After`` in seconds that is waited for.
     """
-
-    retries: int = 3
-    first: float = 0.5
-    longest: float = 30.0
-
-    def wait(self, attempt: Attempt, asked: int, at_most: float) -> float | None:
-        """Seconds to wait before asking again; None if it makes no sense.
-
-        Args:
-            attempt: the last attempt.
-            asked: attempts so far that count, that one included.
-            at_most: a server that wants to be left alone for more seconds than this is not asked again.
-        """
-        failure = attempt.completion.failure
-        if failure is None or asked > self.retries or not is_passing(failure):
-            return None
-        at_least = attempt.retry_after or 0.0
-        if at_least > max(0.0, at_most):
-            return None
-        # Jitter comes on top of what the server wants, or all requests would come back in the same moment.
-        return at_least + _jitter.uniform(0, min(self.longest, self.first * 2.0 ** max(0, asked - 1)))
+    failure = attempt.completion.failure
+    if failure is None or asked > retry.retries or not is_passing(failure):
+        return None
+    at_least = attempt.retry_after or 0.0
+    if at_least > max(0.0, at_most):
+        return None
+    # Jitter comes on top of what the server wants, or all requests would come back in the same moment.
+    return at_least + _jitter.uniform(0, min(retry.longest_wait, retry.first_wait * 2.0 ** max(0, asked - 1)))
 
 
 def is_passing(failure: Failure) -> bool:

@@ -3,97 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, get_args
+from collections.abc import Awaitable, Callable
+from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.errors import ConfigError
-from ais_prompt.models.arguments import check_more_than_0
+from ais_prompt.models.options import Limits, Retry
 from ais_prompt.models.traffic.outage import PATIENCE, Outage
-from ais_prompt.models.traffic.pace import AdaptiveLimit, Ramp, RampUp, RequestRate, TokenRate
-from ais_prompt.models.traffic.retry import Attempt, Backoff, is_passing
+from ais_prompt.models.traffic.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
+from ais_prompt.models.traffic.retry import Attempt, is_passing, wait_before_retry
 from ais_prompt.types import Activity, Completion, Failure
 
 _REFUSED: Final = ("http_429", "http_503")
 _CHOKED: Final = (*_REFUSED, "timeout")
 
 
-class TrafficOptions(Struct, frozen=True):
-    """``traffic_cfg`` of a model; the names are those of AISBench and of vLLM's serving benchmark where they have them.
-
-    Attributes:
-        burstiness: how the intervals between requests vary at a ``request_rate``: 1 as in a Poisson process, less in
-            bursts, more evenly; None makes them equal.
-        ramp_up_strategy: ``linear`` or ``exponential``: the rate grows to ``request_rate`` in ``ramp_up_seconds``.
-        ramp_up_start_rps: requests a second at the beginning of it.
-        ramp_up_seconds: how long it takes.
-        tokens_per_minute: of prompts and answers together; first estimated, then corrected by what the server says.
-        adaptive: find out how many requests at a time are good for the server, up to ``max_concurrency``.
-        seed: of the intervals.
-
-    Raises:
-        ConfigError: a value cannot be used.
-    """
-
-    burstiness: float | None = None
-    ramp_up_strategy: RampUp | None = None
-    ramp_up_start_rps: float = 1.0
-    ramp_up_seconds: float = 60.0
-    tokens_per_minute: float | None = None
-    adaptive: bool = False
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.ramp_up_strategy not in (None, *get_args(RampUp)):
-            raise ConfigError(
-                f"there is no ramp_up_strategy {self.ramp_up_strategy!r}", fix="write 'linear' or 'exponential'"
-            )
-        check_more_than_0(burstiness=self.burstiness, tokens_per_minute=self.tokens_per_minute)
-        check_more_than_0(ramp_up_start_rps=self.ramp_up_start_rps, ramp_up_seconds=self.ramp_up_seconds)
-
-
-def traffic_options(values: Mapping[str, Any]) -> TrafficOptions:
-    """The options of a config.
-
-    Raises:
-        ConfigError: one is not known, or its value cannot be used.
-    """
-    try:
-        return TrafficOptions(**values)
-    except TypeError:
-        known = ", ".join(TrafficOptions.__struct_fields__)
-        strange = ", ".join(repr(name) for name in values if name not in TrafficOptions.__struct_fields__)
-        raise ConfigError(f"traffic_cfg does not know {strange}", fix=f"it knows {known}") from None
-
-
 class Traffic:
     """Lets the requests of one model pass. It belongs to the event loop in which it is made.
 
     Args:
-        backoff: when a failed request goes again.
-        max_concurrency: requests in flight at most; the caller keeps to it too.
-        request_rate: requests a second; None for as many as there are places.
-        deadline: seconds that a request may take with all its attempts; None for no limit.
-        options: what is less common.
+        limits: how fast requests go, and how long they may take; the caller keeps to ``max_concurrency`` too.
+        retry: when a failed request is sent again.
     """
 
-    def __init__(
-        self,
-        backoff: Backoff,
-        max_concurrency: int,
-        request_rate: float | None,
-        deadline: float | None,
-        options: TrafficOptions,
-    ) -> None:
-        self._backoff = backoff
-        self._deadline = deadline
-        self._patience = PATIENCE if deadline is None else deadline
+    def __init__(self, limits: Limits, retry: Retry) -> None:
+        self._retry = retry
+        self._deadline = limits.deadline
+        self._patience = PATIENCE if limits.deadline is None else limits.deadline
         self._outage = Outage()
-        self._rate = _request_rate(request_rate, options)
-        self._tokens = TokenRate(options.tokens_per_minute) if options.tokens_per_minute else None
-        self._limit = AdaptiveLimit(max_concurrency) if options.adaptive else None
+        self._rate = _request_rate(limits)
+        self._tokens = TokenRate(limits.tokens_per_minute) if limits.tokens_per_minute else None
+        self._limit = AdaptiveLimit(limits.max_concurrency) if limits.adaptive else None
         self._clock = asyncio.get_running_loop().time
         self._looking = asyncio.Lock()
         self._freed = asyncio.Condition()
@@ -141,7 +81,7 @@ class Traffic:
             of_server = not asks_too_much and self._is_failure_of_server(attempt)
             counted += not (of_server or self._is_throttled(attempt, started))
             self._learn(attempt, seconds, tokens)
-            wait = self._backoff.wait(attempt, counted, time_left)
+            wait = wait_before_retry(self._retry, attempt, counted, time_left)
             if wait is None:
                 completion = _with_reason(attempt) if asks_too_much else attempt.completion
                 return replace(completion, seconds=seconds, attempts=asked)
@@ -257,9 +197,9 @@ def _with_reason(attempt: Attempt) -> Completion:
     return replace(attempt.completion, failure=replace(failure, message=words))
 
 
-def _request_rate(rate: float | None, options: TrafficOptions) -> RequestRate | None:
-    if rate is None:
+def _request_rate(limits: Limits) -> RequestRate | None:
+    if limits.request_rate is None:
         return None
-    start = rate if options.ramp_up_strategy is None else options.ramp_up_start_rps
-    ramp = Ramp(options.ramp_up_strategy or "linear", start, rate, options.ramp_up_seconds)
-    return RequestRate(ramp, options.burstiness, options.seed)
+    start = limits.request_rate if limits.ramp_up_strategy is None else limits.ramp_up_start_rps
+    ramp = Ramp(limits.ramp_up_strategy or "linear", start, limits.request_rate, limits.ramp_up_seconds)
+    return RequestRate(ramp, limits.burstiness, limits.interval_seed)

@@ -21,7 +21,7 @@ import pytest
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
-from ais_prompt.models.traffic.retry import Backoff
+from ais_prompt.models.options import Retry
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request, Usage
 from tests.servers import MockServer, mock_server
@@ -53,7 +53,7 @@ def chat(server: MockServer, **arguments: Any) -> OpenAIChatModel:
 
 
 def in_a_hurry(model: OpenAIChatModel) -> OpenAIChatModel:
-    model.backoff = Backoff(model.backoff.retries, first=0.01)
+    model.retry = Retry(model.retry.retries, first_wait=0.01)
     return model
 
 
@@ -378,7 +378,7 @@ def test_its_own_settings_and_those_of_the_data_set_are_joined() -> None:
         ({"generation_kwargs": {"temperature": float("nan")}}, "JSON"),
         ({"max_concurrency": 0}, "max_concurrency"),
         ({"timeout": 0}, "timeout"),
-        ({"retry": -1}, "retry"),
+        ({"retry": -1}, "retries"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: dict[str, Any], words: str) -> None:

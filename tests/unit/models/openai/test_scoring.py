@@ -13,7 +13,7 @@ import pytest
 from ais_prompt.errors import ConfigError, ModelError, PromptError
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.openai.scoring import PROBE, REMEMBERED
-from ais_prompt.models.traffic.retry import Backoff
+from ais_prompt.models.options import Retry
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request
 from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
@@ -51,7 +51,7 @@ def chat(server: MockServer, **arguments: Any) -> OpenAIModel:
 
 
 def in_a_hurry(model: OpenAIModel) -> OpenAIModel:
-    model.backoff = Backoff(model.backoff.retries, first=0.01)
+    model.retry = Retry(model.retry.retries, first_wait=0.01)
     return model
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.openai.stream import StreamReader
-from ais_prompt.models.traffic.retry import Backoff
+from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, Request, Usage
 from tests.servers import MockServer, mock_server
 
@@ -133,7 +133,7 @@ def running() -> Iterator[MockServer]:
 
 def ask(model: OpenAIModel, server: MockServer, *rules: dict[str, Any]) -> Completion:
     server.follow(*rules)
-    model.backoff = Backoff(model.backoff.retries, first=0.01)
+    model.retry = Retry(model.retry.retries, first_wait=0.01)
 
     async def asked() -> Completion:
         await model.open()

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.traffic.retry import Attempt, Backoff, is_passing, read_retry_after
+from ais_prompt.models.options import Retry
+from ais_prompt.models.traffic.retry import Attempt, is_passing, read_retry_after, wait_before_retry
 from ais_prompt.types import Completion, Failure
 
 
@@ -27,19 +28,22 @@ def test_what_may_pass_is_asked_again() -> None:
 
 @given(st.integers(1, 40), st.none() | st.floats(0, 300))
 def test_the_wait_grows_is_bounded_and_never_shorter_than_asked(asked: int, retry_after: float | None) -> None:
-    wait = Backoff(retries=40, first=0.5, longest=8).wait(failed("http_429", retry_after), asked, 300)
+    retry = Retry(retries=40, first_wait=0.5, longest_wait=8)
+    wait = wait_before_retry(retry, failed("http_429", retry_after), asked, 300)
     least = retry_after or 0
     assert wait is not None
     assert least <= wait <= least + min(8, 0.5 * 2 ** (asked - 1))
 
 
 def test_it_ends() -> None:
-    backoff = Backoff(retries=2)
-    assert backoff.wait(failed("timeout"), 2, 9) is not None
-    assert backoff.wait(failed("timeout"), 3, 9) is None
-    assert backoff.wait(Attempt(Completion("an answer")), 1, 9) is None
-    assert backoff.wait(failed("http_429", 3600), 1, 900) is None, "an hour is not waited for"
-    assert backoff.wait(failed("timeout"), 1, -5) is not None, "only a wait that the server asks for is bounded"
+    retry = Retry(retries=2)
+    assert wait_before_retry(retry, failed("timeout"), 2, 9) is not None
+    assert wait_before_retry(retry, failed("timeout"), 3, 9) is None
+    assert wait_before_retry(retry, Attempt(Completion("an answer")), 1, 9) is None
+    assert wait_before_retry(retry, failed("http_429", 3600), 1, 900) is None, "an hour is not waited for"
+    assert wait_before_retry(retry, failed("timeout"), 1, -5) is not None, (
+        "only a wait that the server asks for is bounded"
+    )
 
 
 @pytest.mark.parametrize(

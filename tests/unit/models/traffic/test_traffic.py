@@ -12,9 +12,10 @@ import pytest
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.openai.model import OpenAIChatModel
+from ais_prompt.models.options import Limits, Retry
 from ais_prompt.models.traffic import outage
-from ais_prompt.models.traffic.retry import Attempt, Backoff
-from ais_prompt.models.traffic.traffic import Traffic, traffic_options
+from ais_prompt.models.traffic.retry import Attempt
+from ais_prompt.models.traffic.traffic import Traffic
 from ais_prompt.types import Activity, Completion, Failure, Request
 from tests.servers import MockServer, mock_server
 
@@ -27,7 +28,7 @@ def running() -> Iterator[MockServer]:
 
 def model_of(server: MockServer, **options: Any) -> OpenAIChatModel:
     model = OpenAIChatModel("mock", server.base_url, **options)
-    model.backoff = Backoff(model.backoff.retries, first=0.05)
+    model.retry = Retry(model.retry.retries, first_wait=0.05)
     return model
 
 
@@ -67,7 +68,7 @@ def test_requests_keep_to_their_rate(running: MockServer) -> None:
 
 
 def test_the_old_name_of_the_rate_means_the_same(running: MockServer) -> None:
-    assert model_of(running, query_per_second=2).request_rate == 2
+    assert model_of(running, query_per_second=2).limits.request_rate == 2
 
 
 def test_tokens_keep_to_their_rate(running: MockServer) -> None:
@@ -101,7 +102,7 @@ def test_who_was_refused_keeps_the_place(kind: str, keeps: bool) -> None:
         return Attempt(Completion(failure=Failure(kind, "later")), 1.0) if len(log) == 1 else Attempt(Completion("yes"))
 
     async def ask_both() -> list[Completion]:
-        traffic = Traffic(Backoff(first=0.0), 1, None, None, traffic_options({"adaptive": True}))
+        traffic = Traffic(Limits(max_concurrency=1, adaptive=True), Retry(first_wait=0.0))
         return await asyncio.gather(traffic.ask(lambda: once("first")), traffic.ask(lambda: once("second")))
 
     assert [answer.text for answer in asyncio.run(ask_both())] == ["yes", "yes"]
@@ -148,7 +149,7 @@ def put_off(*retry_afters: float, deadline: float | None = None, requests: int =
         return await traffic.ask(once)
 
     async def main() -> list[Completion]:
-        traffic = Traffic(Backoff(first=0.0), 64, None, deadline, traffic_options({}))
+        traffic = Traffic(Limits(max_concurrency=64, deadline=deadline), Retry(first_wait=0.0))
         return await asyncio.gather(*(ask(traffic) for _ in range(requests)))
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
@@ -188,7 +189,7 @@ def test_progress_shows_the_real_waiting_time() -> None:
     """Thirty requests are put off together, which is an outage for all of them: one looks when the time is over."""
 
     async def main() -> tuple[Activity, list[Completion]]:
-        traffic = Traffic(Backoff(first=0.0), 64, None, None, traffic_options({}))
+        traffic = Traffic(Limits(max_concurrency=64), Retry(first_wait=0.0))
         clock = asyncio.get_running_loop().time
 
         async def once() -> Attempt:
@@ -276,4 +277,4 @@ def test_a_server_that_is_stopped_for_a_while_only_takes_longer(running: MockSer
 )
 def test_wrong_options_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        traffic_options(options)
+        OpenAIChatModel("m", traffic_cfg=options)

@@ -12,7 +12,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
-from ais_prompt.models.traffic.retry import Backoff
+from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, LikelihoodQuery, Request
 from tests.servers import MockServer, mock_server
 
@@ -140,7 +140,7 @@ def test_the_client_of_the_package_sends_organisation_and_project(
 def test_retries_are_those_of_this_program(server: MockServer) -> None:
     server.follow({"status": 503, "times": 2})
     model = OpenAIChatModel("mock", server.base_url, client="openai", retry=2)
-    model.backoff = Backoff(2, first=0.01)
+    model.retry = Retry(2, first_wait=0.01)
     completion = ask(model)
     assert (completion.text, completion.attempts) == ("7", 3)
     server.follow({"status": 503})

@@ -1,0 +1,219 @@
+"""The flat names of options, as configs of OpenCompass and AISBench write them, and the values that they stand for.
+
+``max_out_len=512`` means ``sampling=dict(max_out_len=512)``. One option is written in one of the two forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Final, TypeAlias, TypedDict, TypeVar
+
+import msgspec
+from msgspec import Struct
+from pydantic import AfterValidator
+
+from ais_prompt.config.keys import advice
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.options import Batching, Limits, Loading, LogprobsVia, MaxTokensField, Retry, Sampling, Wire
+from ais_prompt.utils.secrets import SECRETS
+
+Value = TypeVar("Value", bound=Struct)
+Fields: TypeAlias = dict[str, Any]
+
+EXTRA: Final = "generation_kwargs (sampling.extra)"
+"""Both names of the options that are passed on, for messages."""
+
+_TRAFFIC: Final = {
+    **{name: name for name in ("burstiness", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_seconds")},
+    **{name: name for name in ("tokens_per_minute", "adaptive")},
+    "seed": "interval_seed",
+}
+"""Key of ``traffic_cfg`` → field of `Limits`."""
+
+
+class SamplingNames(TypedDict, total=False):
+    """Flat names of `Sampling`."""
+
+    max_out_len: int
+    stop_words: Sequence[str]
+    seed: int | None
+    generation_kwargs: Mapping[str, Any] | None
+
+
+class ServedNames(SamplingNames, total=False):
+    """Flat names of models behind a server."""
+
+    max_concurrency: int
+    timeout: float
+    deadline: float | None
+    request_rate: float | None
+    query_per_second: float | None
+    traffic_cfg: Mapping[str, Any] | None
+    stream: bool
+    max_tokens_field: MaxTokensField
+    logprobs_via: LogprobsVia | None
+
+
+class LocalNames(SamplingNames, total=False):
+    """Flat names of models in this process's memory."""
+
+    tokenizer_path: str | None
+    model_kwargs: Mapping[str, Any] | None
+    tokenizer_kwargs: Mapping[str, Any] | None
+    trust_remote_code: bool
+    batch_size: int
+    prefix_cache_tokens: int
+
+
+def _generation(options: Mapping[str, Any]) -> Fields:
+    own = {name: options[name] for name in ("temperature", "top_p", "seed") if name in options}
+    return {**own, "extra": {name: value for name, value in options.items() if name not in own}}
+
+
+def _traffic(options: Mapping[str, Any]) -> Fields:
+    for name in options:
+        if name not in _TRAFFIC:
+            raise ConfigError(f"traffic_cfg does not know {name!r}", where="traffic_cfg", fix=advice(name, _TRAFFIC))
+    return {_TRAFFIC[name]: value for name, value in options.items()}
+
+
+FLAT_NAMES: Final[Mapping[str, tuple[str, str | Callable[[Mapping[str, Any]], Fields]]]] = {
+    "max_out_len": ("sampling", "max_out_len"),
+    "stop_words": ("sampling", "stop"),
+    "seed": ("sampling", "seed"),
+    "generation_kwargs": ("sampling", _generation),
+    "max_concurrency": ("limits", "max_concurrency"),
+    "timeout": ("limits", "timeout"),
+    "deadline": ("limits", "deadline"),
+    "query_per_second": ("limits", "request_rate"),
+    "request_rate": ("limits", "request_rate"),
+    "traffic_cfg": ("limits", _traffic),
+    "stream": ("wire", "stream"),
+    "max_tokens_field": ("wire", "max_tokens_field"),
+    "logprobs_via": ("wire", "logprobs_via"),
+    "tokenizer_path": ("loading", "tokenizer_path"),
+    "model_kwargs": ("loading", "model_kwargs"),
+    "tokenizer_kwargs": ("loading", "tokenizer_kwargs"),
+    "trust_remote_code": ("loading", "trust_remote_code"),
+    "batch_size": ("batching", "batch_size"),
+    "prefix_cache_tokens": ("batching", "prefix_cache_tokens"),
+}
+"""Flat name → argument, and the field of its value or a function that gives several fields. Later rows win."""
+
+
+def read_option(
+    name: str, kind: type[Value], given: Value | Mapping[str, Any] | None, flat: Mapping[str, Any], **defaults: Any
+) -> Value:
+    """Return the value of an argument that is given as such, as a dict of its fields, or by flat names.
+
+    Args:
+        name: the argument, such as ``sampling``.
+        kind: the type of its value.
+        given: the argument; None if it is not given.
+        flat: every flat name that is given, also those of other arguments. None counts as not given.
+        defaults: fields that have another default where flat names are used.
+
+    Raises:
+        ConfigError: both forms are used, or a field is unknown or wrong.
+    """
+    own = {flat_name: field for flat_name, (argument, field) in FLAT_NAMES.items() if argument == name}
+    used = [flat_name for flat_name in own if flat.get(flat_name) is not None]
+    if given is not None and used:
+        raise ConfigError(
+            f"{' and '.join(used)} cannot be given beside {name}, which holds the same options",
+            where=used[0],
+            fix=f"write {_as_fields(name, used[0])}, or write no {name}",
+        )
+    if given is not None:
+        return read_value(name, kind, given)
+    fields = defaults
+    for flat_name in used:
+        field, value = own[flat_name], flat[flat_name]
+        fields |= {field: value} if isinstance(field, str) else field(value)
+    return kind(**fields)
+
+
+def read_value(name: str, kind: type[Value], given: Value | Mapping[str, Any]) -> Value:
+    """Return a value that may be given as a dict of its fields.
+
+    Raises:
+        ConfigError: it is something else, or a field is unknown or wrong.
+    """
+    if isinstance(given, kind):
+        return given
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{name} cannot be {given!r}", fix=f"write {name}=dict({kind.__struct_fields__[0]}=...)")
+    for field in given:
+        if field not in kind.__struct_fields__:
+            fix = advice(str(field), kind.__struct_fields__)
+            raise ConfigError(f"{name} has no field {field!r}", where=f"{name}.{field}", fix=fix)
+    try:
+        msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at ")
+        place = path.strip("`").replace("$", name, 1) or name
+        shown = SECRETS.hide_in_value(dict(given))
+        raise ConfigError(f"{name} cannot be {shown!r}: {what[:1].lower()}{what[1:]}", where=place) from None
+    # Not what `convert` returns: temperature=1 would become 1.0, and change the key of every answer.
+    return kind(**given)
+
+
+def read_retry(given: int | Retry | Mapping[str, Any]) -> Retry:
+    """Return when requests are retried; a number is that of the retries.
+
+    Raises:
+        ConfigError: as `read_value`.
+    """
+    return Retry(given) if isinstance(given, int) else read_value("retry", Retry, given)
+
+
+def refuse_unknown(part: str, flat: Mapping[str, Any], names: Any) -> None:
+    """Refuse an argument that is no flat name.
+
+    Args:
+        part: class of the model.
+        flat: the arguments.
+        names: the TypedDict of the names that it takes.
+
+    Raises:
+        ConfigError: there is no such argument.
+    """
+    for name in flat:
+        if name not in names.__annotations__:
+            fix = advice(name, names.__annotations__)
+            raise ConfigError(f"{part} has no argument {name!r}", where=name, fix=fix)
+
+
+def as_flat(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a config with ``sampling`` in flat names, so that both forms can be compared."""
+    sampling = arguments.get("sampling")
+    if not isinstance(sampling, Mapping):
+        return arguments
+    names = {field: name for name, (argument, field) in FLAT_NAMES.items() if argument == "sampling"}
+    flat = {names[field]: value for field, value in sampling.items() if field in names}
+    options = {field: value for field, value in sampling.items() if field in ("temperature", "top_p")}
+    rest = {name: value for name, value in arguments.items() if name != "sampling"}
+    return {**rest, **flat, "generation_kwargs": {**options, **sampling.get("extra", {})}}
+
+
+def _as_fields(name: str, flat_name: str) -> str:
+    """How a flat name is written as a field."""
+    field = FLAT_NAMES[flat_name][1]
+    return f"{name}=dict({field}=...)" if isinstance(field, str) else f"the keys of {flat_name} as fields of {name}"
+
+
+def _checked(name: str, kind: type[Struct]) -> AfterValidator:
+    """Let the check of a config read a value."""
+
+    def check(given: Any) -> Any:
+        return given if given is None else read_value(name, kind, given)
+
+    return AfterValidator(check)
+
+
+SamplingOption: TypeAlias = Annotated[Sampling | Mapping[str, Any] | None, _checked("sampling", Sampling)]
+LimitsOption: TypeAlias = Annotated[Limits | Mapping[str, Any] | None, _checked("limits", Limits)]
+RetryOption: TypeAlias = Annotated[int | Retry | Mapping[str, Any], AfterValidator(read_retry)]
+WireOption: TypeAlias = Annotated[Wire | Mapping[str, Any] | None, _checked("wire", Wire)]
+LoadingOption: TypeAlias = Annotated[Loading | Mapping[str, Any] | None, _checked("loading", Loading)]
+BatchingOption: TypeAlias = Annotated[Batching | Mapping[str, Any] | None, _checked("batching", Batching)]

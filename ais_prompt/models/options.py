@@ -1,0 +1,169 @@
+"""Options of models as values: how answers are sampled, how fast a server is asked, when a request is retried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct, field
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.arguments import check_at_least, check_more_than_0
+
+RampUp: TypeAlias = Literal["linear", "exponential"]
+MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+LogprobsVia: TypeAlias = Literal["echo", "prompt_logprobs"]
+
+_OWN_FIELDS: Final = ("temperature", "top_p", "seed")
+
+
+class Sampling(Struct, frozen=True, kw_only=True):
+    """How answers are generated. It is part of the key of every answer.
+
+    Attributes:
+        temperature: 0 answers greedily. None leaves the server's or the model's own default.
+        top_p: nucleus sampling, 0 < top_p <= 1. None leaves the default. It has no effect at temperature 0.
+        seed: seed of the sampling. Each repeat of a prompt has a seed of its own. None sends none.
+        stop: texts that end an answer and are not part of it, besides those of the dataset.
+        max_out_len: most tokens of an answer, where the dataset does not say.
+        extra: further options under the names of the server (fields of the body) or of ``generate`` in transformers.
+
+    Raises:
+        ConfigError: ``max_out_len`` is too small, ``stop`` is one text, or ``extra`` holds what has a field of its own.
+    """
+
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    seed: int | None = None
+    stop: Sequence[str] = ()
+    max_out_len: int = 256
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_at_least(1, max_out_len=self.max_out_len)
+        if isinstance(self.stop, str):
+            raise ConfigError(f"stop must be a list of texts, not {self.stop!r}", fix=f"write stop=[{self.stop!r}]")
+        for name in _OWN_FIELDS:
+            if name in self.extra:
+                raise ConfigError(f"extra must not hold {name!r}", fix=f"write {name}=... beside extra")
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """How fast a server is asked, and how long a request may take. No answer depends on it.
+
+    The names are those of AISBench and of vLLM's serving benchmark where they have them.
+
+    Attributes:
+        max_concurrency: requests in flight at most.
+        timeout: seconds of one attempt, from the connection to the last byte.
+        deadline: seconds of a request with all its attempts and waits. None for no limit.
+        request_rate: requests that start each second. None starts each as soon as there is a place.
+        burstiness: how the intervals between requests vary at a ``request_rate``: 1 as in a Poisson process, less in
+            bursts, more evenly. None makes them equal.
+        ramp_up_strategy: ``linear`` or ``exponential``: the rate grows to ``request_rate`` in ``ramp_up_seconds``.
+        ramp_up_start_rps: requests a second at the beginning of the ramp.
+        ramp_up_seconds: length of the ramp in seconds.
+        interval_seed: seed of the intervals.
+        tokens_per_minute: tokens of prompts and answers together, estimated first, then corrected by what the server
+            counts. None for no limit.
+        adaptive: find out how many requests at a time are good for the server, up to ``max_concurrency``.
+
+    Raises:
+        ConfigError: a number is too small, or there is no such strategy.
+    """
+
+    max_concurrency: int = 16
+    timeout: float = 60.0
+    deadline: float | None = None
+    request_rate: float | None = None
+    burstiness: float | None = None
+    ramp_up_strategy: RampUp | None = None
+    ramp_up_start_rps: float = 1.0
+    ramp_up_seconds: float = 60.0
+    interval_seed: int = 0
+    tokens_per_minute: float | None = None
+    adaptive: bool = False
+
+    def __post_init__(self) -> None:
+        check_at_least(1, max_concurrency=self.max_concurrency)
+        check_more_than_0(timeout=self.timeout, deadline=self.deadline, request_rate=self.request_rate)
+        check_more_than_0(burstiness=self.burstiness, tokens_per_minute=self.tokens_per_minute)
+        check_more_than_0(ramp_up_start_rps=self.ramp_up_start_rps, ramp_up_seconds=self.ramp_up_seconds)
+        if self.ramp_up_strategy not in (None, *get_args(RampUp)):
+            raise ConfigError(
+                f"there is no ramp_up_strategy {self.ramp_up_strategy!r}", fix="write 'linear' or 'exponential'"
+            )
+
+
+class Retry(Struct, frozen=True):
+    """How often a request that failed temporarily is sent again, and after which wait. No answer depends on it.
+
+    The wait before retry n is random, up to ``first_wait * 2**(n-1)`` seconds, and not shorter than ``Retry-After``.
+
+    Attributes:
+        retries: retries of a request at most.
+        first_wait: upper bound of the first wait in seconds.
+        longest_wait: upper bound of every random wait in seconds.
+
+    Raises:
+        ConfigError: a number is below 0.
+    """
+
+    retries: int = 3
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+
+    def __post_init__(self) -> None:
+        check_at_least(0, retries=self.retries, first_wait=self.first_wait, longest_wait=self.longest_wait)
+
+
+class Wire(Struct, frozen=True, kw_only=True):
+    """What differs between servers that speak OpenAI's wire format. No answer depends on it.
+
+    Attributes:
+        stream: let answers come piece by piece, and record when the first token came and how fast the others followed.
+        max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
+        logprobs_via: how the server returns the log-likelihood of a text: ``prompt_logprobs`` (vLLM) or ``echo``
+            (completions only). None tries both on a short text, before the first sample that is scored.
+    """
+
+    stream: bool = False
+    max_tokens_field: MaxTokensField = "max_tokens"
+    logprobs_via: LogprobsVia | None = None
+
+
+class Loading(Struct, frozen=True, kw_only=True):
+    """What transformers loads, and how.
+
+    Attributes:
+        tokenizer_path: folder or hub id of the tokenizer; the model's own path if None.
+        model_kwargs: further arguments of ``AutoModelForCausalLM.from_pretrained``: ``dtype``, ``device_map``, ...
+        tokenizer_kwargs: further arguments of ``AutoTokenizer.from_pretrained``.
+        trust_remote_code: run code that comes with the model.
+    """
+
+    tokenizer_path: str | None = None
+    model_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    tokenizer_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    trust_remote_code: bool = False
+
+
+class Batching(Struct, frozen=True, kw_only=True):
+    """How much a local model computes at a time, and how much it keeps.
+
+    Attributes:
+        batch_size: prompts in one batch at most.
+        prefix_cache_tokens: most tokens whose keys and values are kept for other texts that begin like them: the common
+            beginning of texts that are scored, prompts and answers of earlier batches where texts are generated. 0
+            computes every text on its own.
+
+    Raises:
+        ConfigError: a number is too small.
+    """
+
+    batch_size: int = 8
+    prefix_cache_tokens: int = 8192
+
+    def __post_init__(self) -> None:
+        check_at_least(1, batch_size=self.batch_size)
+        check_at_least(0, prefix_cache_tokens=self.prefix_cache_tokens)
