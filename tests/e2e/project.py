@@ -1,4 +1,4 @@
-"""A small project in an empty folder, and the real program to run in it."""
+"""A small project in an empty folder, and the program to run in it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.cli import ROOT, run_cli
 
 COMMAND = [sys.executable, "-m", "ais_prompt"]
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(8)]
@@ -55,6 +57,16 @@ class Project:
         path.write_text(f"models = [{models}]\ndatasets = [{datasets}]\n{more}\n")
         return path
 
+    def run(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run the command line in this process."""
+        return run_cli(*args, folder=self.root, environment=self.environment)
+
+    def run_process(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run the command line in a process of its own: for what a process can do and suffer."""
+        process = self.start(*args)
+        out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(args, process.returncode, out, err)
+
     def start(self, *args: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [*COMMAND, *args],
@@ -65,11 +77,6 @@ class Project:
             stderr=subprocess.PIPE,
             text=True,
         )
-
-    def run(self, *args: str) -> subprocess.CompletedProcess[str]:
-        process = self.start(*args)
-        out, err = process.communicate(timeout=120)
-        return subprocess.CompletedProcess(args, process.returncode, out, err)
 
     def folder(self) -> Path:
         """The only run folder."""
@@ -90,7 +97,7 @@ class Project:
         """The environment of the program."""
         # Compiled modules are kept, as they are for users: each of the many processes starts in half the time.
         own: dict[str, str | None] = {"PYTHONDONTWRITEBYTECODE": None, "COLUMNS": "140"}
-        merged = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **own, **self.environment}
+        merged = {**os.environ, "PYTHONPATH": str(ROOT), **own, **self.environment}
         return {name: value for name, value in merged.items() if value is not None}
 
 

@@ -116,7 +116,7 @@ def test_a_failed_turn_ends_its_dialogue_and_a_resume_goes_on_from_it(talk: Proj
 
 def test_after_kill_9_no_turn_is_asked_twice(talk: Project) -> None:
     talk.write_config(models=model(die_after=7), datasets=DIALOGUE)
-    assert talk.run("run", "eval.py").returncode == -9
+    assert talk.run_process("run", "eval.py").returncode == -9
     before = answered(talk)
     assert sum(before.values()) >= 7
     assert {turn for _, turn in before} > {0}

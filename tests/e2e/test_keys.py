@@ -70,11 +70,11 @@ def test_another_time_zone_chooses_no_other_run(project: Project, zones: tuple[s
     latest = ""
     for zone in zones:
         project.environment["TZ"] = zone
-        done = project.run("run", "eval.py")
+        done = project.run_process("run", "eval.py")
         latest = done.stderr.partition("Run folder: ")[2].split()[0]
         assert latest.partition("_")[2][6] == "Z"
     project.environment["TZ"] = zones[0]
-    again = project.run("run", "eval.py", "-r")
+    again = project.run_process("run", "eval.py", "-r")
     assert again.stderr.partition("Run folder: ")[2].split()[0] == latest
     assert "8 of 8 samples are answered already" in again.stderr
 
