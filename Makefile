@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo gate test test-lowest slow search lint clean
+.PHONY: demo gate quick test test-lowest slow coverage search lint clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -13,12 +13,26 @@ gate: .venv/installed
 	$(BIN)/aisprompt score eval --baseline .ci/demo_baseline.json \
 		--gate 'demo-[ac]*: accuracy >= 80%' --gate 'failed <= 0' --gate 'truncated <= 2%'
 
+# For every change: under a minute. All that runs in the test process alone, with few examples of each property.
+# tests/conftest.py says what is marked. The folder is named so that not even torch is imported.
+quick: .venv/installed-dev
+	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile quick --ignore tests/unit/models/huggingface \
+		-m 'not (browser or model or process or server or slow or thorough)'
+
+# Before a change is merged: under 12 minutes.
 test: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2
 
-# What takes minutes: hostile programs as root and as another user, a thousand programs in a row, and the lowest versions.
+# What takes minutes: the report in a browser, hostile programs as root and as another user, a thousand programs in a row,
+# and the lowest versions. Under 45 minutes.
 slow: .venv/installed-dev test-lowest
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m 'slow or browser'
+
+# Which branches of the package the tests reach without starting the command line as a process of its own.
+coverage: .venv/installed-dev
+	$(BIN)/python -m pytest --numprocesses 2 --cov ais_prompt --cov-branch --cov-report term:skip-covered --cov-fail-under 92
+	$(BIN)/coverage report --include 'ais_prompt/cli/*' --fail-under 85
+	$(BIN)/coverage report --include 'ais_prompt/workflows/*' --fail-under 85
 
 # A part of the suite with the lowest versions of all dependencies that pyproject.toml allows. One test is left out: there the
 # library itself, with which ours is compared, needs librosa.
