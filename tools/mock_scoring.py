@@ -25,7 +25,7 @@ _CODE_POINTS: Final = 0x110000
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token where it stands.
+    """A token and its place in the text.
 
     Attributes:
         id: its number.
@@ -88,7 +88,7 @@ class LetterModel:
 
 
 class FolderModel:
-    """A causal language model in Hugging Face form, computed plainly: one text at a time, all of it anew.
+    """A causal language model in Hugging Face form, computed directly: one text at a time, without a cache.
 
     Args:
         folder: where it is.

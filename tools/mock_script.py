@@ -1,4 +1,4 @@
-"""What the mock server is told to do: rules, of which the first that fits a request decides how it is treated.
+"""The script of the mock server: rules. The first rule that fits a request decides the reply.
 
 A script is a JSON list of rules. A rule says which requests it is for and what happens to them; all fields may be left
 out::

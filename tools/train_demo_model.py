@@ -53,7 +53,7 @@ On the held-out rows in `configs/data/demo`, greedy, by `python -m tools.train_d
 
 Trained from nothing by `python -m tools.train_demo_model` in {minutes:.0f} minutes on one core, on random documents
 (`tools/demo_documents.py`): {steps:,} steps of {tokens:,} tokens, seed {seed}. A pair of operands that is held out for
-the tests stands in no training document, in either order (`tools/demo_arithmetic.py`). The weights are stored as
+the tests is in no training document, in either order (`tools/demo_arithmetic.py`). The weights are stored as
 float16 and meant to be computed with as float32, as `config.json` says.
 
 The prompt may be `Question: 23+45=?\\nAnswer:` or a chat; the chat template is ChatML. An answer ends with `</s>` in a

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from ais_prompt.plan.plan import Plan
     from ais_prompt.store.baseline_file import Baseline
-    from ais_prompt.types import Gate
+    from ais_prompt.types import Gate, RunSpec
     from ais_prompt.workflows.run import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -122,7 +121,7 @@ class GateKeeper:
 
 
 def read_gates(
-    plan: Plan,
+    spec: RunSpec,
     gates: tuple[str, ...],
     baseline: str | None,
     min_drop: float,
@@ -140,8 +139,8 @@ def read_gates(
     from ais_prompt.plan.check_gates import gate_faults
     from ais_prompt.regression.baseline import open_baseline
 
-    conditions = [*plan.spec.gates, *(parse_gate(text, "--gate") for text in gates)]
-    if faults := gate_faults(conditions, plan):
+    conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
+    if faults := gate_faults(conditions, spec):
         raise ConfigFaults(faults)
     if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
         what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"

@@ -32,7 +32,7 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture
 def page(chromium: Page, sample_run: RunFolder) -> Iterator[Page]:
-    """The report, open; whatever the test does, it asks nobody for anything and complains of nothing."""
+    """Open the report. In every test it sends no request and logs no error."""
     chromium.resize(1400, 900)
     open_report(chromium, sample_run.report)
     chromium.requests.clear()

@@ -42,7 +42,7 @@ def test_the_parts_run(parts: Project) -> None:
 def test_each_kind_of_part_has_a_file() -> None:
     config = (re.findall(r"^# eval\.py\n.*", TEXT, re.MULTILINE | re.DOTALL))[0]
     named = {kind.removesuffix("s") for kind in PARTS} - {"encoder"}  # an argument of one retriever
-    shown = set(re.findall(r"'my_(\w+)\.", config))
+    shown = set(re.findall(r"[\"']my_(\w+)\.", config))
     assert shown == {"model", "transport", "reader", "retriever", "template", "inferencer", "scoring"}
     assert named == shown - {"scoring"} | {"postprocessor", "evaluator"}
 

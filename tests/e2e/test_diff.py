@@ -119,7 +119,7 @@ def test_what_is_on_one_side_only(other: Callable[..., str]) -> None:
         (["eval.py"], "nothing to compare with"),
         (["eval.py", "--models", "fake"], "nothing to compare with"),
         (["eval.py", "no-such"], "'no-such' is neither a config nor a run"),
-        (["eval.py", "--models", "fake", "nobody"], "no model 'nobody'"),
+        (["eval.py", "--models", "fake", "no_such"], "no model 'no_such'"),
         (["eval.py", "."], "neither a config nor a run"),
     ],
 )

@@ -13,10 +13,10 @@ import ais_prompt
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.cli import main
 from ais_prompt.errors import AisPromptError, InternalError
-from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.source import Source, checked
 from ais_prompt.registry import import_dotted
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import RunSpec
 from ais_prompt.utils.shapes import members
 from ais_prompt.workflows import run as pipeline
 from ais_prompt.workflows.run import RunResult
@@ -30,8 +30,8 @@ PARTS = {
     "readers": ("Reader",),
     "retrievers": ("Retriever",),
     "encoders": ("Encoder",),
-    "templates": ("Template", "DialogueTemplate"),
-    "inferencers": ("Inferencer", "DialogueInferencer"),
+    "templates": ("Template", "MultiTurnTemplate"),
+    "inferencers": ("Inferencer", "MultiTurnInferencer"),
     "evaluators": ("Evaluator", "Corpus", "Judged"),
 }
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
@@ -51,10 +51,10 @@ NOT_CALLED = {
     ("AsyncModel", "tokenizer"),  # only where there is `encode` too
     *(("BatchModel", member) for member in ("activity", "open", "complete", "aclose")),  # for single requests
     ("BatchModel", "media_kinds"),  # only for prompts with media
-    ("DialogueTemplate", "check_ice_token"),  # only where there are examples
+    ("MultiTurnTemplate", "check_ice_token"),  # only where there are examples
     ("BatchModel", "count_tokens"),  # only to keep to a max_seq_len
-    ("DialogueTemplate", "render"),  # dialogues are asked turn by turn, without examples
-    ("DialogueTemplate", "render_example"),
+    ("MultiTurnTemplate", "render"),  # dialogues are asked turn by turn, without examples
+    ("MultiTurnTemplate", "render_example"),
     ("Evaluator", "same_answer"),  # only for answers that differ; `test_own.py` has it
     ("Corpus", "same_answer"),
 }
@@ -131,7 +131,7 @@ def written(config: Path, part: str, *, labels: bool) -> str:
     elif part in ("same", "Judged", "Corpus"):
         kinds["evaluator"] = mine
     else:
-        kinds[part.removeprefix("Dialogue").lower()] = mine
+        kinds[part.removeprefix("MultiTurn").lower()] = mine
     ice = ", ice_template=dict(type='PromptTemplate', template='{question} {answer}')"
     if part == "Template":
         ice = ice.replace("PromptTemplate", mine)
@@ -140,11 +140,11 @@ def written(config: Path, part: str, *, labels: bool) -> str:
         template = "dict(type='PromptTemplate', template='{question} {gold} {prediction}')"
         more["evaluator"] = f", judge_cfg={judge}, prompt_template={template}"
     template = f"dict(type='{kinds['template']}', template='</E>{{question}} {{answer}}', ice_token='</E>')"
-    if part.startswith("Dialogue"):
+    if part.startswith("MultiTurn"):
         ice, kinds["retriever"], more["retriever"] = "", "ZeroRetriever", ""
         kinds["inferencer"] = kinds["inferencer"].replace("GenInferencer", "MultiTurnGenInferencer")
         kinds["template"] = kinds["template"].replace("'PromptTemplate'", "'MultiTurnPromptTemplate'")
-        if part == "DialogueInferencer":
+        if part == "MultiTurnInferencer":
             kinds["template"] = "MultiTurnPromptTemplate"
         turn = "[dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')]"
         template = f"dict(type='{kinds['template']}', template=dict(round={turn}))"
@@ -179,23 +179,23 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
     for labels in scenarios(part):
         PLAN.target, PLAN.wrong_type, PLAN.hits = None, wrong_type, 0
         name = written(config, part, labels=labels)
-        plan, _ = checked(Source(str(config)))
+        spec, _ = checked(Source(str(config)))
         PLAN.target = (name, member)
         run_command("check", "eval.py")
         run_command("view-prompt", "eval.py", "--tokens", "--all")
         reused = None
         if member == "preflight":  # a model that says of itself that it cannot be used
             with pytest.raises(AisPromptError) as caught:
-                pipeline.open_run_folder(plan)
+                pipeline.open_run_folder(spec)
             assert "breakable.py" in caught.value.where
         else:
-            reused = pipeline.open_run_folder(plan)
-            look_at(pipeline.run(plan, reused), member)
+            reused = pipeline.open_run_folder(spec)
+            look_at(pipeline.run(spec, reused), member)
         if reused is not None:
             run_command("compare", str(reused.root), str(reused.root))
         hits += PLAN.hits
         PLAN.target = None
-        goes_on(Plan(plan.spec), reused)
+        goes_on(spec, reused)
     assert hits, "nothing calls it"
 
 
@@ -211,10 +211,10 @@ def look_at(result: RunResult, member: str) -> None:
             assert outcome.error.exit_code in (2, 3)
 
 
-def goes_on(plan: Plan, folder: RunFolder | None) -> None:
+def goes_on(spec: RunSpec, folder: RunFolder | None) -> None:
     """With the part repaired, `-r` brings the run to its end."""
-    again = folder or pipeline.open_run_folder(plan)
-    result = pipeline.run(plan, again)
+    again = folder or pipeline.open_run_folder(spec)
+    result = pipeline.run(spec, again)
     assert not [outcome.error for outcome in result.outcomes if outcome.error]
     assert result.failed == 0
     assert all(score.counts["failed"] == 0 for outcome in result.outcomes for score in outcome.scores)

@@ -1,4 +1,4 @@
-"""`aisprompt score`: stored answers become scores, and nobody is asked."""
+"""`aisprompt score`: score stored answers without a model."""
 
 from __future__ import annotations
 

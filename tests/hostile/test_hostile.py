@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="programs are co
 
 
 def command_without_rights() -> list[str]:
-    """The start of a command line that runs Python as the user nobody, with the packages of this one."""
+    """Return the start of a command that runs Python as user 65534, who has no rights, with our packages."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("only root can become another user")
     drop = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
@@ -42,7 +42,7 @@ def command_without_rights() -> list[str]:
         )
         if tried.returncode == 0:
             return [*drop, python]
-    pytest.skip("nobody has no Python of this version here, or cannot read this folder")
+    pytest.skip("a user without rights has no Python of this version here, or cannot read this folder")
 
 
 def skip_without(level: str) -> None:
@@ -61,7 +61,7 @@ def test_one_of_each_kind_reaches_nothing(attack: Attack, level: str) -> None:
 
 
 @pytest.fixture(
-    scope="module", params=[(user, level) for user in ("me", "nobody") for level in ("bubblewrap", "landlock")]
+    scope="module", params=[(user, level) for user in ("me", "without rights") for level in ("bubblewrap", "landlock")]
 )
 def report(request: pytest.FixtureRequest) -> Mapping[str, Any]:
     """What came of each attack, by one process for all."""

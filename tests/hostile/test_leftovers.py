@@ -38,7 +38,7 @@ def wait_until(condition: object, seconds: float = 60.0) -> bool:
 
 
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
-@pytest.mark.parametrize("user", ["me", "nobody"])
+@pytest.mark.parametrize("user", ["me", "without rights"])
 def test_nothing_outlives_a_run_that_was_killed(level: str, user: str) -> None:
     skip_without(level)
     python = [sys.executable] if user == "me" else command_without_rights()
@@ -108,7 +108,7 @@ def state() -> dict[str, object]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HUMANEVAL.is_file(), reason="the HumanEval data is not at hand")
-@pytest.mark.parametrize("user", ["me", "nobody"])
+@pytest.mark.parametrize("user", ["me", "without rights"])
 def test_all_solutions_of_humaneval_pass(user: str) -> None:
     python = [sys.executable] if user == "me" else command_without_rights()
     command = [*python, "-P", str(ROOT / "tools/bench/sandbox.py"), str(HUMANEVAL), "--one"]

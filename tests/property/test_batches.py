@@ -1,4 +1,4 @@
-"""Rows are read in batches, and nobody can tell where one ends."""
+"""Rows are read in batches, and their size makes no difference."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def columns(draw: st.DrawFn) -> list[Any]:
     return draw(st.lists(kind | values if draw(st.booleans()) else kind, min_size=1, max_size=9))
 
 
-class Said(logging.Handler):
+class Lines(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
@@ -60,7 +60,7 @@ class Said(logging.Handler):
 
 @contextmanager
 def said() -> Iterator[list[str]]:
-    handler = Said()
+    handler = Lines()
     arrow_rows.logger.addHandler(handler)
     try:
         yield handler.lines

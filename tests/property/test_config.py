@@ -45,10 +45,10 @@ def nested(keys: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-PLAIN = nested(KEYS | st.integers() | st.none())
+VALUES = nested(KEYS | st.integers() | st.none())
 ARGUMENTS = st.dictionaries(
     KEYS.filter(lambda key: key not in ("type", "abbr", "meta_template", "prompt_template", "run_cfg")),
-    PLAIN,
+    VALUES,
     max_size=2,
 )
 ABBRS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
@@ -98,19 +98,19 @@ def damaged_configs(draw: st.DrawFn) -> dict[str, Any]:
     while True:
         key = draw(st.sampled_from(list(inside) if isinstance(inside, dict) else range(len(inside))))
         if not (isinstance(inside[key], dict | list) and inside[key] and draw(st.integers(0, 4))):
-            inside[key] = draw(PLAIN)
+            inside[key] = draw(VALUES)
             return values
         inside = inside[key]
 
 
 @settings(max_examples=80)
-@given(damaged_configs() | st.dictionaries(st.text(), PLAIN, max_size=4))
+@given(damaged_configs() | st.dictionaries(st.text(), VALUES, max_size=4))
 def test_parsing_ends_in_a_spec_or_in_faults(values: dict[str, Any]) -> None:
     with suppress(ConfigFaults):
         assert parse_run(LoadedConfig(values, "any")).models
 
 
-@given(st.dictionaries(st.sampled_from(["models", "datasets", "work_dir"]), PLAIN), st.lists(st.text(), max_size=3))
+@given(st.dictionaries(st.sampled_from(["models", "datasets", "work_dir"]), VALUES), st.lists(st.text(), max_size=3))
 def test_an_override_changes_a_copy_or_is_refused(values: dict[str, Any], overrides: list[str]) -> None:
     before = copy.deepcopy(values)
     with suppress(ConfigError):
@@ -118,7 +118,7 @@ def test_an_override_changes_a_copy_or_is_refused(values: dict[str, Any], overri
     assert values == before
 
 
-@given(PLAIN, st.text() | st.sampled_from(["api_key", "base_url"]))
+@given(VALUES, st.text() | st.sampled_from(["api_key", "base_url"]))
 def test_redacting_twice_changes_nothing_more(value: Any, key: str) -> None:
     once = redacted(value, key)
     assert redacted(once, key) == once

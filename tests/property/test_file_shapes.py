@@ -1,4 +1,4 @@
-"""Files of a run folder in which one value is another one: an error with the file, or a result, but never a crash."""
+"""Files of a run folder in which one value was changed: an error that names the file, or a result, never a crash."""
 
 from __future__ import annotations
 

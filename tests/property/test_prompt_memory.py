@@ -1,4 +1,4 @@
-"""Builders and chat formats remember what prompts have in common; nobody may see it in a prompt."""
+"""Builders and chat formats remember what prompts have in common; no prompt may show it."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ ROWS = st.dictionaries(NAMES, VALUES, min_size=1, max_size=5) | st.fixed_diction
 
 @st.composite
 def templates(draw: st.DrawFn, names: list[str]) -> list[tuple[str, str]]:
-    """Pieces of a template: (what is written in it, the column that it stands for or "")."""
+    """Pieces of a template: (what is written in it, the column that is filled in there or "")."""
     piece = LITERALS.map(lambda text: (text, "")) | st.sampled_from(names).map(lambda name: (f"{{{name}}}", name))
     return draw(st.lists(piece, max_size=8))
 
@@ -76,7 +76,7 @@ def test_the_gold_never_changes_a_generation_prompt(data: st.DataObject, row: An
 
 @given(st.data(), ROWS, ROWS)
 def test_examples_are_never_filled_from_the_question(data: st.DataObject, shot: Any, row: Any) -> None:
-    """Whatever an example says, braces and all, stands in the prompt as it does on its own."""
+    """An example is in the prompt as it is on its own, with its braces."""
     text = "".join(piece for piece, _ in data.draw(templates(sorted({*shot, *row}))))
     ice = PromptTemplate(text)
     builder = PromptBuilder(ice, PromptTemplate("<</E>>", ice_token="</E>"), output_column=None, ice_eos_token="")

@@ -1,4 +1,4 @@
-"""Every name of the catalog stands for a real part, and every shipped part is in it."""
+"""Every name of the catalog leads to a real part, and every shipped part is in it."""
 
 from __future__ import annotations
 

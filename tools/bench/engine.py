@@ -4,8 +4,8 @@
     python -m tools.bench.engine --clients aiohttp openai       # both transports side by side
 
 Server and client share the machine, the server in its own process (`tools.bench.lean_server`). Beside the command
-stands a bare client: a loop over aiohttp that sends bodies of the same size to the same server and keeps nothing, which
-is the ceiling of both together. Wall times depend on what else the machine does; processor times and ratios do so less.
+a bare client is measured: a loop over aiohttp that sends bodies of the same size to the same server and keeps nothing.
+It is the ceiling of both together. Wall times depend on what else the machine does; processor times and ratios do less.
 """
 
 from __future__ import annotations

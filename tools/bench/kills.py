@@ -2,7 +2,7 @@
 
     python -m tools.bench.kills                  # 50 moments; --kills 10 --seed 1 for others
 
-The mock server counts. At the end the predictions must be those of a run that nobody disturbed, and no request whose
+The mock server counts. At the end the predictions must be those of an undisturbed run, and no request whose
 answer was in the journal when the run was killed may have been sent again.
 """
 

@@ -3,7 +3,7 @@
     python -m tools.bench.multi_turn            # demo model and a random Llama of 30 M parameters; minutes on a CPU
 
 Dialogues of six turns in which each question shows some sums and asks for another one. Each way runs in a process of
-its own, so that its peak memory can be told:
+its own, so that its peak memory can be measured:
 
     reused    as `HuggingFaceBaseModel.generate` does it
     plain     every history is computed anew, in batches of the same size

@@ -2,7 +2,7 @@
 
     python -m tools.bench.perplexity            # demo model and a random Llama of 30 M parameters; minutes on a CPU
 
-Sums with four labels and five shots. Each way runs in a process of its own, so that its peak memory can be told:
+Sums with four labels and five shots. Each way runs in a process of its own, so that its peak memory can be measured:
 
     shared    as `HuggingFaceBaseModel.score` does it
     plain     every label prompt on its own, in padded batches of the same size

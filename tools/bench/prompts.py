@@ -4,9 +4,9 @@
 
 First 5 shots, the same for every row or drawn anew for each from 200 training rows: as the text that a language model
 continues, as messages, and as label prompts from a label table. Then shots from so many rows that most are shown only
-once: nothing can be kept of them. Last how the time grows with the shots, and with the columns. Each line stands beside
-a straightforward implementation of the rules (`tools.bench.per_row`), run by turns with ours in the same process on the
-same rows, after both were seen to give the same prompts. Processor time, the best of several rounds.
+once: nothing can be kept of them. Last how the time grows with the shots, and with the columns. Each line also
+shows a straightforward implementation of the rules (`tools.bench.per_row`), run by turns with ours in one process on
+the same rows, after both were seen to give the same prompts. Processor time, the best of several rounds.
 """
 
 from __future__ import annotations

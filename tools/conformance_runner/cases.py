@@ -26,7 +26,7 @@ class Case:
         stripped: blanks at the end of lines and of texts do not count.
         ambiguous: the document contradicts itself; nothing is compared.
         any_error: the peer is wrong here and it is not recorded what is right: a clear error is right, and so is a
-            correction that nobody wrote down.
+            correction that is not documented.
     """
 
     name: str

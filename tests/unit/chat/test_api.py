@@ -122,7 +122,7 @@ def test_a_chat_model_knows_human_bot_and_system_by_default() -> None:
     ("template", "what"),
     [
         ({"round": [BOT]}, "says nothing"),
-        ({"begin": [{"role": "NOBODY", "prompt": "x"}], "round": [HUMAN]}, "has no role 'NOBODY'"),
+        ({"begin": [{"role": "STRANGER", "prompt": "x"}], "round": [HUMAN]}, "has no role 'STRANGER'"),
         ({"round": [SYSTEM, HUMAN]}, "'SYSTEM' is reserved"),
     ],
 )

@@ -104,8 +104,11 @@ def test_a_fallback_role_helps_everywhere() -> None:
 @pytest.mark.parametrize(
     ("template", "what"),
     [
-        ({"begin": [{"role": "NOBODY", "prompt": "x"}], "round": [HUMAN]}, "has no role 'NOBODY' .it has HUMAN, BOT"),
-        ({"round": [{"role": "NOBODY", "prompt": "x"}]}, "has no role 'NOBODY'"),
+        (
+            {"begin": [{"role": "STRANGER", "prompt": "x"}], "round": [HUMAN]},
+            "has no role 'STRANGER' .it has HUMAN, BOT",
+        ),
+        ({"round": [{"role": "STRANGER", "prompt": "x"}]}, "has no role 'STRANGER'"),
         ({"round": [{"prompt": "x"}]}, "a turn needs the text 'role'"),
         ({"round": [{"role": "SYSTEM", "prompt": "x"}]}, "'SYSTEM' is reserved"),
     ],

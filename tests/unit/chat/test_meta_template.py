@@ -33,7 +33,7 @@ def test_everything_is_kept() -> None:
     assert meta.reserved == {"SYSTEM": Slot("SYSTEM", end="\n")}
     assert (meta.begin, meta.end, meta.end_tokens) == ("a", "z", (7,))
     assert meta.slot("BOT") is meta.round[2]
-    assert meta.slot("NOBODY") is None
+    assert meta.slot("STRANGER") is None
 
 
 @pytest.mark.parametrize(

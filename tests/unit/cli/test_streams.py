@@ -1,4 +1,4 @@
-"""What is printed, whoever prints it, has no secrets."""
+"""Output has no secrets, whatever code prints it."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.plan.check import Findings, check_plan
-from ais_prompt.plan.plan import Plan
+from ais_prompt.plan.check import Findings, check_run
 from ais_prompt.types import ModelSpec, PartSpec, RunSpec
 from tests.parts import dataset_spec, model_spec, write_rows
 
@@ -19,7 +18,7 @@ ROLES = [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BO
 def findings(folder: Path, *models: ModelSpec, template: Any = "{question} A: {answer}") -> Findings:
     """What a check finds in a config of these models and one dataset."""
     data = dataset_spec(write_rows(folder / "rows.jsonl", [{"question": "1+1", "answer": "2"}]), template)
-    return check_plan(Plan(RunSpec("run", models, (data,), folder, None, {})), lambda path: f"<{path}>")
+    return check_run(RunSpec("run", models, (data,), folder, None, {}), lambda path: f"<{path}>")
 
 
 def places(found: Sequence[Any]) -> list[tuple[str, str]]:
@@ -75,12 +74,12 @@ def test_a_tokenizer_that_is_not_here_is_not_looked_for(
 
 def test_without_a_tokenizer_the_roles_are_checked_all_the_same(tmp_path: Path) -> None:
     model = ModelSpec("chat", PartSpec("HuggingFaceChatModel", {"path": "owner/name"}, "models[0]"), where="models[0]")
-    found = findings(tmp_path, model, template={"round": [{"role": "NOBODY", "prompt": "x"}]})
-    assert ["no role 'NOBODY'" in what for _, what in places(found.faults)] == [True]
+    found = findings(tmp_path, model, template={"round": [{"role": "STRANGER", "prompt": "x"}]})
+    assert ["no role 'STRANGER'" in what for _, what in places(found.faults)] == [True]
 
 
 def test_a_chat_model_has_its_warnings_without_its_tokenizer(tmp_path: Path) -> None:
-    part = PartSpec("HuggingFaceChatModel", {"path": "nobody/has-this"}, "models[0]")
+    part = PartSpec("HuggingFaceChatModel", {"path": "example/has-this"}, "models[0]")
     found = findings(tmp_path, ModelSpec("chat", part, where="models[0]"), template="{quesion}")
     assert found.faults == []
     assert any("quesion" in what for _, what in places(found.warnings))

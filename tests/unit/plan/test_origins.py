@@ -44,7 +44,7 @@ class TrimmingTokenizer:
 
 
 class ShoutingTokenizer(TrimmingTokenizer):
-    """Changes what is said, so that nobody can tell what comes from where."""
+    """Change the text, so that its origin cannot be found."""
 
     def apply_chat_template(self, messages: Sequence[dict[str, str]], **_: Any) -> str:
         return "".join(ascii(message["content"]) for message in messages)

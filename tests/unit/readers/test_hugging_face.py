@@ -71,7 +71,7 @@ def test_a_folder_of_data_files(tmp_path: Path) -> None:
     assert named.splits() == ("dev",)
 
 
-@pytest.mark.parametrize("name", ["nowhere", "nobody/nothing"])
+@pytest.mark.parametrize("name", ["nowhere", "example/nothing"])
 def test_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match=f"datasets cannot load it: .*{name}") as caught:

@@ -86,7 +86,7 @@ def test_ids_belong_to_the_content_and_not_to_the_place(tmp_path: Path, write_js
 
 
 def test_an_id_is_the_same_in_every_version(write_jsonl: WriteJsonl) -> None:
-    # Runs are resumed by it: whoever changes it makes every stored answer useless.
+    # Runs are resumed by it: a change makes every stored answer useless.
     data = load_dataset(LocalDataset(write_jsonl("data.jsonl", [{"q": "1+1=?", "a": 2}])), SPEC)
     assert data.test[0].id == "9dc8def19aa2"  # printf %s '{"q":"1+1=?"}' | sha256sum
     assert data.test[0].row_id == "4e785706e587"  # printf %s '{"a":2,"q":"1+1=?"}' | sha256sum

@@ -13,8 +13,8 @@ from ais_prompt.report.speed import print_speed, write_speed
 from ais_prompt.types import Speed, Times
 
 TIMES = Times(0.32, 0.3121, 0.4566, 123.4)
-PLAIN = Speed(200, 12, 284, 188, 752, 7.67, 8.34, TIMES)
-STREAMED = replace(PLAIN, first_token=TIMES, token=Times(0.0016, 0.0016, 0.002, 0.003))
+WHOLE = Speed(200, 12, 284, 188, 752, 7.67, 8.34, TIMES)
+STREAMED = replace(WHOLE, first_token=TIMES, token=Times(0.0016, 0.0016, 0.002, 0.003))
 
 
 def printed(width: int, **speeds: Speed) -> str:
@@ -29,11 +29,11 @@ def test_a_wide_terminal_shows_all() -> None:
 
 
 def test_what_is_not_streamed_has_no_first_token() -> None:
-    assert "1st token" not in printed(160, task=PLAIN)
-    assert "1st token" in printed(160, task=PLAIN, other=STREAMED)
+    assert "1st token" not in printed(160, task=WHOLE)
+    assert "1st token" in printed(160, task=WHOLE, other=STREAMED)
 
 
-@pytest.mark.parametrize("speed", [PLAIN, STREAMED])
+@pytest.mark.parametrize("speed", [WHOLE, STREAMED])
 def test_a_terminal_of_80_columns_cuts_no_number(speed: Speed) -> None:
     text = printed(80, **{"some-model/some-data-set": speed})
     assert max(map(len, text.splitlines())) <= 80
@@ -42,7 +42,7 @@ def test_a_terminal_of_80_columns_cuts_no_number(speed: Speed) -> None:
 
 
 def test_files_have_everything(tmp_path: Path) -> None:
-    write_speed(tmp_path, {"a/b": STREAMED, "a/c": PLAIN})
+    write_speed(tmp_path, {"a/b": STREAMED, "a/c": WHOLE})
     values = json.loads((tmp_path / "speed.json").read_text())
     assert Speed.from_json(values["a/b"]) == STREAMED
     rows = list(csv.DictReader((tmp_path / "speed.csv").read_text().splitlines()))

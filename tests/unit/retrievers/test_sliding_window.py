@@ -26,7 +26,7 @@ def test_a_window_is_the_k_rows_before(rows: int, k: int, tests: int) -> None:
 
 
 def test_leaving_itself_out_reaches_further_back() -> None:
-    train = samples("abca")  # the question "a" stands at rows 0 and 3
+    train = samples("abca")  # the question "a" is in rows 0 and 3
     retriever = SlidingWindowRetriever(k=2, exclude_self=True)
     assert retriever.retrieve(train, train) == [
         (1, 2),  # neither 3 nor 0

@@ -1,4 +1,4 @@
-"""The mock server's likelihoods: real probabilities, told as the servers tell them that it stands for."""
+"""The mock server's likelihoods: real probabilities, in the formats of the servers that it imitates."""
 
 from __future__ import annotations
 

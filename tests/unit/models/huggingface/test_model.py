@@ -394,7 +394,7 @@ def test_a_missing_folder_is_said_at_once(path: str) -> None:
 def test_a_hub_id_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match="cannot load the tokenizer") as caught:
-        HuggingFaceBaseModel("nobody/no-such-model").load()
+        HuggingFaceBaseModel("example/no-such-model").load()
     assert "hub id" in caught.value.fix
 
 

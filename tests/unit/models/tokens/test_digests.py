@@ -66,7 +66,7 @@ def test_a_hub_id_means_what_was_downloaded(folder: Path, tmp_path: Path) -> Non
 
 
 def test_what_was_not_downloaded_has_no_digests() -> None:
-    assert tokenizer_digests("nobody/no-such-model") == {}
+    assert tokenizer_digests("example/no-such-model") == {}
     assert tokenizer_digests("no hub id at all") == {}
 
 

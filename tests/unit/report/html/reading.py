@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Report:
-    """The elements with an id and what stands in them as text."""
+    """The text of each element with an id."""
 
     blocks: dict[str, str]
 

@@ -1,0 +1,144 @@
+"""Everything that people read uses the words of the field, none of those in `BANNED`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[2]
+
+BANNED: Final = {
+    r"mend(s|ed|ing)?": "fix",
+    r"stands": "is, are",
+    r"(is|are|was|were|be|been) told": "shows, says",
+    r"whoever": "if you",
+    r"nobody": "no one, nothing",
+    r"in vain": "unsuccessfully",
+    r"plainly": "directly",
+    r"is another one": "changed",
+    r"data sets?": "dataset",
+}
+"""A pattern of words, in any case → what to write instead."""
+
+OLD_NAMES: Final = {
+    "Dialogue": "RunningConversation",
+    "Desk": "InferenceContext",
+    "Said": "MessageBuilder",
+    "said_blank": "compile_messages",
+    "in_halves": "bisect_on_failure",
+    "Trial": "PromptProbe",
+    "PLAIN": "NEUTRAL_TEXT",
+    "PATIENCE": "MAX_SAME_FAILURES, OUTAGE_LIMIT_SECONDS, SLOWDOWN_LIMIT",
+}
+"""Names of code that were renamed → their new names."""
+
+TO_BE_CLEANED: Final = {
+    "ais_prompt/chat",
+    "ais_prompt/cli",
+    "ais_prompt/config",
+    "ais_prompt/errors.py",
+    "ais_prompt/evaluators",
+    "ais_prompt/inferencers",
+    "ais_prompt/metrics",
+    "ais_prompt/models",
+    "ais_prompt/plan",
+    "ais_prompt/postprocess",
+    "ais_prompt/prompt_locks",
+    "ais_prompt/prompts",
+    "ais_prompt/readers",
+    "ais_prompt/registry.py",
+    "ais_prompt/regression",
+    "ais_prompt/report",
+    "ais_prompt/retrievers",
+    "ais_prompt/scoring",
+    "ais_prompt/store",
+    "ais_prompt/summary",
+    "ais_prompt/utils",
+    "docs/api-models.md",
+    "docs/coming-from.md",
+    "docs/compare.md",
+    "docs/dialogues.md",
+    "docs/evaluators.md",
+    "docs/generation.md",
+    "docs/leaks.md",
+    "docs/meta-templates.md",
+    "docs/prompt-locks.md",
+    "docs/prompt-templates.md",
+    "docs/report.md",
+    "docs/run-folder.md",
+    "docs/scores.md",
+    "docs/tutorial.md",
+    "docs/zh",
+    "tests/e2e",
+    "tests/unit/config",
+    "tests/unit/models",
+    "tests/unit/plan",
+    "tests/unit/readers",
+    "tests/unit/summary",
+    "tests/unit/utils",
+}
+"""Packages, folders and pages that still have such words. Remove an entry when it is clean; add none."""
+
+FOLDERS: Final = ("ais_prompt", "configs", "docs", "tests", "tools")
+SUFFIXES: Final = (".py", ".md", ".toml", ".html", ".js", ".css")
+DATA: Final = ("configs/data/", "tests/data/", "tests/conformance/cases/", "tests/phrasings/")
+
+
+def readable_files() -> Iterator[Path]:
+    """Return the files of the repository that people read, without data and this file."""
+    yield from (ROOT / "Makefile", ROOT / ".ci" / "run")
+    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.*"))
+    for path in files:
+        is_data = path.relative_to(ROOT).as_posix().startswith(DATA) or path == Path(__file__)
+        if path.suffix in SUFFIXES and not is_data:
+            yield path
+
+
+def bad_words(text: str, *, is_code: bool = True) -> list[tuple[int, str, str]]:
+    """Return the line, the words and what to write instead of each banned word. It may contain a line break."""
+    found = []
+    for words, better in BANNED.items():
+        pattern = rf"(?<![\w-]){words}(?![\w-])".replace(" ", r"\s+(?:[#>*]+\s+)?")
+        found += [(match, better) for match in re.finditer(pattern, text, re.IGNORECASE)]
+    for name, better in OLD_NAMES.items() if is_code else ():
+        found += [(match, better) for match in re.finditer(rf"\b{name}\b", text)]
+    return sorted((text.count("\n", 0, match.start()) + 1, match[0], better) for match, better in found)
+
+
+def room(path: Path) -> str:
+    """Return the package of ``ais_prompt``, folder of tests or page to which a file belongs."""
+    parts = path.relative_to(ROOT).parts
+    return "/".join(parts[: 3 if parts[:2] == ("tests", "unit") else 2])
+
+
+def test_no_banned_words_in_anything_that_people_read() -> None:
+    found: dict[str, list[str]] = {}
+    for path in readable_files():
+        for line, words, better in bad_words(path.read_text("utf-8"), is_code=path.suffix == ".py"):
+            remark = f"{path.relative_to(ROOT)}:{line}: {' '.join(words.split())!r}; write {better}"
+            found.setdefault(room(path), []).append(remark)
+    new = [remark for place, remarks in sorted(found.items()) if place not in TO_BE_CLEANED for remark in remarks]
+    assert not new, "\n".join(new)
+    assert sorted(found) == sorted(TO_BE_CLEANED), "some entries are clean now: remove them from TO_BE_CLEANED"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("Mended.", 1, "Mended"),
+        ("a\n# what is\n    # told\n", 2, "is\n    # told"),
+        ("The data\nset.", 1, "data\nset"),
+        ("class Desk:\n", 1, "Desk"),
+    ],
+)
+def test_banned_words_are_found(text: str, line: int, words: str) -> None:
+    assert [(number, found) for number, found, _ in bad_words(text)] == [(line, words)]
+
+
+@pytest.mark.parametrize("text", ["recommend, amendment", "stand-in", "PLAIN_KINDS", "datasets", "desk", "he said"])
+def test_other_words_are_fine(text: str) -> None:
+    assert bad_words(text) == []
