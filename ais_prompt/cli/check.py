@@ -16,8 +16,8 @@ from ais_prompt.cli.verb import Verb
 def check(gates: tuple[str, ...], **options: Any) -> None:
     """Find every fault of a config without building or asking anything.
 
-    Types, arguments, templates, data files and columns are looked at, and one prompt is made for each model and dataset
-    . All prompts are made again with other gold answers: where one changes, it tells the answer. The data is
+    Types, arguments, templates, data files and columns are checked, and one prompt is made for each model and
+    dataset. All prompts are made again with other gold answers: where one changes, it tells the answer. The data is
     searched for golds in other columns, choices that look right, and questions that are copied (docs/leaks.md).
     Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
@@ -25,7 +25,6 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     """
     from ais_prompt.config.parse.gates import parse_gate
     from ais_prompt.errors import ConfigFaults
-    from ais_prompt.plan.build import read_dataset
     from ais_prompt.plan.check_gates import gate_faults
     from ais_prompt.plan.source import checked
     from ais_prompt.report.claims import describe_claim
@@ -33,19 +32,21 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     from ais_prompt.scoring.extraction import try_extraction
     from ais_prompt.utils.text import printable
 
-    spec, warnings = checked(source(**options), thorough=True)
+    plan, warnings = checked(source(**options), thorough=True)
     for warning in warnings:
         click.echo(printable(f"Warning: {warning}"))
-    for dataset in spec.datasets:
+    spec = plan.spec
+    for dataset in plan.datasets:
         if found := try_extraction(dataset):
             click.echo(printable(describe(found)))
     conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
-    if faults := gate_faults(conditions, spec):
+    if faults := gate_faults(conditions, plan):
         raise ConfigFaults(faults)
     for gate in conditions:
-        for dataset in spec.datasets:
-            if gate.confidence and any(gate.concerns(model.abbr, dataset.abbr) for model in spec.models):
-                for line in describe_claim(gate, dataset.abbr, len(read_dataset(dataset).test)):
+        for dataset in plan.datasets:
+            abbr = dataset.spec.abbr
+            if gate.confidence and any(gate.concerns(model.abbr, abbr) for model in spec.models):
+                for line in describe_claim(gate, abbr, len(dataset.data.test)):
                     click.echo(printable(line))
     models, datasets = len(spec.models), len(spec.datasets)
     click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} dataset{'s' * (datasets != 1)}.")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from ais_prompt.plan.plan import Plan
     from ais_prompt.store.baseline_file import Baseline
-    from ais_prompt.types import Gate, RunSpec
+    from ais_prompt.types import Gate
     from ais_prompt.workflows.run import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -121,7 +122,7 @@ class GateKeeper:
 
 
 def read_gates(
-    spec: RunSpec,
+    plan: Plan,
     gates: tuple[str, ...],
     baseline: str | None,
     min_drop: float,
@@ -139,8 +140,8 @@ def read_gates(
     from ais_prompt.plan.check_gates import gate_faults
     from ais_prompt.regression.baseline import open_baseline
 
-    conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
-    if faults := gate_faults(conditions, spec):
+    conditions = [*plan.spec.gates, *(parse_gate(text, "--gate") for text in gates)]
+    if faults := gate_faults(conditions, plan):
         raise ConfigFaults(faults)
     if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
         what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"

@@ -15,7 +15,7 @@ from ais_prompt.cli.verb import Verb
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ais_prompt.types import RunSpec
+    from ais_prompt.plan.plan import Plan
 
 
 @click.command(cls=Verb)
@@ -35,13 +35,13 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
 
     if as_json and not check:
         raise click.UsageError("--json goes with --check")
-    spec, _ = checked(source(**options, allow_code_execution="unsafe"))  # nothing is executed here
-    path = prompt_lock_path(spec, lock_file, options["config"])
+    plan, _ = checked(source(**options, allow_code_execution="unsafe"))  # nothing is executed here
+    path = prompt_lock_path(plan.spec, lock_file, options["config"])
     command = lock_command(options, lock_file)
     if not check:
-        _write(spec, path, command)
+        _write(plan, path, command)
         return
-    drift = find_drift(spec, path)
+    drift = find_drift(plan, path)
     show_drift(drift, as_json=as_json)
     if not drift.is_none:
         tell_drift(path, command)
@@ -59,11 +59,11 @@ def tell_drift(path: Path, command: str) -> None:
     click.echo(f"The prompts are not those of {path}. If that is meant, lock them: {command}", err=True)
 
 
-def _write(spec: RunSpec, path: Path, command: str) -> None:
+def _write(plan: Plan, path: Path, command: str) -> None:
     from ais_prompt.prompt_locks.file import write_prompt_lock
     from ais_prompt.prompt_locks.lock import make_prompt_lock
 
-    made = make_prompt_lock(spec)
+    made = make_prompt_lock(plan)
     write_prompt_lock(path, made)
     prompts = sum(len(digests) for task in made.tasks for digests in task.digests.values())
     tasks = len(made.tasks)

@@ -77,11 +77,12 @@ def source(
     num_prompts: int | None = None,
     work_dir: str | None = None,
     allow_code_execution: bool | Literal["unsafe"] = False,
+    cache: str | None = None,
 ) -> Source:
     """What the options say."""
     from ais_prompt.plan.source import Source
 
-    return Source(config, models, datasets, overrides, work_dir, num_prompts, allow_code_execution)
+    return Source(config, models, datasets, overrides, work_dir, num_prompts, allow_code_execution, cache=cache)
 
 
 def as_command(

@@ -18,7 +18,7 @@ from ais_prompt.cli.verb import Verb
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ais_prompt.types import RunSpec
+    from ais_prompt.plan.plan import Plan
     from ais_prompt.workflows.run import RunResult
 
 
@@ -65,9 +65,6 @@ def run(
 
     CONFIG is a Python config, or name shipped ones: --models NAME… --datasets NAME…
     """
-    from msgspec.structs import replace
-
-    from ais_prompt.config.paths import expand
     from ais_prompt.errors import ConfigError
     from ais_prompt.plan.source import checked
     from ais_prompt.workflows import run as pipeline
@@ -75,31 +72,29 @@ def run(
     gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
     if mode == "infer" and (gate_values["baseline"] or (gate_values["gates"] and not stop_early)):
         raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
-    spec, warnings = checked(source(**options))
-    gates = read_gates(spec, **gate_values)
+    plan, warnings = checked(source(**options, cache=cache))
+    gates = read_gates(plan, **gate_values)
     decisive = gates.to_stop_early() if stop_early else ()
-    if (locked or lock_file) and not _is_locked(spec, lock_file, options):
+    if (locked or lock_file) and not _is_locked(plan, lock_file, options):
         ctx.exit(1)
-    if cache:
-        spec = replace(spec, cache=expand(cache))
     if dry_run:
-        _show_plan(spec)
+        _show_plan(plan)
         return
-    folder = pipeline.open_run_folder(spec, mode, reuse)  # type: ignore[arg-type]
+    folder = pipeline.open_run_folder(plan, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
-    result = pipeline.run(spec, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
+    result = pipeline.run(plan, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
     show(result, folder.root)
     holds = mode == "infer" or gates.hold(result, folder.root)
     _show_next(result, folder.root, max_failures, options)
     ctx.exit(exit_code(result, max_failures, debug=options["debug"]) or int(not holds))
 
 
-def _is_locked(spec: RunSpec, lock_file: str | None, options: dict[str, Any]) -> bool:
+def _is_locked(plan: Plan, lock_file: str | None, options: dict[str, Any]) -> bool:
     """Whether the prompts are those of the lock; if not, what changed is told."""
     from ais_prompt.prompt_locks.lock import find_drift, prompt_lock_path
 
-    path = prompt_lock_path(spec, lock_file, options["config"])
-    drift = find_drift(spec, path)
+    path = prompt_lock_path(plan.spec, lock_file, options["config"])
+    drift = find_drift(plan, path)
     if drift.is_none:
         click.echo(f"The prompts are those of {path}", err=True)
     else:
@@ -109,15 +104,12 @@ def _is_locked(spec: RunSpec, lock_file: str | None, options: dict[str, Any]) ->
     return drift.is_none
 
 
-def _show_plan(spec: RunSpec) -> None:
+def _show_plan(plan: Plan) -> None:
     """The tasks of a run, and how much each would ask."""
-    from ais_prompt.plan.build import read_dataset
-    from ais_prompt.plan.partition import partition
-
-    sizes = {dataset.abbr: len(read_dataset(dataset).test) for dataset in spec.datasets}
-    for task in partition(spec):
-        click.echo(f"{task.name}: {sizes[task.dataset.abbr]} questions")
-    click.echo(f"{len(spec.models) * sum(sizes.values())} questions in all; nothing was asked (--dry-run)")
+    sizes = [len(task.data.test) for task in plan.tasks]
+    for task, size in zip(plan.tasks, sizes, strict=True):
+        click.echo(f"{task.name}: {size} questions")
+    click.echo(f"{sum(sizes)} questions in all; nothing was asked (--dry-run)")
 
 
 def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict[str, Any]) -> None:

@@ -15,9 +15,9 @@ from ais_prompt.cli.options import CODE_EXECUTION
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
+    from ais_prompt.plan.plan import Plan
     from ais_prompt.plan.source import Source
     from ais_prompt.store.layout import RunFolder
-    from ais_prompt.types import RunSpec
 
 
 @click.command(cls=Verb)
@@ -71,9 +71,9 @@ def score(
     from ais_prompt.workflows import run as pipeline
 
     source = Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
-    spec, folder = _opened(run, predictions, source, dataset, model)
-    gates = read_gates(spec, **gate_values)
-    result = pipeline.run(spec, folder, "eval", command_line(), with_report=False)
+    plan, folder = _opened(run, predictions, source, dataset, model)
+    gates = read_gates(plan, **gate_values)
+    result = pipeline.run(plan, folder, "eval", command_line(), with_report=False)
     show(result, folder.root)
     click.echo(f"Next:\n  look at every sample        aisprompt view {shlex.quote(str(folder.root))}")
     holds = gates.hold(result, folder.root)
@@ -82,7 +82,7 @@ def score(
 
 def _opened(
     run: str | None, predictions: Path | None, source: Source, dataset: str | None, model: str | None
-) -> tuple[RunSpec, RunFolder]:
+) -> tuple[Plan, RunFolder]:
     """The run folder with the answers, and the config to score them with."""
     from msgspec.structs import replace
 
@@ -95,5 +95,5 @@ def _opened(
         return open_stored(run, source)
     if run is not None or source.config is None:
         raise click.UsageError("--predictions needs --config CONFIG, which says how to score, and no RUN.")
-    source = replace(source, answered_by=model or predictions.stem)
-    return rescore.open_foreign(predictions, source, dataset, command_line())
+    source = replace(source, answered_by=model or predictions.stem, answered=dataset)
+    return rescore.open_foreign(predictions, source, command_line())

@@ -14,7 +14,7 @@ from ais_prompt.cli.options import source, source_options
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from ais_prompt.types import TaskSpec
+    from ais_prompt.plan.plan import Task
 
 
 @click.command("view-prompt", cls=Verb)
@@ -44,15 +44,14 @@ def view_prompt(
     from msgspec.structs import replace
     from rich.console import Console
 
-    from ais_prompt.plan.partition import partition
     from ais_prompt.plan.preview import previews
     from ais_prompt.plan.source import checked
     from ais_prompt.report.prompt_view import print_sample
     from ais_prompt.utils.jsonl import encode
 
     # The warnings of what is shown come with it, and nothing is executed here.
-    spec, _ = checked(replace(source(**options), allow_code_execution="unsafe"))
-    tasks = _matching(partition(spec), pattern)
+    plan, _ = checked(replace(source(**options), allow_code_execution="unsafe"))
+    tasks = _matching(plan.tasks, pattern)
     if not every:
         asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
         tasks = [_chosen(tasks, asking)]
@@ -65,25 +64,25 @@ def view_prompt(
         print_sample(list(of_sample), console)
 
 
-def _matching(tasks: Sequence[TaskSpec], pattern: str | None) -> list[TaskSpec]:
+def _matching(tasks: Sequence[Task], pattern: str | None) -> list[Task]:
     """The tasks of datasets that match."""
     from ais_prompt.errors import ConfigError
     from ais_prompt.utils.text import listed
 
-    found = [task for task in tasks if pattern is None or fnmatchcase(task.dataset.abbr, f"*{pattern}*")]
+    found = [task for task in tasks if pattern is None or fnmatchcase(task.spec.dataset.abbr, f"*{pattern}*")]
     if not found:
-        known = listed(dict.fromkeys(task.dataset.abbr for task in tasks))
+        known = listed(dict.fromkeys(task.spec.dataset.abbr for task in tasks))
         raise ConfigError(f"no dataset matches {pattern!r}", where="-p", fix=f"the config has: {known}")
     return found
 
 
-def _chosen(tasks: Sequence[TaskSpec], asking: bool) -> TaskSpec:
+def _chosen(tasks: Sequence[Task], asking: bool) -> Task:
     """The first task, or the one that the user chooses."""
     if not asking:
         return tasks[0]
-    model = _ask("model", list(dict.fromkeys(task.model.abbr for task in tasks)))
-    dataset = _ask("dataset", list(dict.fromkeys(task.dataset.abbr for task in tasks)))
-    return next(task for task in tasks if (task.model.abbr, task.dataset.abbr) == (model, dataset))
+    model = _ask("model", list(dict.fromkeys(task.spec.model.abbr for task in tasks)))
+    dataset = _ask("dataset", list(dict.fromkeys(task.spec.dataset.abbr for task in tasks)))
+    return next(task for task in tasks if (task.spec.model.abbr, task.spec.dataset.abbr) == (model, dataset))
 
 
 def _ask(what: str, abbrs: Sequence[str]) -> str:

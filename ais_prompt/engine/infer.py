@@ -29,15 +29,14 @@ from ais_prompt.models.identity import cache_identity, former_identities, full_i
 from ais_prompt.plan.cluster import check_cluster, cluster_of
 from ais_prompt.plan.duplicates import numbered
 from ais_prompt.plan.gaps import NO_VALUE, shown_gap
-from ais_prompt.plan.inference import Inference, prepare
 from ais_prompt.plan.media import check_media, taken_kinds
-from ais_prompt.readers.base import Dataset
+from ais_prompt.plan.plan import Task
 from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
-from ais_prompt.types import Activity, Completion, Failure, Prediction, Request, Sample, TaskFacts, TaskSpec
+from ais_prompt.types import Activity, Completion, Failure, Prediction, Request, Sample, TaskFacts
 from ais_prompt.utils.occurrences import Occurrences
 
 logger = logging.getLogger(__name__)
@@ -49,19 +48,17 @@ ORDER_SEED: Final = 0
 
 
 def infer(
-    task: TaskSpec,
-    model: Model,
+    task: Task,
     folder: RunFolder,
     open_progress: OpenProgress,
     cache_folder: Path | None = None,
-    data: Dataset | None = None,
     watch_of: Callable[[int], Watch] | None = None,
     addresses: Sequence[str] = (),
 ) -> TaskFacts:
     """Ask about every sample, from the journal and the cache as far as they reach, and write the predictions.
 
     Args:
-        task, model, data: as for `prepare`.
+        task: which model is asked what.
         folder: where answers and predictions are written.
         open_progress: shows how far it is.
         cache_folder: answers of other runs; None to go without them.
@@ -72,28 +69,28 @@ def infer(
     Raises:
         AisPromptError: the task cannot go on; what was answered is in the journal.
     """
-    work = prepare(task, model, data)
-    check_cluster(task.dataset.eval, work.data.test)
-    check_media(work.context.builder, work.data.test, work.shown_rows(), taken_kinds(model, work.context.builder))
-    total = len(work.data.test)
+    model = task.model
+    check_cluster(task.spec.dataset.eval, task.data.test)
+    check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
+    total = len(task.data.test)
     activity = partial(_activity, model) if isinstance(model, AsyncModel) else Activity
-    model_abbr, dataset_abbr = task.model.abbr, task.dataset.abbr
+    model_abbr, dataset_abbr = task.spec.model.abbr, task.spec.dataset.abbr
     with (
         Journal.open(folder.journal(model_abbr, dataset_abbr)) as journal,
         open_cache(cache_folder, cache_identity(model), dataset_abbr) as cache,
         sorted_predictions(folder.predictions(model_abbr, dataset_abbr)) as predictions,
     ):
         has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
-        former_keys = _former_keys(work, model, addresses) if has_former_keys else None
+        former_keys = _former_keys(task, model, addresses) if has_former_keys else None
         memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys)
-        known, used = _known(work, memory) if memory.has_answers else (0, 0)
+        known, used = _known(task, memory) if memory.has_answers else (0, 0)
         with open_progress(task.name, total, known, activity) as progress:
             if memory.has_answers:
                 progress.note(_reuse_note(task, known, total, len(journal) - used, memory.from_cache))
             watch = watch_of(total) if watch_of else NeverEnough()
-            session = _Session(work, memory, progress, predictions, watch)
-            samples = _in_random_order(work.data.test) if watch_of else work.data.test
-            dialogues = _until(watch, _dialogues(work, memory, samples, task.dataset.eval.cluster))
+            session = _Session(task, memory, progress, predictions, watch)
+            samples = _in_random_order(task.data.test) if watch_of else task.data.test
+            dialogues = _until(watch, _dialogues(task, memory, samples, task.spec.dataset.eval.cluster))
             drive(model, dialogues, session.record, session.finished, has_answered=known > 0)
             if watch.decided:
                 progress.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
@@ -102,7 +99,7 @@ def infer(
             _tell_raised(task, session)
             if session.shortened:
                 progress.note(_shortened_note(task, session.shortened, total, model))
-    data = work.data
+    data = task.data
     return TaskFacts(
         full_identity(model),
         data.digest,
@@ -124,8 +121,8 @@ def _activity(model: AsyncModel) -> Activity:
         return Activity()
 
 
-def _former_keys(work: Inference, model: Model, addresses: Sequence[str]) -> FormerKeys:
-    return FormerKeys(former_identities(model, addresses), {sample.id: sample.row_id for sample in work.data.test})
+def _former_keys(task: Task, model: Model, addresses: Sequence[str]) -> FormerKeys:
+    return FormerKeys(former_identities(model, addresses), {sample.id: sample.row_id for sample in task.data.test})
 
 
 def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
@@ -134,12 +131,12 @@ def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
 
 
 def _dialogues(
-    work: Inference, memory: Memory, samples: Iterable[Sample], cluster: str | None = None
+    task: Task, memory: Memory, samples: Iterable[Sample], cluster: str | None = None
 ) -> Iterator[RunningConversation]:
-    openings = Occurrences(len(work.data.test))
+    openings = Occurrences(len(task.data.test))
     for sample in samples:
         try:
-            yield RunningConversation(_conversation(work, sample, openings, cluster), memory.recall)
+            yield RunningConversation(_conversation(task, sample, openings, cluster), memory.recall)
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
@@ -153,32 +150,32 @@ def _until(watch: Watch, dialogues: Iterator[RunningConversation]) -> Iterator[R
             return
 
 
-def _conversation(work: Inference, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
+def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
     shots: Sequence[Sample] = ()
     try:
-        shots = work.shots(sample)
-        if gap := shown_gap(work.inferencer, sample, shots, work.context):
-            prediction = _without_answer(work, sample, gap)
+        shots = task.shots(sample)
+        if gap := shown_gap(task.inferencer, sample, shots, task.context):
+            prediction = _without_answer(task, sample, gap)
         else:
-            prediction = yield from numbered(work.inferencer.converse(sample, shots, work.context), openings)
+            prediction = yield from numbered(task.inferencer.converse(sample, shots, task.context), openings)
     except Exception as error:
         if ends_task(error):
             raise
-        prediction = _without_answer(work, sample, failure_of(error, type(work.inferencer).__name__))
+        prediction = _without_answer(task, sample, failure_of(error, type(task.inferencer).__name__))
     return replace(prediction, shots_used=len(shots), row_id=sample.row_id, cluster=cluster_of(sample, cluster))
 
 
-def _without_answer(work: Inference, sample: Sample, failure: Failure) -> Prediction:
+def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
     """The prediction for a sample about which nothing could be asked, as many answers as the others have."""
-    n = work.inferencer.n if isinstance(work.inferencer, RepeatingInferencer) else 1
+    n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
     answers = (Completion(failure=failure),) * n
     return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
 
 
-def _known(work: Inference, memory: Memory) -> tuple[int, int]:
+def _known(task: Task, memory: Memory) -> tuple[int, int]:
     """How many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
-    for dialogue in _dialogues(work, memory, work.data.test):
+    for dialogue in _dialogues(task, memory, task.data.test):
         if dialogue.prediction is not None and _is_known(dialogue):
             known += 1
             used += len(dialogue.prediction.completions)
@@ -190,7 +187,7 @@ def _is_known(dialogue: RunningConversation) -> bool:
     return dialogue.recalled and dialogue.prediction is not None and not dialogue.prediction.failed
 
 
-def _reuse_note(task: TaskSpec, known: int, total: int, unused: int, from_cache: int) -> str:
+def _reuse_note(task: Task, known: int, total: int, unused: int, from_cache: int) -> str:
     note = f"[{task.name}] {known} of {total} samples are answered already, {total - known} will be asked"
     if from_cache:
         note += f"; {from_cache} answers come from the cache"
@@ -199,7 +196,7 @@ def _reuse_note(task: TaskSpec, known: int, total: int, unused: int, from_cache:
     return note
 
 
-def _tell_raised(task: TaskSpec, session: _Session) -> None:
+def _tell_raised(task: Task, session: _Session) -> None:
     """Warn of samples that failed because a part raised.
 
     Raises:
@@ -214,14 +211,14 @@ def _tell_raised(task: TaskSpec, session: _Session) -> None:
     logger.warning("[%s] %s\n  %s", task.name, what, "\n  ".join(error.lines()))
 
 
-def _shortened_note(task: TaskSpec, shortened: int, total: int, model: Model) -> str:
+def _shortened_note(task: Task, shortened: int, total: int, model: Model) -> str:
     return (
         f"[{task.name}] {shortened} of {total} prompts show fewer examples than retrieved, to keep to "
         f"max_seq_len={model.max_seq_len}; shots_used in the predictions says how many"
     )
 
 
-def _redacted_note(task: TaskSpec, redacted: int) -> str:
+def _redacted_note(task: Task, redacted: int) -> str:
     return (
         f"[{task.name}] the answers to {redacted} samples repeat a secret; it is stored and scored as ***, and "
         "`redacted` in the predictions says where"
@@ -240,7 +237,7 @@ class _Session:
     """
 
     def __init__(
-        self, work: Inference, memory: Memory, progress: Progress, predictions: PredictionSorter, watch: Watch
+        self, task: Task, memory: Memory, progress: Progress, predictions: PredictionSorter, watch: Watch
     ) -> None:
         self.samples = 0
         self.failed = 0
@@ -250,7 +247,7 @@ class _Session:
         self.first_raised: Failure | None = None
         self.meter = SpeedMeter()
         self._gaps = 0
-        self._work = work
+        self._work = task
         self._memory = memory
         self._progress = progress
         self._predictions = predictions

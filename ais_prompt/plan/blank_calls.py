@@ -14,8 +14,8 @@ from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.models.base import Model
-from ais_prompt.plan.build import build_postprocessor
-from ais_prompt.types import EvalSpec, Sample, SampleScore
+from ais_prompt.plan.plan import PlannedDataset
+from ais_prompt.types import Sample, SampleScore
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import defined_at, users_line
@@ -48,15 +48,14 @@ def call_inferencer(inferencer: Inferencer, sample: Sample, shots: Sequence[Samp
     _only_wrong_types(lambda: RunningConversation(inferencer.converse(sample, shots, context), lambda _: None))
 
 
-def call_postprocessors(spec: EvalSpec) -> None:
+def call_postprocessors(dataset: PlannedDataset) -> None:
     """Call both postprocessors on an empty text.
 
     Raises:
         PartError: one cannot be called with a text.
     """
-    for part in (spec.pred_postprocessor, spec.dataset_postprocessor):
-        if part is not None:
-            _only_wrong_types(partial(build_postprocessor(part), BLANK))
+    for function in (dataset.answer_of, dataset.gold_of):
+        _only_wrong_types(partial(function, BLANK))
 
 
 def call_evaluator(evaluator: Evaluator) -> None:

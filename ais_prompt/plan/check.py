@@ -16,16 +16,9 @@ from msgspec.structs import replace
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, without_index
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, RepeatingInferencer
-from ais_prompt.models.base import AsyncModel, MediaModel, Model
+from ais_prompt.models.base import AsyncModel, MediaModel
 from ais_prompt.plan.blank_calls import call_inferencer, call_model
-from ais_prompt.plan.build import (
-    build_chat_format,
-    build_inferencer,
-    build_model,
-    build_prompts,
-    build_retriever,
-    read_dataset,
-)
+from ais_prompt.plan.build import build_chat_format
 from ais_prompt.plan.check_gates import gate_faults
 from ais_prompt.plan.check_scoring import check_eval, check_k
 from ais_prompt.plan.cluster import check_cluster
@@ -39,6 +32,7 @@ from ais_prompt.plan.leaks.proof import (
 )
 from ais_prompt.plan.leaks.search import search_leaks
 from ais_prompt.plan.media import check_media, taken_kinds
+from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel
 from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.shots import check_shots_are_shown
 from ais_prompt.plan.warning import PromptWarning
@@ -55,7 +49,7 @@ from ais_prompt.registry import (
     is_shipped,
 )
 from ais_prompt.retrievers import Retriever, ShotIds
-from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.types import Sample, TaskSpec
 from ais_prompt.utils.places import defined_at
 
 
@@ -71,23 +65,23 @@ class Findings(Struct, frozen=True):
     warnings: list[PromptWarning]
 
 
-def check_run(spec: RunSpec, place: Callable[[str], str], *, thorough: bool = False) -> Findings:
-    """Look for every fault of a config. No weights are loaded, nothing is downloaded, nobody is asked.
+def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = False) -> Findings:
+    """Look for every fault of a config. No weights are loaded, nothing is downloaded, no model is asked.
 
     Args:
-        spec: the config.
+        plan: the plan of the config.
         place: from a config path to the words that tell the user where that is.
         thorough: look at all questions, and not only at the first, for prompts that tell their answer.
     """
     faults = FaultList(place)
-    models = [side for model in spec.models if (side := _check_model(model, faults))]
-    questions = [question for dataset in spec.datasets if (question := _check_dataset(dataset, faults))]
+    models = [side for model in plan.models if (side := _check_model(model, faults))]
+    questions = [question for dataset in plan.datasets if (question := _check_dataset(dataset, faults))]
     found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
     found += [warning for question in questions for warning in _ignored_examples(question)]
     if not faults:
         found += [warning for question in questions for warning in _check_judge(question, faults)]
     if not faults:
-        for fault in gate_faults(spec.gates, spec):
+        for fault in gate_faults(plan.spec.gates, plan):
             faults.note(fault, fault.where)
     if thorough:
         found += [warning for question in questions for warning in _look_for_leaks(question, faults)]
@@ -104,27 +98,23 @@ def _once(warnings: Iterable[PromptWarning]) -> Iterator[PromptWarning]:
 
 
 class _ModelSide(Struct, frozen=True):
-    spec: ModelSpec
-    model: Model
+    planned: PlannedModel
     chat: ChatFormat
 
 
 class _Question(Struct, frozen=True):
-    """The first question of a dataset, and what its prompt is made of."""
+    """The first question of a dataset, and its in-context examples."""
 
-    spec: DatasetSpec
-    data: Dataset
-    retriever: Retriever
-    inferencer: Inferencer
-    builder: PromptBuilder
+    planned: PlannedDataset
     sample: Sample
     shots: list[Sample]
 
 
-def _check_model(spec: ModelSpec, faults: FaultList) -> _ModelSide | None:
+def _check_model(planned: PlannedModel, faults: FaultList) -> _ModelSide | None:
+    spec = planned.spec
     if not faults.check_part(MODELS, spec.part):
         return None
-    model = faults.attempt(lambda: build_model(spec), spec.where)
+    model = faults.attempt(lambda: planned.model, spec.where)
     if model is None:
         return None
     if not is_shipped(type(model)) and not faults.passes(lambda: call_model(model), spec.where):
@@ -133,7 +123,7 @@ def _check_model(spec: ModelSpec, faults: FaultList) -> _ModelSide | None:
     known = not isinstance(model, AsyncModel) or getattr(model, "tokenizer_path", None)
     tokenizer = _PlainTokenizer if known else lambda: None
     chat = faults.attempt(lambda: build_chat_format(spec, model.prompt_style, tokenizer, media_kinds), spec.where)
-    return _ModelSide(spec, model, chat) if chat else None
+    return _ModelSide(planned, chat) if chat else None
 
 
 class _PlainTokenizer:
@@ -153,7 +143,8 @@ class _PlainTokenizer:
         return "".join(f"[{message['role']}] {message['content']}\n" for message in messages)
 
 
-def _check_dataset(spec: DatasetSpec, faults: FaultList) -> _Question | None:
+def _check_dataset(planned: PlannedDataset, faults: FaultList) -> _Question | None:
+    spec = planned.spec
     readable = faults.check_part(READERS, spec.source)
     askable = all(
         [
@@ -163,20 +154,21 @@ def _check_dataset(spec: DatasetSpec, faults: FaultList) -> _Question | None:
             faults.check_part(INFERENCERS, spec.infer.inferencer),
         ]
     )
-    check_eval(spec.eval, faults)
-    data = faults.attempt(lambda: read_dataset(spec), spec.reader.where) if readable else None
-    return _check_prompts(spec, data, faults) if askable else None
+    check_eval(planned, faults)
+    data = faults.attempt(lambda: planned.data, spec.reader.where) if readable else None
+    return _check_prompts(planned, data, faults) if askable else None
 
 
-def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -> _Question | None:
+def _check_prompts(planned: PlannedDataset, data: Dataset | None, faults: FaultList) -> _Question | None:
     """Whether templates, retriever and data go together, tried on the first question; media of all."""
-    retriever = faults.attempt(lambda: build_retriever(spec), spec.infer.retriever.where)
-    inferencer = faults.attempt(lambda: build_inferencer(spec), spec.infer.inferencer.where)
+    spec = planned.spec
+    retriever = faults.attempt(lambda: planned.retriever, spec.infer.retriever.where)
+    inferencer = faults.attempt(lambda: planned.inferencer, spec.infer.inferencer.where)
     if retriever is None or inferencer is None:
         return None
     asked = inferencer.n if isinstance(inferencer, RepeatingInferencer) else 1
     faults.attempt(lambda: check_k(spec.eval, asked), spec.eval.where)
-    prompts = faults.attempt(lambda: build_prompts(spec, retriever, inferencer), spec.infer.where)
+    prompts = faults.attempt(lambda: planned.prompts, spec.infer.where)
     if data is None:
         return None
     question = faults.attempt(lambda: _first_question(data), spec.reader.where)
@@ -196,7 +188,7 @@ def _check_prompts(spec: DatasetSpec, data: Dataset | None, faults: FaultList) -
         faults.attempt(overlap, spec.infer.retriever.where)
     if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
         faults.attempt(lambda: check_media(prompts, data.test, shots), spec.infer.where)
-    return _Question(spec, data, retriever, inferencer, prompts, question, shots) if len(faults) == before else None
+    return _Question(planned, question, shots) if len(faults) == before else None
 
 
 def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> list[Sample]:
@@ -217,31 +209,32 @@ def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample
 
 def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> list[PromptWarning]:
     """The warnings of the prompts of a question; a fault more if the model cannot be given them."""
-    task = TaskSpec(side.spec, question.spec)
-    context = InferenceContext(question.builder, side.chat, side.model, question.data.test)
+    model, dataset = side.planned, question.planned
+    task = TaskSpec(model.spec, dataset.spec)
+    context = InferenceContext(dataset.prompts, side.chat, model.model, dataset.data.test)
     try:
-        found = probe_prompts(task, question.inferencer, context, question.sample, question.shots)
-        seen = [probe.seen for probe in found]
-        check_shots_are_shown(question.inferencer, question.sample, question.shots, context, seen)
-        if kinds := taken_kinds(side.model, question.builder, offline=True):
-            check_media(question.builder, question.data.test, question.shots, kinds)
-        if not is_shipped(type(question.inferencer)):
-            call_inferencer(question.inferencer, question.sample, question.shots, context)
+        found = probe_prompts(task, dataset.inferencer, context, question.sample, question.shots)
+        seen = [trial.seen for trial in found]
+        check_shots_are_shown(dataset.inferencer, question.sample, question.shots, context, seen)
+        if kinds := taken_kinds(model.model, dataset.prompts, offline=True):
+            check_media(dataset.prompts, dataset.data.test, question.shots, kinds)
+        if not is_shipped(type(dataset.inferencer)):
+            call_inferencer(dataset.inferencer, question.sample, question.shots, context)
     except ConfigError as error:
-        faults.note(error, f"{side.spec.where}.meta_template", error.where)
+        faults.note(error, f"{model.spec.where}.meta_template", error.where)
         return []
     except AisPromptError as error:
-        faults.note(error, question.spec.infer.where, error.where or f"for the model {side.spec.abbr}")
+        faults.note(error, dataset.spec.infer.where, error.where or f"for the model {model.spec.abbr}")
         return []
     return [*(warning for probe in found for warning in prompt_warnings(probe)), *label_warnings(found)]
 
 
 def _ignored_examples(question: _Question) -> list[PromptWarning]:
     """A warning where an ``ice_template`` is written, but the template of the dialogues has no place for examples."""
-    infer = question.spec.infer
-    if infer.ice_template is None or not isinstance(question.inferencer, DialogueInferencer):
+    infer = question.planned.spec.infer
+    if infer.ice_template is None or not isinstance(question.planned.inferencer, DialogueInferencer):
         return []
-    if question.builder.prompt_template.ice_token is not None:
+    if question.planned.prompts.prompt_template.ice_token is not None:
         return []
     what = f"{infer.inferencer.type} shows no in-context examples: ice_template is ignored"
     return [
@@ -251,18 +244,18 @@ def _ignored_examples(question: _Question) -> list[PromptWarning]:
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:
     """Look for prompts of a dataset that tell their answer: a fault if a template does, warnings of the data."""
-    infer, data = question.spec.infer, question.data
+    dataset = question.planned
+    infer, data = dataset.spec.infer, dataset.data
     template = infer.prompt_template or infer.ice_template
-    reader = question.spec.reader
+    reader = dataset.spec.reader
     golds = [column for column in reader.gold_columns if column not in reader.input_columns]
     faults.attempt(
-        lambda: check_gold_is_hidden(question.inferencer, question.builder, data.test, question.shots, golds),
+        lambda: check_gold_is_hidden(dataset.inferencer, dataset.prompts, data.test, question.shots, golds),
         template.where if template else infer.where,
     )
-    parts = question.retriever, question.inferencer, question.builder
-    found = search_leaks(question.spec, data, *parts, question.shots)
+    found = search_leaks(dataset, question.shots)
     if infer.allow_overlap:  # else refused before
-        shown = find_shown_questions(question.retriever, reader.input_columns, data.train, data.test)
+        shown = find_shown_questions(dataset.retriever, reader.input_columns, data.train, data.test)
         warning = shown_questions_warning(shown, len(data.test), infer.retriever.where)
         found += [] if warning is None else [warning]
     return found
@@ -270,13 +263,14 @@ def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarnin
 
 def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
     """Whether the judge of a dataset can be asked about the first question, and the warnings of that prompt."""
-    judge = question.spec.eval.judge
-    if judge is None:
+    dataset = question.planned
+    judge = dataset.spec.eval.judge
+    if judge is None or dataset.judge is None:
         return []
     fields = judge_fields(question.sample.fields, "an answer", question.sample.gold)
     data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
-    side = _check_model(judge.model, faults)
-    asked = _check_prompts(judge_dataset(judge, question.spec), data, faults)
+    side = _check_model(dataset.judge, faults)
+    asked = _check_prompts(PlannedDataset(judge_dataset(judge, dataset.spec), data=data), data, faults)
     return _try_prompts(side, asked, faults) if side and asked else []
 
 

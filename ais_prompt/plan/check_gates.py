@@ -10,28 +10,29 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers import DialogueInferencer
-from ais_prompt.plan.build import build_evaluator, build_inferencer
+from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
-from ais_prompt.types import AVERAGES, DatasetSpec, Gate, RunSpec
+from ais_prompt.types import AVERAGES, Gate, RunSpec
 from ais_prompt.types.gate import COUNTS
 
 _OF_REPEATS: Final = re.compile(r"cons@\d+")
 
 
-def gate_faults(gates: Sequence[Gate], spec: RunSpec) -> list[ConfigError]:
+def gate_faults(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
     """Return what is wrong with the gates of a run: no dataset or metric is meant, or no result can keep to them.
 
     Args:
         gates: those of the config and of the command line.
-        spec: the config.
+        plan: the plan of the config.
     """
     return [
-        *(fault for gate in gates for fault in _faults_alone(gate, spec)),
-        *(fault for one, other in combinations(gates, 2) for fault in _contradiction(one, other, spec)),
+        *(fault for gate in gates for fault in _faults_alone(gate, plan)),
+        *(fault for one, other in combinations(gates, 2) for fault in _contradiction(one, other, plan.spec)),
     ]
 
 
-def _faults_alone(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
+def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
+    spec = plan.spec
     names = _subjects(spec)
     if not any(gate.concerns(model, name) for model, name in names):
         known = ", ".join(dict.fromkeys(name for _, name in names))
@@ -44,7 +45,7 @@ def _faults_alone(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
     if gate.counts_answers:
         yield from _faults_of_count(gate)
     else:
-        yield from _faults_of_metric(gate, spec)
+        yield from _faults_of_metric(gate, plan)
 
 
 def _faults_of_claim(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
@@ -71,8 +72,9 @@ def _faults_of_count(gate: Gate) -> Iterator[ConfigError]:
         yield _fault(gate, "no number of answers can keep to it", f"write '{gate.name} <= 0' to allow none")
 
 
-def _faults_of_metric(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
-    meant = [dataset for dataset in spec.datasets if any(gate.concerns(m.abbr, dataset.abbr) for m in spec.models)]
+def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
+    spec = plan.spec
+    meant = [one for one in plan.datasets if any(gate.concerns(model.abbr, one.spec.abbr) for model in spec.models)]
     known = [_Metrics.of(dataset) for dataset in meant]
     if any(gate.concerns(model.abbr, group.name) for model in spec.models for group in spec.summary.groups):
         known.append(_Metrics(AVERAGES))
@@ -135,17 +137,17 @@ class _Metrics:
         return not self._are_all or name in self.names or (bool(self.names) and bool(_OF_REPEATS.fullmatch(name)))
 
     @classmethod
-    def of(cls, dataset: DatasetSpec) -> _Metrics:
+    def of(cls, dataset: PlannedDataset) -> _Metrics:
         """What is known of the metrics of a dataset. An evaluator of the user's own may give more than it names."""
-        part = dataset.eval.evaluator
-        evaluator = build_evaluator(dataset.eval)
+        part = dataset.spec.eval.evaluator
+        evaluator = dataset.evaluator
         if part is None or evaluator is None:
             return cls(())
         metrics = tuple(evaluator.metrics)
-        inferencer = build_inferencer(dataset)
+        inferencer = dataset.inferencer
         if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
             metrics += tuple(f"dialogue_{metric}" for metric in metrics)
-        metrics += tuple(f"pass@{k}" for k in dataset.eval.k)
+        metrics += tuple(f"pass@{k}" for k in dataset.spec.eval.k)
         shipped = is_shipped(EVALUATORS.get(part.type))
         fractions = shipped and all(score.fraction for score in evaluator.aggregate(()))
         return cls(metrics, are_fractions=fractions, are_all=shipped)

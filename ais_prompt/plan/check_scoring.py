@@ -6,32 +6,33 @@ from collections.abc import Callable
 
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.plan.blank_calls import call_evaluator, call_postprocessors
-from ais_prompt.plan.build import build_evaluator
 from ais_prompt.plan.faults import FaultList
+from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, POSTPROCESSORS, TEMPLATES, is_shipped
-from ais_prompt.types import EvalSpec, RunSpec
+from ais_prompt.types import EvalSpec
 
 
-def check_scoring(spec: RunSpec, place: Callable[[str], str]) -> list[AisPromptError]:
+def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptError]:
     """Look for every fault that would stop the scoring of answers that are there already.
 
     Args:
-        spec: the config.
+        plan: the plan of the config.
         place: from a config path to the words that tell the user where that is.
     """
     faults = FaultList(place)
-    for dataset in spec.datasets:
+    for dataset in plan.datasets:
         # Whether a prediction holds the turns of a dialogue is known to the inferencer.
-        faults.check_part(INFERENCERS, dataset.infer.inferencer)
-        check_eval(dataset.eval, faults)
+        faults.check_part(INFERENCERS, dataset.spec.infer.inferencer)
+        check_eval(dataset, faults)
     return faults
 
 
-def check_eval(spec: EvalSpec, faults: FaultList) -> None:
+def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
     """Note every fault of an ``eval_cfg``."""
+    spec = dataset.spec.eval
     nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS}
     if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
-        evaluator = faults.attempt(lambda: build_evaluator(spec), spec.evaluator.where)
+        evaluator = faults.attempt(lambda: dataset.evaluator, spec.evaluator.where)
         # What ours return is tested; some of them run programs, or load a lot, to score even one answer.
         if evaluator is not None and not is_shipped(type(evaluator)):
             faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
@@ -43,7 +44,7 @@ def check_eval(spec: EvalSpec, faults: FaultList) -> None:
         for part in (spec.pred_postprocessor, spec.dataset_postprocessor)
     ]
     if all(found):
-        faults.passes(lambda: call_postprocessors(spec), spec.where)
+        faults.passes(lambda: call_postprocessors(dataset), spec.where)
 
 
 def check_k(spec: EvalSpec, n: int) -> None:

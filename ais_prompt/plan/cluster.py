@@ -8,8 +8,8 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from ais_prompt.errors import DataError
-from ais_prompt.plan.build import read_dataset
-from ais_prompt.types import DatasetSpec, EvalSpec, Prediction, Sample
+from ais_prompt.plan.plan import PlannedDataset
+from ais_prompt.types import EvalSpec, Prediction, Sample
 from ais_prompt.utils.digest import canonical
 
 
@@ -38,9 +38,9 @@ def cluster_of(sample: Sample, column: str | None) -> tuple[str, str] | None:
 class Clusters:
     """Names the cluster of each prediction, as it was stored or, for a column named later, from the data."""
 
-    def __init__(self, dataset: DatasetSpec) -> None:
+    def __init__(self, dataset: PlannedDataset) -> None:
         self._dataset = dataset
-        self._column = dataset.eval.cluster
+        self._column = dataset.spec.eval.cluster
 
     def named(self, predictions: Iterable[Prediction]) -> Iterator[Prediction]:
         """Yield the predictions with the cluster that scoring goes by.
@@ -58,8 +58,8 @@ class Clusters:
 
     @cached_property
     def _samples(self) -> dict[str, Sample]:
-        samples = read_dataset(self._dataset).test
-        check_cluster(self._dataset.eval, samples)
+        samples = self._dataset.data.test
+        check_cluster(self._dataset.spec.eval, samples)
         # Predictions of the first version are named after their whole rows.
         return {name: sample for sample in samples for name in (sample.row_id, sample.id)}
 
@@ -67,7 +67,7 @@ class Clusters:
         if (sample := self._samples.get(prediction.sample_id)) is None:
             raise DataError(
                 f"the data no longer hold sample {prediction.sample_id}, so its cluster is not known",
-                where=f"{self._dataset.eval.where}.cluster",
+                where=f"{self._dataset.spec.eval.where}.cluster",
                 fix="score with the data of the run, or without cluster",
             )
         return sample

@@ -12,16 +12,15 @@ from ais_prompt.errors import ModelError
 from ais_prompt.inferencers import Preview
 from ais_prompt.inferencers.base import GoldUse
 from ais_prompt.models.base import Model
-from ais_prompt.plan.build import build_model
-from ais_prompt.plan.inference import Inference, prepare
 from ais_prompt.plan.origins import Origins, find_origins
+from ais_prompt.plan.plan import Task
 from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.tokens import Token, find_tokens
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.plan.warnings import label_warnings, prompt_warnings, shows_gold
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
-from ais_prompt.types import Prompt, Sample, TaskSpec, prompt_to_json
+from ais_prompt.types import Prompt, Sample, prompt_to_json
 
 GoldSent: TypeAlias = GoldUse | Literal["all"]
 """What of the gold a prompt shows: as the inferencer means it, or ``all``, because a template has its column."""
@@ -83,42 +82,40 @@ class PromptView(Struct, frozen=True):
         }
 
 
-def preview(
-    task: TaskSpec, model: Model, count: int, *, origins: bool = False, tokens: bool = False
-) -> Iterator[PromptView]:
+def preview(task: Task, count: int, *, origins: bool = False, tokens: bool = False) -> Iterator[PromptView]:
     """The prompts of the first ``count`` samples, with the origin of each piece and with all tokens if asked for.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
-    work = prepare(task, model)
-    for sample in work.data.test[:count]:
-        shots = work.shots(sample)
-        found = probe_prompts(task, work.inferencer, work.context, sample, shots)
+    model = task.model
+    for sample in task.data.test[:count]:
+        shots = task.shots(sample)
+        found = probe_prompts(task.spec, task.inferencer, task.context, sample, shots)
         seen = [probe.seen for probe in found]
-        places = _places(work, sample, shots, seen) if origins else [None] * len(seen)
+        places = _places(task, sample, shots, seen) if origins else [None] * len(seen)
         for probe, place in zip(found, places, strict=True):
             yield PromptView(
-                model=task.model.abbr,
-                dataset=task.dataset.abbr,
+                model=task.spec.model.abbr,
+                dataset=task.spec.dataset.abbr,
                 sample_id=sample.id,
                 index=sample.index,
                 title=probe.seen.title,
                 filled=probe.seen.filled,
                 prompt=probe.seen.prompt,
-                shots=work.shot_ids[sample.index][: len(shots)],
+                shots=task.dataset.shot_ids[sample.index][: len(shots)],
                 gold=sample.gold,
                 tokens=_tokens(model, probe.seen.prompt),
                 warnings=(*prompt_warnings(probe), *label_warnings(found)),
                 origins=place,
                 all_tokens=find_tokens(model, probe.seen.prompt) if tokens else None,
-                left_out=work.shots_retrieved(sample.index) - len(shots),
+                left_out=task.shots_retrieved(sample.index) - len(shots),
                 gold_sent="all" if shows_gold(probe) else probe.seen.gold,
             )
 
 
-def _places(work: Inference, sample: Sample, shots: Sequence[Sample], seen: Sequence[Preview]) -> Sequence[Origins]:
-    return [origins or () for origins in find_origins(work.inferencer, sample, shots, work.context, seen)]
+def _places(task: Task, sample: Sample, shots: Sequence[Sample], seen: Sequence[Preview]) -> Sequence[Origins]:
+    return [origins or () for origins in find_origins(task.inferencer, sample, shots, task.context, seen)]
 
 
 def _tokens(model: Model, prompt: Prompt) -> int | None:
@@ -128,13 +125,11 @@ def _tokens(model: Model, prompt: Prompt) -> int | None:
         return None
 
 
-def previews(
-    tasks: Sequence[TaskSpec], count: int, *, origins: bool = False, tokens: bool = False
-) -> Iterator[PromptView]:
+def previews(tasks: Sequence[Task], count: int, *, origins: bool = False, tokens: bool = False) -> Iterator[PromptView]:
     """The first prompts of each task as they would be sent; no weights are loaded and nobody is asked.
 
     Args:
-        tasks: from `partition` of a checked config.
+        tasks: of a plan that was checked.
         count: most samples of each task.
         origins, tokens: as in `preview`.
 
@@ -142,4 +137,4 @@ def previews(
         AisPromptError: a prompt cannot be built.
     """
     for task in tasks:
-        yield from preview(task, build_model(task.model), count, origins=origins, tokens=tokens)
+        yield from preview(task, count, origins=origins, tokens=tokens)

@@ -8,13 +8,18 @@ if the inferencer measures the whole text (``keeps_all_shots``).
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections.abc import Sequence
 
-from ais_prompt.errors import AisPromptError, PromptError
+from ais_prompt.errors import AisPromptError, PartError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
+from ais_prompt.inferencers.drive import RETRY_HINT
 from ais_prompt.models.base import Model
 from ais_prompt.models.tokens.count import estimate_tokens
+from ais_prompt.readers.base import Dataset
+from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Prompt, Sample
+from ais_prompt.utils.places import defined_at
 
 
 def fitting_shots(
@@ -76,3 +81,19 @@ def _tokens(model: Model, prompt: Prompt) -> int:
     """Counted with the model's tokenizer; without one estimated, as OpenCompass does for models behind an API."""
     counted = model.count_tokens(prompt)
     return estimate_tokens(prompt) if counted is None else counted
+
+
+def check_shots(shot_ids: Sequence[ShotIds], data: Dataset, name: str, retriever: Retriever) -> None:
+    """See that a retriever gives rows of the train split, for each question.
+
+    Raises:
+        PartError: it does not.
+    """
+    found = f"{len(shot_ids)} lists of examples for {len(data.test)} questions"
+    wrong = len(shot_ids) != len(data.test)
+    for row in () if wrong else itertools.chain.from_iterable(shot_ids):
+        if not 0 <= row < len(data.train):
+            found, wrong = f"row {row} of {len(data.train)} train rows", True
+            break
+    if wrong:
+        raise PartError(f"{name}.retrieve gives {found}", where=defined_at(retriever), fix=RETRY_HINT)

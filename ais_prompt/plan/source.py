@@ -14,12 +14,14 @@ from ais_prompt.config.locate import find_config
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR, parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.plan.check import check_run
+from ais_prompt.plan.check import check_plan
 from ais_prompt.plan.check_scoring import check_scoring
+from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import DatasetSpec, RunSpec
+from ais_prompt.types import DatasetSpec, RunSpec, SummarySpec
+from ais_prompt.utils.text import listed
 
 
 class Source(Struct, frozen=True):
@@ -34,6 +36,9 @@ class Source(Struct, frozen=True):
         allow_code_execution: whether evaluators may run programs that a model wrote; ``unsafe`` also where
             nothing keeps them apart from the machine.
         answered_by: who answered elsewhere; takes the place of the config's models, which are not needed then.
+            They answered one dataset, so only one is left.
+        answered: ``abbr`` of the dataset that was answered elsewhere; None if the config has only one.
+        cache: folder of answers that runs share.
     """
 
     config: str | None = None
@@ -44,6 +49,8 @@ class Source(Struct, frozen=True):
     num_prompts: int | None = None
     allow_code_execution: bool | Literal["unsafe"] = False
     answered_by: str | None = None
+    answered: str | None = None
+    cache: str | None = None
 
 
 def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
@@ -67,44 +74,50 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
         models = [{"type": "elsewhere", "abbr": source.answered_by}]
         loaded = replace(loaded, values={**loaded.values, "models": models})
     spec = parse_run(loaded, work_dir=source.work_dir)
+    if source.answered_by is not None:
+        spec = _with_one_dataset(spec, source.answered)
     if source.num_prompts is not None:
         spec = replace(spec, datasets=tuple(_limited(dataset, source.num_prompts) for dataset in spec.datasets))
     if source.allow_code_execution:
         allowed = source.allow_code_execution
         spec = replace(spec, datasets=tuple(_allowed_to_execute(dataset, allowed) for dataset in spec.datasets))
+    if source.cache is not None:
+        spec = replace(spec, cache=expand(source.cache))
     return loaded, spec
 
 
-def checked(source: Source, *, thorough: bool = False) -> tuple[RunSpec, list[PromptWarning]]:
+def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[PromptWarning]]:
     """Load, parse and check a config.
 
     Args:
         source: where it comes from.
-        thorough: as in `check_run`.
+        thorough: as in `check_plan`.
 
     Returns:
-        The config, and what a person would want to know of its prompts.
+        The plan of the config, and what a person would want to know of its prompts.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     loaded, spec = read_spec(source)
-    found = check_run(spec, loaded.place, thorough=thorough)
+    plan = Plan(spec)
+    found = check_plan(plan, loaded.place, thorough=thorough)
     if found.faults:
         raise ConfigFaults(found.faults)
-    return spec, found.warnings
+    return plan, found.warnings
 
 
-def checked_for_scoring(source: Source) -> RunSpec:
+def checked_for_scoring(source: Source) -> Plan:
     """Load and parse a config, and check what scoring needs of it: neither models nor data have to be there.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
     loaded, spec = read_spec(source)
-    if faults := check_scoring(spec, loaded.place):
+    plan = Plan(spec)
+    if faults := check_scoring(plan, loaded.place):
         raise ConfigFaults(faults)
-    return spec
+    return plan
 
 
 def _allowed_to_execute(dataset: DatasetSpec, allowed: bool | Literal["unsafe"]) -> DatasetSpec:
@@ -115,7 +128,7 @@ def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:
     return replace(dataset, reader=replace(dataset.reader, limit=number))
 
 
-def open_stored(run: str, source: Source) -> tuple[RunSpec, RunFolder]:
+def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
     """A run that is to be scored again: what `ais_prompt.workflows.run.run` needs for that, with the mode ``eval``.
 
     Args:
@@ -126,7 +139,23 @@ def open_stored(run: str, source: Source) -> tuple[RunSpec, RunFolder]:
         ConfigError: there is no such run, or the config has faults.
     """
     if source.config is not None:
-        spec = checked_for_scoring(source)
-        return spec, locate_run(spec.work_dir, run)
+        plan = checked_for_scoring(source)
+        return plan, locate_run(plan.spec.work_dir, run)
     folder = locate_run(expand(source.work_dir or DEFAULT_WORK_DIR), run)
     return checked_for_scoring(replace(source, config=str(folder.config_file))), folder
+
+
+def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
+    """The config with that one of its datasets."""
+    abbrs = [dataset.abbr for dataset in spec.datasets]
+    if abbr not in abbrs and (abbr is not None or len(abbrs) > 1):
+        what = f"the config has no dataset {abbr!r}" if abbr else f"the config has {len(abbrs)} datasets"
+        raise ConfigError(what, where="--dataset", fix=f"give --dataset with one of: {listed(abbrs)}")
+    index = 0 if abbr is None else abbrs.index(abbr)
+    resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
+    chosen = spec.datasets[index].abbr
+    # Those of other datasets have nothing to decide here.
+    gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, chosen) for model in spec.models))
+    resolved["gates"] = [gate.text for gate in gates]
+    resolved["datasets"] = [spec.resolved["datasets"][index]]
+    return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)

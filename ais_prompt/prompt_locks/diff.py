@@ -14,7 +14,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import Model
 from ais_prompt.plan.source import Source, checked
 from ais_prompt.prompt_locks.drift import Drift, TaskDrift, compare_task
-from ais_prompt.prompt_locks.render import count_tokens, render_run
+from ais_prompt.prompt_locks.render import count_tokens, render_tasks
 from ais_prompt.prompt_locks.sent import sent_prompts, with_model
 from ais_prompt.prompt_locks.values import TaskPrompts
 from ais_prompt.store.find import locate_run
@@ -57,8 +57,10 @@ def open_side(name: str, work_dir: Path, model: str | None = None) -> Side:
     config = None if Path(name).is_dir() else _config(name)
     if config is None:
         return Side(name, list(map(SideTask, sent_prompts(_run(name, work_dir), model))), is_run=True)
-    spec, _ = checked(Source(str(config), allow_code_execution="unsafe"))  # nothing is executed here
-    return Side(name, list(starmap(SideTask, render_run(with_model(spec, model)))))
+    plan, _ = checked(Source(str(config), allow_code_execution="unsafe"))  # nothing is executed here
+    chosen = {one.abbr for one in with_model(plan.spec, model).models}
+    tasks = [task for task in plan.tasks if task.spec.model.abbr in chosen]
+    return Side(name, list(starmap(SideTask, render_tasks(tasks))))
 
 
 def _config(name: str) -> Path | None:

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import Model
+from ais_prompt.plan.plan import Plan
 from ais_prompt.prompt_locks.drift import PACKAGES, Drift, TaskDrift, changed_parts, compare_task
 from ais_prompt.prompt_locks.file import read_prompt_lock
-from ais_prompt.prompt_locks.render import count_tokens, render_run
+from ais_prompt.prompt_locks.render import count_tokens, render_tasks
 from ais_prompt.prompt_locks.values import PromptLock, TaskPrompts
 from ais_prompt.store.layout import safe_name
 from ais_prompt.types import RunSpec
@@ -44,7 +45,7 @@ def prompt_lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -
     return file.with_suffix(".lock") if is_users_own else Path(file.with_suffix(".lock").name)
 
 
-def make_prompt_lock(spec: RunSpec) -> PromptLock:
+def make_prompt_lock(plan: Plan) -> PromptLock:
     """Render all prompts of a config, and keep what a lock holds of them. It is for all questions, whatever is asked.
 
     Raises:
@@ -52,25 +53,25 @@ def make_prompt_lock(spec: RunSpec) -> PromptLock:
     """
     tasks = [
         replace(shortened(prompts), tokens=count_tokens(model, prompts.texts.values()))
-        for prompts, model in render_run(_without_limit(spec))
+        for prompts, model in render_tasks(_without_limit(plan).tasks)
     ]
-    return PromptLock(spec.name, _made_with(), tasks)
+    return PromptLock(plan.spec.name, _made_with(), tasks)
 
 
-def find_drift(spec: RunSpec, path: Path) -> Drift:
+def find_drift(plan: Plan, path: Path) -> Drift:
     """Render all prompts of a config, and compare them with its lock. Tokens are counted only where anything changed.
 
     Raises:
         ConfigError: there is no lock, it cannot be used, or it is that of another config.
         AisPromptError: a prompt cannot be built.
     """
-    lock = read_prompt_lock(path)
+    spec, lock = plan.spec, read_prompt_lock(path)
     if lock.config != spec.name:
         fix = "name the right one with --lock-file, or write one: aisprompt lock"
         raise ConfigError(f"this is the lock of {lock.config!r}, not of {spec.name!r}", where=str(path), fix=fix)
     locked = {task.name: task for task in lock.tasks}
     tasks, names = [], []
-    for prompts, model in render_run(_without_limit(spec)):
+    for prompts, model in render_tasks(_without_limit(plan).tasks):
         names.append(prompts.name)
         if prompts.name in locked:
             tasks.append(_task_drift(locked[prompts.name], prompts, model))
@@ -97,9 +98,12 @@ def _made_with() -> dict[str, str]:
     return {name: found[name] for name in _MADE_WITH if name in found}
 
 
-def _without_limit(spec: RunSpec) -> RunSpec:
-    datasets = (replace(dataset, reader=replace(dataset.reader, limit=None)) for dataset in spec.datasets)
-    return replace(spec, datasets=tuple(datasets))
+def _without_limit(plan: Plan) -> Plan:
+    """The plan of all questions; it is another one only if ``--num-prompts`` was given."""
+    if all(dataset.spec.reader.limit is None for dataset in plan.datasets):
+        return plan
+    datasets = (replace(dataset, reader=replace(dataset.reader, limit=None)) for dataset in plan.spec.datasets)
+    return Plan(replace(plan.spec, datasets=tuple(datasets)))
 
 
 def shortened(prompts: TaskPrompts) -> TaskPrompts:

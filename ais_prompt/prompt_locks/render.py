@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Any, Final, Protocol, runtime_checkable
 
 from msgspec.structs import asdict
@@ -13,12 +12,10 @@ from ais_prompt.config.redact import redacted
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import Model
 from ais_prompt.models.tokens.digests import tokenizer_digests
-from ais_prompt.plan.build import build_model
-from ais_prompt.plan.inference import Inference, prepare
-from ais_prompt.plan.partition import partition
+from ais_prompt.plan.plan import Task
 from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest, prompt_of_text, text_of_prompt
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry
-from ais_prompt.types import Decoding, PartSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.types import Decoding, PartSpec, Sample, TaskSpec
 from ais_prompt.utils.digest import digest, digest_of_list
 
 _DIGITS: Final = 16
@@ -35,7 +32,7 @@ class HasTokenizerPath(Protocol):
     tokenizer_path: str | None
 
 
-def task_parts(task: TaskSpec, model: Model, work: Inference) -> Parts:
+def task_parts(task: Task) -> Parts:
     """Everything that the prompts of a task are made of.
 
     Raises:
@@ -43,11 +40,11 @@ def task_parts(task: TaskSpec, model: Model, work: Inference) -> Parts:
         AisPromptError: the first question cannot be asked.
     """
     parts = {
-        "data": {split: f"{len(table)} rows {table.digest[:_DIGITS]}" for split, table in work.data.tables.items()},
-        "templates": template_parts(task),
-        "shots": _shots(task, work),
-        "tokenizer": _tokenizer(task, model),
-        "decoding": _decoding(work),
+        "data": {split: f"{len(table)} rows {table.digest[:_DIGITS]}" for split, table in task.data.tables.items()},
+        "templates": template_parts(task.spec),
+        "shots": _shots(task),
+        "tokenizer": _tokenizer(task),
+        "decoding": _decoding(task),
     }
     # As they come back from a file: tuples become lists.
     plain: Parts = json.loads(json.dumps({kind: named for kind, named in parts.items() if named}, default=str))
@@ -79,33 +76,34 @@ def _part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
     return digest({"type": name, "args": spec.args}, _DIGITS)
 
 
-def _shots(task: TaskSpec, work: Inference) -> dict[str, Any]:
-    shown = sorted({row for rows in work.shot_ids for row in rows})
+def _shots(task: Task) -> dict[str, Any]:
+    shown = sorted({row for rows in task.dataset.shot_ids for row in rows})
     if not shown:
         return {}
-    ids = {row: work.data.train[row].row_id for row in shown}
-    chosen = ([ids[row] for row in rows] for rows in work.shot_ids)
+    ids = {row: task.data.train[row].row_id for row in shown}
+    chosen = ([ids[row] for row in rows] for rows in task.dataset.shot_ids)
     return {
-        "retriever": _part_digest(RETRIEVERS, task.dataset.infer.retriever),
+        "retriever": _part_digest(RETRIEVERS, task.spec.dataset.infer.retriever),
         "chosen rows": digest_of_list(chosen, _DIGITS),
     }
 
 
-def _tokenizer(task: TaskSpec, model: Model) -> dict[str, str]:
+def _tokenizer(task: Task) -> dict[str, str]:
+    model = task.model
     if not isinstance(model, HasTokenizerPath) or not model.tokenizer_path:
         return {}
     digests = tokenizer_digests(model.tokenizer_path)
     if not digests:  # a hub id: once it is downloaded, every later check will find its files
         model.tokenizer()
         digests = tokenizer_digests(model.tokenizer_path)
-    options = task.model.part.args.get("tokenizer_kwargs")
+    options = task.spec.model.part.args.get("tokenizer_kwargs")
     return {**digests, **({"tokenizer_kwargs": digest(options, _DIGITS)} if options else {})}
 
 
-def _decoding(work: Inference) -> Mapping[str, Any]:
+def _decoding(task: Task) -> Mapping[str, Any]:
     """How the first question is answered; what is not set is left out."""
-    for sample in work.data.test[:1]:
-        for request in next(work.inferencer.converse(sample, work.shots(sample), work.context), ()):
+    for sample in task.data.test[:1]:
+        for request in next(task.inferencer.converse(sample, task.shots(sample), task.context), ()):
             if isinstance(request.decoding, Decoding):
                 settings = {
                     name: value for name, value in asdict(request.decoding).items() if value not in (None, {}, ())
@@ -114,28 +112,25 @@ def _decoding(work: Inference) -> Mapping[str, Any]:
     return {}
 
 
-def render_run(spec: RunSpec) -> Iterator[tuple[TaskPrompts, Model]]:
+def render_tasks(tasks: Iterable[Task]) -> Iterator[tuple[TaskPrompts, Model]]:
     """The prompts of each task with the model that they are for; tokens are not counted.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
-    for model_spec, tasks in groupby(partition(spec), key=lambda task: task.model):
-        model = build_model(model_spec)
-        for task in tasks:
-            yield render_task(task, model), model
+    for task in tasks:
+        yield render_task(task), task.model
 
 
-def render_task(task: TaskSpec, model: Model) -> TaskPrompts:
+def render_task(task: Task) -> TaskPrompts:
     """Every prompt of a task: all labels of a choice, and all turns of a dialogue with the gold answers in place.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
-    work = prepare(task, model)
     # A lock is about whole rows: a shot shows its gold as well.
-    texts = {sample.row_id: _texts(work, sample) for sample in work.data.test}
-    return task_prompts(task, texts, task_parts(task, model, work))
+    texts = {sample.row_id: _texts(task, sample) for sample in task.data.test}
+    return task_prompts(task.spec, texts, task_parts(task))
 
 
 def task_prompts(task: TaskSpec, texts: dict[str, tuple[str, ...]], parts: Parts) -> TaskPrompts:
@@ -160,9 +155,9 @@ def count_tokens(model: Model, texts: Iterable[Sequence[str]]) -> int | None:
     return total
 
 
-def _texts(work: Inference, sample: Sample) -> tuple[str, ...]:
+def _texts(task: Task, sample: Sample) -> tuple[str, ...]:
     try:
-        views = work.inferencer.preview(sample, work.shots(sample), work.context)
+        views = task.inferencer.preview(sample, task.shots(sample), task.context)
     except AisPromptError as error:
         error.where = error.where or f"sample {sample.id}, row {sample.index}"
         raise

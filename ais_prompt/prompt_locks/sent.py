@@ -8,7 +8,6 @@ from typing import cast
 from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.plan.partition import partition
 from ais_prompt.plan.source import Source, read_spec
 from ais_prompt.prompt_locks.render import task_prompts, template_parts
 from ais_prompt.prompt_locks.values import TaskPrompts, text_of_prompt
@@ -51,7 +50,7 @@ def with_model(spec: RunSpec, abbr: str | None) -> RunSpec:
 
 
 def _tasks(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:
-    for task in partition(spec):
+    for task in spec.tasks:
         path = folder.predictions(task.model.abbr, task.dataset.abbr)
         if path.is_file():
             texts = {prediction.row_digest: _texts(prediction) for prediction in read_predictions(path)}

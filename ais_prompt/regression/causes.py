@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.metrics.bootstrap import bootstrap
 from ais_prompt.metrics.difference import mean_difference
+from ais_prompt.plan.plan import Task
 from ais_prompt.regression.changed_parts import makers_that_differ, same_judge, same_metric, same_reading
 from ais_prompt.regression.scored_task import ScoredTask, clusters_of
 from ais_prompt.scoring.score import sample_scores
@@ -173,7 +174,7 @@ class _Division:
         dataset = answered.task.spec.dataset
         scoring = self._eval_spec(state)
         spec = replace(answered.task.spec, dataset=replace(dataset, eval=scoring))
-        scores = [score for score in sample_scores(spec, mixed) if score.status != "failed"]
+        scores = [score for score in sample_scores(Task.of(spec), mixed) if score.status != "failed"]
         corpus = (self._after if state.metric else self._before).corpus
         if corpus is not None:
             return {score.sample_id: corpus.sums(score) for score in scores}

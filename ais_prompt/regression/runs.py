@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.paired import holm
-from ais_prompt.plan.partition import partition
 from ais_prompt.plan.source import Source, open_stored
 from ais_prompt.regression.changed_parts import StoredTask
 from ais_prompt.regression.comparison import Comparison, adjusted, compare
@@ -60,10 +59,10 @@ def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
         ConfigError: there is no such run, or its config has faults.
         StoreError: its ``run.json`` is missing or broken.
     """
-    spec, folder = open_stored(run, Source(work_dir=work_dir))
+    plan, folder = open_stored(run, Source(work_dir=work_dir))
     record: Mapping[str, Any] = read_run_file(folder)
     facts, versions = record.get("tasks", {}), record.get("versions", {})
-    tasks = [ScoredTask(StoredTask(task, facts.get(task.name, {}), versions), folder) for task in partition(spec)]
+    tasks = [ScoredTask(StoredTask(task, facts.get(task.name, {}), versions), folder) for task in plan.spec.tasks]
     return StoredRun(folder, record.get("status", "unknown"), tuple(tasks))
 
 

@@ -8,24 +8,21 @@ from itertools import groupby
 
 from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, StoreError
 from ais_prompt.models.base import Model
-from ais_prompt.plan.build import build_model
-from ais_prompt.types import TaskSpec
+from ais_prompt.plan.plan import Task
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import last_line_in
 
 logger = logging.getLogger(__name__)
 
 
-def run_local(
-    tasks: Iterable[TaskSpec], work: Callable[[TaskSpec, Model], None]
-) -> Iterator[tuple[TaskSpec, AisPromptError | None]]:
+def run_local(tasks: Iterable[Task], work: Callable[[Task], None]) -> Iterator[tuple[Task, AisPromptError | None]]:
     """Do every task; a task that cannot go on does not stop the others.
 
     Neighbouring tasks of one model share it, so that it is loaded once.
 
     Args:
         tasks: all tasks of a model together.
-        work: does one task with its model.
+        work: does one task.
 
     Yields:
         Each task when it is over, with the error that ended it, or None.
@@ -33,22 +30,23 @@ def run_local(
     Raises:
         StoreError: answers can no longer be written down.
     """
-    for spec, group in groupby(tasks, key=lambda task: task.model):
+    for _, group in groupby(tasks, key=lambda task: task.spec.model):
+        first, *others = group
         try:
-            model = build_model(spec)
+            model = first.model
         except AisPromptError as error:
-            yield from ((task, error) for task in group)
+            yield from ((task, error) for task in (first, *others))
             continue
         try:
-            for task in group:
-                yield task, _attempt(work, task, model)
+            for task in (first, *others):
+                yield task, _attempt(work, task)
         finally:
             _close(model)
 
 
-def _attempt(work: Callable[[TaskSpec, Model], None], task: TaskSpec, model: Model) -> AisPromptError | None:
+def _attempt(work: Callable[[Task], None], task: Task) -> AisPromptError | None:
     try:
-        work(task, model)
+        work(task)
     except StoreError:  # a full disk is full for all tasks
         raise
     except AisPromptError as error:

@@ -12,8 +12,9 @@ from fractions import Fraction
 from ais_prompt.errors import AisPromptError, GoldError, PartError
 from ais_prompt.metrics.aggregate import AnswerCounts
 from ais_prompt.metrics.exact import exact
+from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import AnyScorer, scorer_of
-from ais_prompt.types import AVERAGES, Gate, Prediction, SampleScore, SummaryGroup, TaskSpec
+from ais_prompt.types import AVERAGES, Gate, Prediction, SampleScore, SummaryGroup
 
 
 class GateWatch:
@@ -30,9 +31,9 @@ class GateWatch:
         total: how many samples there are.
     """
 
-    def __init__(self, gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: TaskSpec, total: int) -> None:
+    def __init__(self, gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: Task, total: int) -> None:
         self.decided = False
-        self._gates = [gate for gate in gates if gate.concerns(task.model.abbr, task.dataset.abbr)]
+        self._gates = [gate for gate in gates if gate.concerns(task.spec.model.abbr, task.spec.dataset.abbr)]
         self._possible = bool(self._gates) and not _concern_groups(gates, groups, task)
         self._task = task
         self._left = total
@@ -118,14 +119,14 @@ class _Mean:
             self.beyond = True
 
 
-def _concern_groups(gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: TaskSpec) -> bool:
+def _concern_groups(gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: Task) -> bool:
     """Whether a gate concerns the average, or the counts, of a group that the task belongs to."""
-    members = {task.dataset.abbr}
+    members = {task.spec.dataset.abbr}
     for group in groups:  # each after the groups that it is made of
         if members & {entry.name for entry in group.subsets}:
             members.add(group.name)
     return any(
-        gate.concerns(task.model.abbr, name) and (gate.counts_answers or gate.name in AVERAGES)
-        for name in members - {task.dataset.abbr}
+        gate.concerns(task.spec.model.abbr, name) and (gate.counts_answers or gate.name in AVERAGES)
+        for name in members - {task.spec.dataset.abbr}
         for gate in gates
     )

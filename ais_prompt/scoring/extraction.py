@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.plan.build import Postprocessor, build_evaluator, build_postprocessor, read_dataset
-from ais_prompt.types import DatasetSpec, Sample
+from ais_prompt.plan.build import Postprocessor
+from ais_prompt.plan.plan import PlannedDataset
+from ais_prompt.types import Sample
 from ais_prompt.utils.guard import exception_line
 
 PHRASINGS: Final[Mapping[str, str]] = {
@@ -69,23 +70,21 @@ class ExtractionTrial(Struct, frozen=True):
     lost: tuple[LostAnswer, ...]
 
 
-def try_extraction(spec: DatasetSpec) -> ExtractionTrial | None:
+def try_extraction(dataset: PlannedDataset) -> ExtractionTrial | None:
     """Try the postprocessor of a dataset; None if it has none, asks a judge, or has no gold for a sentence.
 
     Raises:
         AisPromptError: the data cannot be read, or a gold cannot be used.
     """
-    evaluator = build_evaluator(spec.eval)
-    postprocessor = spec.eval.pred_postprocessor
+    evaluator = dataset.evaluator
+    postprocessor = dataset.spec.eval.pred_postprocessor
     if evaluator is None or postprocessor is None or isinstance(evaluator, JudgeEvaluator):
         return None
-    gold_of = build_postprocessor(spec.eval.dataset_postprocessor)
-    golds = list(_short_golds(read_dataset(spec).test, gold_of))
+    golds = list(_short_golds(dataset.data.test, dataset.gold_of))
     if not golds:
         return None
-    answer_of = build_postprocessor(postprocessor)
-    lost = [found for name in PHRASINGS if (found := _first_lost(name, golds, answer_of, evaluator))]
-    return ExtractionTrial(spec.abbr, postprocessor.type, len(golds), tuple(lost))
+    lost = [found for name in PHRASINGS if (found := _first_lost(name, golds, dataset.answer_of, evaluator))]
+    return ExtractionTrial(dataset.spec.abbr, postprocessor.type, len(golds), tuple(lost))
 
 
 def _short_golds(samples: Sequence[Sample], gold_of: Postprocessor) -> Iterator[Any]:

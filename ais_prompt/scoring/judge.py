@@ -12,19 +12,17 @@ from typing import Final
 from ais_prompt.engine.infer import infer
 from ais_prompt.engine.progress import OpenProgress
 from ais_prompt.errors import DataError
-from ais_prompt.plan.build import build_model, read_dataset
 from ais_prompt.plan.judge_dataset import judge_dataset, judge_fields
+from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.readers.base import Dataset
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import (
     Completion,
     Failure,
-    JudgeSpec,
     Prediction,
     Sample,
     SampleScore,
-    TaskSpec,
 )
 from ais_prompt.utils.digest import digest
 
@@ -38,10 +36,9 @@ class Judge:
     `recall` knows what was said. Equal answers to one question are judged once.
     """
 
-    def __init__(self, spec: JudgeSpec, task: TaskSpec, folder: RunFolder, open_progress: OpenProgress) -> None:
-        self._task = TaskSpec(spec.model, judge_dataset(spec, task.dataset))
+    def __init__(self, task: Task, folder: RunFolder, open_progress: OpenProgress) -> None:
         self._dataset = task.dataset
-        self._folder = folder.judge(task.model.abbr)
+        self._folder = folder.judge(task.spec.model.abbr)
         self._open_progress = open_progress
         self._noted: dict[str, SampleScore] = {}
         self._said: dict[str, Prediction] = {}
@@ -59,12 +56,15 @@ class Judge:
         """
         if not self._noted:
             return
-        model = build_model(self._task.model)
+        spec, judge = self._dataset.spec.eval.judge, self._dataset.judge
+        assert spec is not None  # `build_evaluator` refuses an evaluator that needs a judge and has none
+        assert judge is not None
+        questions = PlannedDataset(judge_dataset(spec, self._dataset.spec), data=self._questions())
         try:
-            infer(self._task, model, self._folder, self._open_progress, data=self._questions())
+            infer(Task(judge, questions), self._folder, self._open_progress)
         finally:
-            model.close()
-        path = self._folder.predictions(self._task.model.abbr, self._task.dataset.abbr)
+            judge.model.close()
+        path = self._folder.predictions(judge.spec.abbr, self._dataset.spec.abbr)
         self._said = {judgement.sample_id: judgement for judgement in read_predictions(path)}
 
     def recall(self, sample: SampleScore) -> Prediction:
@@ -73,7 +73,7 @@ class Judge:
 
     def _questions(self) -> Dataset:
         # Predictions of version 1 know samples by their whole rows.
-        rows = {name: row for row in read_dataset(self._dataset).test for name in (row.row_id, row.id)}
+        rows = {name: row for row in self._dataset.data.test for name in (row.row_id, row.id)}
         samples = [self._question(index, key, rows) for index, key in enumerate(self._noted)]
         return Dataset(train=(), test=samples, columns=tuple(samples[0].fields), tables={})
 
@@ -82,7 +82,7 @@ class Judge:
         if noted.sample_id not in rows:
             raise DataError(
                 f"the row of sample {noted.sample_id} is no longer in the data, and the judge's prompt needs it",
-                where=self._task.dataset.where,
+                where=self._dataset.spec.where,
                 fix="score with the data that was asked about, and the same test_range",
             )
         row = rows[noted.sample_id]

@@ -16,9 +16,10 @@ from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import DialogueInferencer
-from ais_prompt.plan.build import build_evaluator, build_inferencer, build_postprocessor
+from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.check_scoring import check_k
 from ais_prompt.plan.cluster import Clusters
+from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.scoring.dialogue_scorer import DialogueScorer
 from ais_prompt.scoring.judge import Judge
 from ais_prompt.scoring.judged_scorer import JudgedScorer
@@ -29,7 +30,7 @@ from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
-from ais_prompt.types import DatasetSpec, PartSpec, Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.types.sensitivity import Sensitivity
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
@@ -42,7 +43,7 @@ _AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the 
 
 
 def score(
-    task: TaskSpec,
+    task: Task,
     folder: RunFolder,
     open_progress: OpenProgress,
     asked: int | None = None,
@@ -61,15 +62,15 @@ def score(
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
     """
-    evaluator = build_evaluator(task.dataset.eval)
+    evaluator = task.dataset.evaluator
     if evaluator is None:
         return []
-    model, dataset = task.model.abbr, task.dataset.abbr
+    model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
     path = folder.predictions(model, dataset)
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
-    reader = _reader(task, evaluator)
+    reader = _reader(task.dataset, evaluator)
     if isinstance(evaluator, JudgeEvaluator):
         scorer = _judged(reader, evaluator, task, folder, first, open_progress)
     else:
@@ -96,13 +97,13 @@ def score(
     return scores
 
 
-def isolation_of(task: TaskSpec) -> str | None:
-    """Return how the programs of a task's answers are kept apart from the machine; None if none are run.
+def isolation_of(dataset: PlannedDataset) -> str | None:
+    """Return how the programs of a dataset's answers are kept apart from the machine; None if none are run.
 
     Raises:
         AisPromptError: the evaluator cannot be made.
     """
-    evaluator = build_evaluator(task.dataset.eval)
+    evaluator = dataset.evaluator
     return evaluator.isolation if isinstance(evaluator, CodeEvaluator) else None
 
 
@@ -130,22 +131,24 @@ def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
     return read_scores(folder.results(task.model.abbr, task.dataset.abbr))
 
 
-def sample_scores(task: TaskSpec, predictions: Sequence[Prediction]) -> list[SampleScore]:
+def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleScore]:
     """The scores of predictions, which are written nowhere; none if the dataset has no evaluator.
 
     Raises:
         AisPromptError: they cannot be scored, or not without asking a judge.
     """
-    evaluator = build_evaluator(task.dataset.eval)
+    evaluator = task.dataset.evaluator
     if evaluator is None or not predictions:
         return []
     if isinstance(evaluator, JudgeEvaluator):
-        raise ConfigError(f"{task.name} is scored by a judge, who is not asked here", where=task.dataset.eval.where)
-    scorer = _whole_sample(task.dataset, _reader(task, evaluator), predictions[0])
+        raise ConfigError(
+            f"{task.name} is scored by a judge, who is not asked here", where=task.spec.dataset.eval.where
+        )
+    scorer = _whole_sample(task.dataset, _reader(task.dataset, evaluator), predictions[0])
     return list(_sample_scores(task.name, scorer, Clusters(task.dataset).named(predictions)))
 
 
-def scorer_of(task: TaskSpec, first: Prediction) -> AnyScorer | None:
+def scorer_of(task: Task, first: Prediction) -> AnyScorer | None:
     """What scores the samples of a task one by one; None without an evaluator, or if a judge is needed.
 
     Args:
@@ -155,25 +158,22 @@ def scorer_of(task: TaskSpec, first: Prediction) -> AnyScorer | None:
     Raises:
         AisPromptError: it cannot be made.
     """
-    evaluator = build_evaluator(task.dataset.eval)
+    evaluator = task.dataset.evaluator
     if evaluator is None or isinstance(evaluator, JudgeEvaluator):
         return None
-    return _whole_sample(task.dataset, _reader(task, evaluator), first)
+    return _whole_sample(task.dataset, _reader(task.dataset, evaluator), first)
 
 
-def _reader(task: TaskSpec, evaluator: Evaluator) -> Scorer:
+def _reader(dataset: PlannedDataset, evaluator: Evaluator) -> Scorer:
     """What finds answer and gold, and compares them."""
-    spec = task.dataset.eval
-    return Scorer(
-        evaluator, build_postprocessor(spec.pred_postprocessor), build_postprocessor(spec.dataset_postprocessor)
-    )
+    return Scorer(evaluator, dataset.answer_of, dataset.gold_of)
 
 
 def _read_otherwise(
-    task: TaskSpec, reader: Scorer, first: Prediction, predictions: Iterator[Prediction], count: int
+    task: Task, reader: Scorer, first: Prediction, predictions: Iterator[Prediction], count: int
 ) -> Sensitivity | None:
     """The score under other postprocessors; None if a judge compares, or the postprocessor has no alternative."""
-    configured = task.dataset.eval.pred_postprocessor
+    configured = task.spec.dataset.eval.pred_postprocessor
     if configured is None or isinstance(reader.evaluator, JudgeEvaluator) or not others_than(configured):
         return None
 
@@ -183,20 +183,20 @@ def _read_otherwise(
     return sensitivity(configured, predictions, count, scorer_of, reader.evaluator.metrics[0])
 
 
-def _whole_sample(dataset: DatasetSpec, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:
+def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:
     """What scores a sample: by turns if each turn is asked, by answers if there are several to each question."""
-    inferencer = build_inferencer(dataset)
+    inferencer = dataset.inferencer
     if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
         return DialogueScorer(one)
     repeats = len(first.prediction) if isinstance(first.prediction, list) else 1
-    check_k(dataset.eval, repeats)
-    return RepeatScorer(one, repeats, dataset.eval.k) if repeats > 1 else one
+    check_k(dataset.spec.eval, repeats)
+    return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
 
 
 def _judged(
     reader: Scorer,
     evaluator: JudgeEvaluator,
-    task: TaskSpec,
+    task: Task,
     folder: RunFolder,
     first: Prediction,
     open_progress: OpenProgress,
@@ -206,10 +206,9 @@ def _judged(
     Raises:
         AisPromptError: the judge cannot be used.
     """
-    assert task.dataset.eval.judge is not None  # `build_evaluator` has seen to it
-    judge = Judge(task.dataset.eval.judge, task, folder, open_progress)
+    judge = Judge(task, folder, open_progress)
     noting = _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.note), first)
-    path = folder.predictions(task.model.abbr, task.dataset.abbr)
+    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     for prediction in read_predictions(path, with_prompts=False):
         with suppress(DataError, PartError):  # it comes again when the sample is scored
             noting.score(prediction)

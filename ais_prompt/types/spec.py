@@ -199,6 +199,11 @@ class RunSpec(Struct, frozen=True):
     cache: Path | None = None
     gates: tuple[Gate, ...] = ()
 
+    @property
+    def tasks(self) -> list[TaskSpec]:
+        """Every model on every dataset, all datasets of a model together, so that it is loaded only once."""
+        return [TaskSpec(model, dataset) for model in self.models for dataset in self.datasets]
+
 
 class TaskSpec(Struct, frozen=True):
     """A task: one model on one dataset."""

@@ -15,10 +15,8 @@ from msgspec import Struct, field
 from ais_prompt.config.render import hidden_again, render_config
 from ais_prompt.engine.infer import infer
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.models.base import Model
 from ais_prompt.models.identity import address_of
-from ais_prompt.plan.build import build_model
-from ais_prompt.plan.partition import partition
+from ais_prompt.plan.plan import Plan, PlannedModel, Task
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.report.html import forget_report, write_report
 from ais_prompt.report.progress import RunProgress, run_progress
@@ -36,7 +34,7 @@ from ais_prompt.store.session import recorded
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
-from ais_prompt.types import Gate, ModelSpec, RunSpec, Speed, TaskSpec
+from ais_prompt.types import Gate, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 
@@ -66,11 +64,11 @@ class RunResult(Struct, frozen=True):
     isolation: Mapping[str, str] = field(default_factory=dict)
 
 
-def open_run_folder(spec: RunSpec, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
+def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
     """See whether the models can be used at all, and find or make the run folder.
 
     Args:
-        spec: a checked config.
+        plan: of a checked config.
         mode: as in `run`; scoring and summary alone need ``reuse``.
         reuse: ``latest`` or the name of the run folder to be taken up again; None makes a new one.
 
@@ -80,13 +78,14 @@ def open_run_folder(spec: RunSpec, mode: RunMode = "all", reuse: str | None = No
     """
     if mode in ("eval", "viz") and reuse is None:
         raise ConfigError(f"-m {mode} works on a run that is there already", fix="add -r, or -r TIMESTAMP")
-    for model in _asked(spec, mode):
-        _preflight(model)
+    for model in _asked(plan, mode):
+        model.preflight()
+    spec = plan.spec
     return find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
 
 
 def run(
-    spec: RunSpec,
+    plan: Plan,
     folder: RunFolder,
     mode: RunMode = "all",
     command: str = "",
@@ -98,7 +97,7 @@ def run(
     """Run every model on every dataset, and leave predictions, scores and a summary in the run folder.
 
     Args:
-        spec: a checked config.
+        plan: of a checked config.
         folder: from `open_run_folder`.
         mode: everything, only inference, only scoring, or only the summary.
         command: the command line without secrets, for the record.
@@ -110,7 +109,7 @@ def run(
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
         Interrupted: stopped by Ctrl-C; everything so far is kept.
     """
-    tasks = partition(spec)
+    spec, tasks = plan.spec, plan.spec.tasks
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         logger.info("session begins: %s", command)
         remove_leftovers(folder.root.rglob(".*.tmp"))
@@ -118,7 +117,7 @@ def run(
             for warning in warnings:
                 logger.warning("%s", warning)
         _hide_again(folder)
-        addresses = _addresses(spec, mode)
+        addresses = _addresses(plan, mode)
         record = RunRecord(folder, render_config(spec.resolved), command, addresses)
         if record.changes:
             logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
@@ -129,7 +128,7 @@ def run(
             )
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
-            outcomes = list(_outcomes(tasks, mode, folder, record, spec.cache, watch))
+            outcomes = list(_outcomes(plan, mode, folder, record, spec.cache, watch))
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
@@ -172,20 +171,20 @@ def _hide_again(folder: RunFolder) -> None:
                 stream.write(hidden.encode("utf-8", "backslashreplace"))
 
 
-def _asked(spec: RunSpec, mode: RunMode) -> Iterator[ModelSpec]:
+def _asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
     """The models and judges that are asked in a mode."""
     if mode in ("all", "infer"):
-        yield from spec.models
+        yield from plan.models
     if mode in ("all", "eval"):
-        yield from (dataset.eval.judge.model for dataset in spec.datasets if dataset.eval.judge is not None)
+        yield from plan.judges
 
 
-def _addresses(spec: RunSpec, mode: RunMode) -> dict[str, str]:
+def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
     """``abbr`` of each model that is asked and served → its address; of one that cannot be built its task will tell."""
     found = {}
-    for model in _asked(spec, mode):
+    for planned in _asked(plan, mode):
         with suppress(AisPromptError):
-            found[model.abbr] = address_of(build_model(model))
+            found[planned.spec.abbr] = address_of(planned.model)
     return {abbr: address for abbr, address in found.items() if address is not None}
 
 
@@ -193,54 +192,47 @@ def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
     return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))
 
 
-def _preflight(spec: ModelSpec) -> None:
-    try:
-        build_model(spec).preflight()
-    except AisPromptError as error:
-        error.where = error.where or spec.where
-        raise
-
-
 def _outcomes(
-    tasks: Sequence[TaskSpec],
+    plan: Plan,
     mode: RunMode,
     folder: RunFolder,
     record: RunRecord,
     cache: Path | None,
-    watch: Callable[[TaskSpec, int], GateWatch] | None,
+    watch: Callable[[Task, int], GateWatch] | None,
 ) -> Iterator[TaskOutcome]:
     asks = mode in ("all", "infer")
-    with run_progress([task.name for task in tasks] if asks else []) as progress:
+    with run_progress([task.name for task in plan.tasks] if asks else []) as progress:
         if not asks:
-            for task in tasks:
+            for task in plan.tasks:
                 yield _scored(task, folder, record, progress, again=mode == "eval")
             return
 
-        def work(task: TaskSpec, model: Model) -> None:
+        def work(task: Task) -> None:
             watch_of = partial(watch, task) if watch else None
-            facts = infer(task, model, folder, progress.task, cache, watch_of=watch_of, addresses=record.addresses)
-            record.add_task(task, facts)
+            facts = infer(task, folder, progress.task, cache, watch_of=watch_of, addresses=record.addresses)
+            record.add_task(task.spec, facts)
 
-        for task, error in run_local(tasks, work):
+        for task, error in run_local(plan.tasks, work):
             if error is not None:
                 logger.info("%s failed", task.name, exc_info=error)
-                yield TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
+                yield TaskOutcome(task.spec.model.abbr, task.spec.dataset.abbr, error=error)
             elif mode == "infer":
-                yield TaskOutcome(task.model.abbr, task.dataset.abbr, predictions_only=True)
+                yield TaskOutcome(task.spec.model.abbr, task.spec.dataset.abbr, predictions_only=True)
             else:
                 yield _scored(task, folder, record, progress, again=True)
 
 
-def _scored(task: TaskSpec, folder: RunFolder, record: RunRecord, progress: RunProgress, *, again: bool) -> TaskOutcome:
+def _scored(task: Task, folder: RunFolder, record: RunRecord, progress: RunProgress, *, again: bool) -> TaskOutcome:
+    spec = task.spec
     try:
         if again:
-            scores = score(task, folder, progress.task, record.samples(task), record.stopped_of(task))
-            if isolation := isolation_of(task):
-                record.add_isolation(task, isolation)
+            scores = score(task, folder, progress.task, record.samples(spec), record.stopped_of(spec))
+            if isolation := isolation_of(task.dataset):
+                record.add_isolation(spec, isolation)
         else:
-            scores = stored_scores(task, folder)
+            scores = stored_scores(spec, folder)
     except AisPromptError as error:
-        return TaskOutcome(task.model.abbr, task.dataset.abbr, error=error)
+        return TaskOutcome(spec.model.abbr, spec.dataset.abbr, error=error)
     except Exception as error:
-        return TaskOutcome(task.model.abbr, task.dataset.abbr, error=internal_error(error))
-    return TaskOutcome(task.model.abbr, task.dataset.abbr, scores=scores, predictions_only=not scores)
+        return TaskOutcome(spec.model.abbr, spec.dataset.abbr, error=internal_error(error))
+    return TaskOutcome(spec.model.abbr, spec.dataset.abbr, scores=scores, predictions_only=not scores)

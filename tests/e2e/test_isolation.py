@@ -13,10 +13,10 @@ import ais_prompt
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.cli import main
 from ais_prompt.errors import AisPromptError, InternalError
+from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.source import Source, checked
 from ais_prompt.registry import import_dotted
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import RunSpec
 from ais_prompt.utils.shapes import members
 from ais_prompt.workflows import run as pipeline
 from ais_prompt.workflows.run import RunResult
@@ -179,23 +179,23 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
     for labels in scenarios(part):
         PLAN.target, PLAN.wrong_type, PLAN.hits = None, wrong_type, 0
         name = written(config, part, labels=labels)
-        spec, _ = checked(Source(str(config)))
+        plan, _ = checked(Source(str(config)))
         PLAN.target = (name, member)
         run_command("check", "eval.py")
         run_command("view-prompt", "eval.py", "--tokens", "--all")
         reused = None
         if member == "preflight":  # a model that says of itself that it cannot be used
             with pytest.raises(AisPromptError) as caught:
-                pipeline.open_run_folder(spec)
+                pipeline.open_run_folder(plan)
             assert "breakable.py" in caught.value.where
         else:
-            reused = pipeline.open_run_folder(spec)
-            look_at(pipeline.run(spec, reused), member)
+            reused = pipeline.open_run_folder(plan)
+            look_at(pipeline.run(plan, reused), member)
         if reused is not None:
             run_command("compare", str(reused.root), str(reused.root))
         hits += PLAN.hits
         PLAN.target = None
-        goes_on(spec, reused)
+        goes_on(Plan(plan.spec), reused)
     assert hits, "nothing calls it"
 
 
@@ -211,10 +211,10 @@ def look_at(result: RunResult, member: str) -> None:
             assert outcome.error.exit_code in (2, 3)
 
 
-def goes_on(spec: RunSpec, folder: RunFolder | None) -> None:
+def goes_on(plan: Plan, folder: RunFolder | None) -> None:
     """With the part repaired, `-r` brings the run to its end."""
-    again = folder or pipeline.open_run_folder(spec)
-    result = pipeline.run(spec, again)
+    again = folder or pipeline.open_run_folder(plan)
+    result = pipeline.run(plan, again)
     assert not [outcome.error for outcome in result.outcomes if outcome.error]
     assert result.failed == 0
     assert all(score.counts["failed"] == 0 for outcome in result.outcomes for score in outcome.scores)

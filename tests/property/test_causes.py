@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.plan.plan import Task
 from ais_prompt.regression.changed_parts import StoredTask
 from ais_prompt.regression.comparison import Comparison, compare
 from ais_prompt.regression.scored_task import ScoredTask
@@ -98,7 +99,7 @@ def run(root: Path, of: World, causes: Set[str]) -> ScoredTask:
     path = folder.predictions(model.abbr, spec.dataset.abbr)
     path.parent.mkdir(parents=True)
     write_predictions(path, made)
-    score(spec, folder, None)  # type: ignore[arg-type]  # no judge, so no progress
+    score(Task.of(spec), folder, None)  # type: ignore[arg-type]  # no judge, so no progress
     return ScoredTask(StoredTask(spec), folder)
 
 

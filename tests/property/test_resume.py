@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ais_prompt.engine.infer import infer
 from ais_prompt.engine.progress import Progress
 from ais_prompt.models import ScriptedModel
+from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder
 from ais_prompt.types import Activity, Completion, Request
 from tests.parts import task_spec, write_rows
@@ -52,7 +53,7 @@ def test_a_cut_journal_is_completed(rows: int, cut: float, concurrency: int) -> 
             def progress(name: str, total: int, done: int, activity: Callable[[], Activity]) -> Iterator[Progress]:
                 yield silent
 
-            infer(task, model, RunFolder(root), progress)
+            infer(Task.of(task, model), RunFolder(root), progress)
             return silent.asked
 
         journal = RunFolder(root).journal("fake", "sums")
@@ -99,7 +100,7 @@ def test_equal_questions_keep_answers_of_their_own_whatever_else_changes_in_the_
             rows = [{"question": q, "answer": a, column: a} for q, a in zip(questions, golds, strict=True)]
             task = task_spec(write_rows(root / "x.jsonl", rows))
             before = Numbering.asked
-            infer(task, Numbering(max_concurrency=concurrency), RunFolder(root), _silent)
+            infer(Task.of(task, Numbering(max_concurrency=concurrency)), RunFolder(root), _silent)
             return _answers(root), Numbering.asked - before
 
         first, asked = run()

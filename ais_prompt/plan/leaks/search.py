@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
-from ais_prompt.inferencers import DialogueInferencer, Inferencer
-from ais_prompt.plan.build import build_postprocessor
+from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan.leaks.chance import alarming
 from ais_prompt.plan.leaks.clues import find_clues
 from ais_prompt.plan.leaks.near_copies import find_near_copies
 from ais_prompt.plan.leaks.proof import question_key, shown_columns, with_other_value
 from ais_prompt.plan.leaks.texts import drawn
+from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.plan.warning import PromptWarning
-from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
 from ais_prompt.retrievers import Retriever
 from ais_prompt.retrievers.texts import RetrievalText
@@ -29,25 +28,18 @@ PROBES: Final = 5
 """Questions whose prompts show which columns the template uses."""
 
 
-def search_leaks(
-    spec: DatasetSpec,
-    data: Dataset,
-    retriever: Retriever,
-    inferencer: Inferencer,
-    builder: PromptBuilder,
-    shots: Sequence[Sample],
-) -> list[PromptWarning]:
+def search_leaks(dataset: PlannedDataset, shots: Sequence[Sample]) -> list[PromptWarning]:
     """Look for whatever in the data of a dataset may give its golds away.
 
     Args:
-        spec, data: the dataset.
-        retriever, inferencer, builder: its parts.
+        dataset: the dataset.
         shots: examples for any question.
     """
+    spec, data, retriever, inferencer = dataset.spec, dataset.data, dataset.retriever, dataset.inferencer
     probes = [data.test[row] for row in range(0, len(data.test), max(1, len(data.test) // PROBES))][:PROBES]
     golds = set(spec.reader.gold_columns) - set(spec.reader.input_columns)
-    columns = [column for column in shown_columns(inferencer, builder, probes, shots) if column not in golds]
-    clues = find_clues(data.test, columns, _golds_of(spec))
+    columns = [column for column in shown_columns(inferencer, dataset.prompts, probes, shots) if column not in golds]
+    clues = find_clues(data.test, columns, _golds_of(dataset))
     template = spec.infer.prompt_template or spec.infer.ice_template
     where = template.where if template else spec.infer.where
     found = [PromptWarning(str(clue), where, clue.fix) for clue in alarming(clues)]
@@ -57,8 +49,8 @@ def search_leaks(
     return found + _repeated_questions(spec, data)
 
 
-def _golds_of(spec: DatasetSpec) -> Callable[[Sample], list[str]]:
-    gold_of = build_postprocessor(spec.eval.dataset_postprocessor)
+def _golds_of(dataset: PlannedDataset) -> Callable[[Sample], list[str]]:
+    spec, gold_of = dataset.spec, dataset.gold_of
     column = spec.reader.output_column
 
     def golds(sample: Sample) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.plan.check import Findings, check_run
+from ais_prompt.plan.check import Findings, check_plan
+from ais_prompt.plan.plan import Plan
 from ais_prompt.types import ModelSpec, PartSpec, RunSpec
 from tests.parts import dataset_spec, model_spec, write_rows
 
@@ -18,7 +19,7 @@ ROLES = [{"role": "HUMAN", "api_role": "HUMAN"}, {"role": "BOT", "api_role": "BO
 def findings(folder: Path, *models: ModelSpec, template: Any = "{question} A: {answer}") -> Findings:
     """What a check finds in a config of these models and one dataset."""
     data = dataset_spec(write_rows(folder / "rows.jsonl", [{"question": "1+1", "answer": "2"}]), template)
-    return check_run(RunSpec("run", models, (data,), folder, None, {}), lambda path: f"<{path}>")
+    return check_plan(Plan(RunSpec("run", models, (data,), folder, None, {})), lambda path: f"<{path}>")
 
 
 def places(found: Sequence[Any]) -> list[tuple[str, str]]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.plan.build import build_model
-from ais_prompt.plan.check import check_run
+from ais_prompt.plan.check import check_plan
+from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.plan.preview import preview
 from ais_prompt.types import DatasetSpec, PartSpec, RunSpec, TaskSpec
 from tests.parts import dataset_spec, model_spec, write_rows
@@ -87,10 +87,10 @@ def test_examples_are_in_the_prompt_or_refused(tmp_path: Path, prompt: str, infe
     shown = set()
     for ice in ICE:
         data = few_shot(tmp_path, ice, prompt, inferencer)
-        found = check_run(RunSpec("run", (model,), (data,), tmp_path, None, {}), str)
+        found = check_plan(Plan(RunSpec("run", (model,), (data,), tmp_path, None, {})), str)
         assert all(fault.fix for fault in found.faults)
         if not found.faults:
-            views = list(preview(TaskSpec(model, data), build_model(model), 1))
+            views = list(preview(Task.of(TaskSpec(model, data)), 1))
             assert views
             assert all("SHOWN" in str(view.prompt) and view.shots == (0,) for view in views), (ice, views)
             shown.add(ice)

@@ -17,7 +17,7 @@ from ais_prompt.chat.role_templates import RoleTemplateInterface
 from ais_prompt.inferencers import InferenceContext, Preview
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.plan.build import build_model
-from ais_prompt.plan.inference import prepare
+from ais_prompt.plan.plan import Task
 from ais_prompt.plan.preview import preview
 from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.source import Source, checked
@@ -68,7 +68,7 @@ def task(
 def warnings(folder: Path, template: Any, **options: Any) -> list[tuple[str, str]]:
     """What and where, of the first prompt."""
     made = task(folder, template, **options)
-    [view] = preview(made, build_model(made.model), 1)
+    [view] = preview(Task.of(made), 1)
     assert all(warning.fix for warning in view.warnings)
     return [(warning.what, warning.where) for warning in view.warnings]
 
@@ -285,7 +285,7 @@ def test_a_default_prompt_is_filled_or_warned_of(tmp_path: Path) -> None:
 )
 def test_a_placeholder_that_stays(tmp_path: Path, template: Any) -> None:
     made = task(tmp_path, template)
-    [view] = preview(made, build_model(made.model), 1)
+    [view] = preview(Task.of(made), 1)
     [warning] = view.warnings
     assert warning.what.startswith("{quesion} is sent as it is")
     assert warning.where == TEMPLATE
@@ -322,10 +322,10 @@ class LabelPrompts(GenInferencer):
 )
 def test_the_gold_in_a_label_prompt(tmp_path: Path, table: dict[str, str], shown: list[bool]) -> None:
     made = task(tmp_path, table, style="text")
-    work = prepare(made, build_model(made.model))
+    work = Task.of(made)
     found = probe_prompts(made, LabelPrompts(), work.context, work.data.test[0], [])
-    assert [probe.seen.title for probe in found] == ["A", "B"]
-    assert [any("gold" in warning.what for warning in prompt_warnings(probe)) for probe in found] == shown
+    assert [trial.seen.title for trial in found] == ["A", "B"]
+    assert [any("gold" in warning.what for warning in prompt_warnings(trial)) for trial in found] == shown
 
 
 def test_earlier_answers_of_a_dialogue_are_no_gold(tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ def test_bos_of_a_local_model(tmp_path: Path) -> None:
 def _local_probes(folder: Path, template: Any, tags: Mapping[str, Any]) -> list[Any]:
     made = task(folder, template, style="text", role_template=tags)
     model = build_model(replace(made.model, part=PartSpec("HuggingFaceBaseModel", {"path": "owner/name"})))
-    work = prepare(made, model)
+    work = Task.of(made, model)
     return probe_prompts(made, work.inferencer, work.context, work.data.test[0], [])
 
 
@@ -407,7 +407,7 @@ def test_a_round_with_somebody_who_says_nothing(tmp_path: Path, template: Any, i
 
 def test_a_warning_reads_in_three_lines(tmp_path: Path) -> None:
     made = task(tmp_path, "{quesion}")
-    [view] = preview(made, build_model(made.model), 1)
+    [view] = preview(Task.of(made), 1)
     first, *others = str(view.warnings[0]).splitlines()
     assert first == "{quesion} is sent as it is: nothing is filled in there"
     assert [line[:9] for line in others] == ["  where: ", "  fix:   "]

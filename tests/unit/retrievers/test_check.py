@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.plan.check import check_run
+from ais_prompt.plan.check import check_plan
+from ais_prompt.plan.plan import Plan
 from ais_prompt.types import PartSpec, RunSpec
 from tests.parts import dataset_spec, write_rows
 
@@ -30,7 +31,7 @@ def faults(folder: Path, kind: str, **args: Any) -> list[tuple[str, str]]:
         allow_overlap=True,
     )
     run = RunSpec("run", (), (replace(data, infer=infer),), folder, None, {})
-    return [(fault.where, fault.what) for fault in check_run(run, lambda path: path).faults]
+    return [(fault.where, fault.what) for fault in check_plan(Plan(run), lambda path: path).faults]
 
 
 ENCODER = {"type": "CharacterNgramEncoder"}

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.config.parse.gates import parse_gate
 from ais_prompt.errors import AisPromptError
+from ais_prompt.plan.plan import Task
 from ais_prompt.regression.gates import check_gates
 from ais_prompt.scoring.early_stop import GateWatch
 from ais_prompt.scoring.score import sample_scores, scorer_of
@@ -59,11 +60,11 @@ def repeated(number: int, answers: list[str | None]) -> Prediction:
 
 def passes(task: TaskSpec, texts: list[str], predictions: list[Prediction]) -> list[bool]:
     """What the gates say of these predictions and no others."""
-    scorer = scorer_of(task, predictions[0])
+    scorer = scorer_of(Task.of(task), predictions[0])
     assert scorer is not None
     names = task.dataset.abbr, task.model.abbr
     try:
-        rows = [score_row(*names, score) for score in scorer.aggregate(sample_scores(task, predictions))]
+        rows = [score_row(*names, score) for score in scorer.aggregate(sample_scores(Task.of(task), predictions))]
     except AisPromptError as error:
         rows = [Row(*names, note=str(error))]
     return [verdict.passed for verdict in check_gates([parse_gate(text, "here") for text in texts], rows)]
@@ -72,7 +73,7 @@ def passes(task: TaskSpec, texts: list[str], predictions: list[Prediction]) -> l
 def assert_agrees(task: TaskSpec, texts: list[str], predictions: list[Prediction], seed: int) -> None:
     """In any order, what was asked until the gates were decided says what all of it says."""
     random.Random(seed).shuffle(predictions)
-    watch = GateWatch([parse_gate(text, "here") for text in texts], (), task, len(predictions))
+    watch = GateWatch([parse_gate(text, "here") for text in texts], (), Task.of(task), len(predictions))
     for number, one in enumerate(predictions, 1):
         watch.see(one)
         if watch.decided:
@@ -117,7 +118,7 @@ def test_golds_that_cannot_be_used_end_no_run(usable: list[bool], texts: list[st
 
 
 def test_it_stops_as_soon_as_nothing_can_change() -> None:
-    watch = GateWatch([parse_gate("accuracy >= 80%", "here")], (), TASK, 100)
+    watch = GateWatch([parse_gate("accuracy >= 80%", "here")], (), Task.of(TASK), 100)
     for number in range(20):
         watch.see(prediction(number, "2"))
         assert not watch.decided
@@ -127,7 +128,7 @@ def test_it_stops_as_soon_as_nothing_can_change() -> None:
 
 def is_decided(text: str, task: TaskSpec = TASK, groups: tuple[SummaryGroup, ...] = ()) -> bool:
     """Whether wrong answers decide a gate before the end."""
-    watch = GateWatch([parse_gate(text, "here")], groups, task, 10)
+    watch = GateWatch([parse_gate(text, "here")], groups, Task.of(task), 10)
     for number in range(9):
         watch.see(prediction(number, "2"))
     return watch.decided
@@ -147,7 +148,7 @@ def test_a_gate_on_a_group_needs_all_of_its_data_sets() -> None:
     name = TASK.dataset.abbr
     groups = (SummaryGroup("inner", (SummaryEntry(name),)), SummaryGroup("outer", (SummaryEntry("inner"),)))
     watch = GateWatch(
-        [parse_gate("accuracy >= 80%", ""), parse_gate("outer: naive_average >= 80%", "")], groups, TASK, 10
+        [parse_gate("accuracy >= 80%", ""), parse_gate("outer: naive_average >= 80%", "")], groups, Task.of(TASK), 10
     )
     for number in range(9):
         watch.see(prediction(number, "2"))

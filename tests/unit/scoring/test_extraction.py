@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.report.extraction import describe
 from ais_prompt.scoring.extraction import PHRASINGS, ExtractionTrial, try_extraction
 from ais_prompt.types import EvalSpec, PartSpec
@@ -24,7 +25,9 @@ def extraction(
     path = write_rows(folder / "rows.jsonl", [{"question": f"q{n}", "answer": gold} for n, gold in enumerate(golds)])
     spec = dataset_spec(path)
     part = PartSpec(postprocessor, {}, "p") if postprocessor else None
-    return try_extraction(replace(spec, eval=EvalSpec(PartSpec(evaluator, {}, "e"), part, where="eval")))
+    return try_extraction(
+        PlannedDataset(replace(spec, eval=EvalSpec(PartSpec(evaluator, {}, "e"), part, where="eval")))
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, GoldError, PartError, StoreError
 from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.plan.plan import Task
 from ais_prompt.report.notes import notes
 from ais_prompt.report.progress import RunProgress
 from ais_prompt.scoring.score import score
@@ -80,20 +81,20 @@ def test_results_hold_scores_and_details(tmp_path: Path) -> None:
         folder.predictions("fake", "sums"),
         [prediction(0, "A"), prediction(1, "B"), prediction(2, "?"), prediction(3, None, completion=FAILED)],
     )
-    [result] = score(task, folder, PROGRESS.task)
+    [result] = score(Task.of(task), folder, PROGRESS.task)
     assert result.value == pytest.approx(1 / 3)
     assert (result.n, dict(result.counts)) == (4, {"scored": 2, "unparsed": 1, "truncated": 0, "failed": 1})
     stored = json.loads(folder.results("fake", "sums").read_text())
     assert [detail["status"] for detail in stored["details"]] == ["scored", "scored", "unparsed", "failed"]
 
 
-def stored(tmp_path: Path, *predictions: Prediction, evaluator: str = "AccEvaluator") -> tuple[TaskSpec, RunFolder]:
+def stored(tmp_path: Path, *predictions: Prediction, evaluator: str = "AccEvaluator") -> tuple[Task, RunFolder]:
     dataset = dataset_spec(tmp_path / "x.jsonl")
     part = PartSpec(evaluator, {}, "datasets[0].eval_cfg.evaluator")
     task = TaskSpec(model_spec(), replace(dataset, eval=replace(dataset.eval, evaluator=part)))
     folder = RunFolder(tmp_path)
     write_predictions(folder.predictions("fake", "sums"), predictions)
-    return task, folder
+    return Task.of(task), folder
 
 
 def test_a_gold_that_cannot_be_used_is_named_and_its_sample_left_out(
@@ -176,5 +177,5 @@ def test_odd_answers_are_scored_and_kept(tmp_path: Path, text: str) -> None:
 def test_scoring_without_predictions_says_what_to_do(tmp_path: Path) -> None:
     task = TaskSpec(model_spec(), dataset_spec(tmp_path / "x.jsonl"))
     with pytest.raises(StoreError) as caught:
-        score(task, RunFolder(tmp_path), PROGRESS.task)
+        score(Task.of(task), RunFolder(tmp_path), PROGRESS.task)
     assert "-m infer" in caught.value.fix

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.plan.check import Findings, check_run
+from ais_prompt.plan.check import Findings, check_plan
 from ais_prompt.plan.leaks.texts import drawn
+from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.source import Source, checked
 from ais_prompt.types import PartSpec, RunSpec, Sample
 from tests.parts import dataset_spec, write_rows
@@ -52,7 +53,7 @@ def checked_quiz(
         prompt = PartSpec("PromptTemplate", args, "prompt")
         spec = replace(spec, infer=replace(infer, ice_template=ice, prompt_template=prompt, retriever=part))
     spec = replace(spec, reader=replace(spec.reader, **reader))
-    return check_run(RunSpec("run", (), (spec,), folder, None, {}), lambda path: path, thorough=True)
+    return check_plan(Plan(RunSpec("run", (), (spec,), folder, None, {})), lambda path: path, thorough=True)
 
 
 def said(found: Findings) -> list[str]:

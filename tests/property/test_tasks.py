@@ -8,7 +8,6 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.plan.partition import partition
 from ais_prompt.types import RunSpec
 from tests.parts import dataset_spec, model_spec
 
@@ -25,7 +24,7 @@ def test_each_pair_once(models: list[str], datasets: list[str]) -> None:
         None,
         {},
     )
-    tasks = partition(spec)
+    tasks = spec.tasks
     pairs = [(task.model.abbr, task.dataset.abbr) for task in tasks]
     assert pairs == [(model, dataset) for model in models for dataset in datasets]
     assert [abbr for abbr, _ in groupby(task.model.abbr for task in tasks)] == models

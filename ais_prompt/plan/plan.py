@@ -1,0 +1,259 @@
+"""The plan of a run: every model, dataset and task of a config, with each part built once, when it is first needed.
+
+`check`, `view-prompt`, `lock`, `run` and `score` all start from a plan, so nothing is checked in one way and run in
+another. Building a part opens no weights, socket or server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Final
+
+from ais_prompt.errors import AisPromptError
+from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.inferencers import InferenceContext, Inferencer
+from ais_prompt.models.base import Model
+from ais_prompt.plan.build import (
+    Postprocessor,
+    build_context,
+    build_evaluator,
+    build_inferencer,
+    build_model,
+    build_postprocessor,
+    build_prompts,
+    build_retriever,
+    read_dataset,
+)
+from ais_prompt.plan.shots import check_shots, fitting_shots
+from ais_prompt.prompts import PromptBuilder
+from ais_prompt.readers.base import Dataset
+from ais_prompt.registry import is_shipped
+from ais_prompt.retrievers import Retriever, ShotIds
+from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, TaskSpec
+
+ROWS_KEPT: Final = 2048
+"""How many rows of the train split are kept at most, so that a large one does not fill the memory."""
+
+
+class PlannedModel:
+    """A model of the config, or the judge of a dataset."""
+
+    def __init__(self, spec: ModelSpec, model: Model | None = None) -> None:
+        """Plan a model.
+
+        Args:
+            spec: what the config says.
+            model: the model itself, where it is built already.
+        """
+        self.spec = spec
+        if model is not None:
+            self.model = model
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, not loaded yet.
+
+        Raises:
+            AisPromptError: it refuses its arguments.
+        """
+        return build_model(self.spec)
+
+    def preflight(self) -> None:
+        """See whether the model can be used at all.
+
+        Raises:
+            AisPromptError: it surely cannot; ``where`` names the model in the config.
+        """
+        try:
+            self.model.preflight()
+        except AisPromptError as error:
+            error.where = error.where or self.spec.where
+            raise
+
+
+class PlannedDataset:
+    """A dataset of the config: its rows and the parts that ask and score them. All models share them.
+
+    Each part is built when it is first needed, and raises an `AisPromptError` with its place in the config if it
+    cannot be built.
+
+    Attributes:
+        judge: the model that judges its answers; None if none is needed.
+    """
+
+    def __init__(self, spec: DatasetSpec, judge: PlannedModel | None = None, data: Dataset | None = None) -> None:
+        """Plan a dataset.
+
+        Args:
+            spec: what the config says.
+            judge: the judge of its answers.
+            data: the questions, where they are not those that the config names.
+        """
+        self.spec = spec
+        self.judge = judge
+        if data is not None:
+            self.data = data
+
+    @cached_property
+    def data(self) -> Dataset:
+        """The rows, cut to their ranges."""
+        return read_dataset(self.spec)
+
+    @cached_property
+    def retriever(self) -> Retriever:
+        """What chooses the in-context examples."""
+        return build_retriever(self.spec)
+
+    @cached_property
+    def inferencer(self) -> Inferencer:
+        """What is asked of a sample, turn by turn."""
+        return build_inferencer(self.spec)
+
+    @cached_property
+    def prompts(self) -> PromptBuilder:
+        """The dataset's side of the prompt."""
+        return build_prompts(self.spec, self.retriever, self.inferencer)
+
+    @cached_property
+    def evaluator(self) -> Evaluator | None:
+        """What compares answers with golds; None if the dataset only makes predictions."""
+        return build_evaluator(self.spec.eval)
+
+    @cached_property
+    def answer_of(self) -> Postprocessor:
+        """Finds the answer in a text."""
+        return build_postprocessor(self.spec.eval.pred_postprocessor)
+
+    @cached_property
+    def gold_of(self) -> Postprocessor:
+        """Finds the answer in a gold."""
+        return build_postprocessor(self.spec.eval.dataset_postprocessor)
+
+    @cached_property
+    def shot_ids(self) -> Sequence[ShotIds]:
+        """Rows of the train split for each test sample.
+
+        Raises:
+            AisPromptError: the retriever failed, or gives rows that do not exist.
+        """
+        data, spec = self.data, self.spec.infer.retriever
+        try:
+            found = self.retriever.retrieve(data.train, data.test)
+            if not is_shipped(type(self.retriever)):
+                check_shots(found, data, spec.type, self.retriever)
+        except AisPromptError as error:
+            error.where = error.where or spec.where
+            raise
+        return found
+
+    @cached_property
+    def train_row(self) -> Callable[[int], Sample]:
+        """Reads a row of the train split."""
+        # Reading a row takes as long as writing a prompt, and many prompts show the same rows.
+        train = self.data.train
+        return lru_cache(ROWS_KEPT)(lambda row: train[row])
+
+    def release(self) -> None:
+        """Forget rows and shots, which may be many; they are read again if they are needed again."""
+        for name in ("data", "shot_ids", "train_row"):
+            self.__dict__.pop(name, None)
+
+
+class Task:
+    """One model on one dataset: the smallest piece of work.
+
+    Attributes:
+        spec: what the config says of both.
+    """
+
+    def __init__(self, model: PlannedModel, dataset: PlannedDataset) -> None:
+        self.spec = TaskSpec(model.spec, dataset.spec)
+        self.dataset = dataset
+        self._model = model
+
+    @classmethod
+    def of(cls, spec: TaskSpec, model: Model | None = None) -> Task:
+        """Plan a task by itself, outside of the plan of a run, and without a judge."""
+        return cls(PlannedModel(spec.model, model), PlannedDataset(spec.dataset))
+
+    @property
+    def name(self) -> str:
+        """``model/dataset``, as progress and errors show it."""
+        return self.spec.name
+
+    @property
+    def model(self) -> Model:
+        """The model, not loaded yet."""
+        return self._model.model
+
+    @property
+    def data(self) -> Dataset:
+        """The rows of the dataset."""
+        return self.dataset.data
+
+    @property
+    def inferencer(self) -> Inferencer:
+        """What is asked of a sample."""
+        return self.dataset.inferencer
+
+    @cached_property
+    def context(self) -> InferenceContext:
+        """What the inferencer works with."""
+        return build_context(self.spec.model, self.model, self.dataset.prompts, self.data)
+
+    def shots_retrieved(self, index: int) -> int:
+        """How many in-context examples were found for a test sample."""
+        return len(self.dataset.shot_ids[index])
+
+    def shots(self, sample: Sample) -> Sequence[Sample]:
+        """The in-context examples of a test sample, as many as fit."""
+        retrieved = list(map(self.dataset.train_row, self.dataset.shot_ids[sample.index]))
+        return fitting_shots(self.inferencer, sample, retrieved, self.context)
+
+    def shown_rows(self) -> Iterator[Sample]:
+        """The rows of the train split that are retrieved as an example of any sample, each once."""
+        shown = sorted({row for ids in self.dataset.shot_ids for row in ids})
+        return map(self.dataset.train_row, shown)
+
+    def release(self) -> None:
+        """Forget what the task holds of its rows."""
+        self.__dict__.pop("context", None)
+
+
+class Plan:
+    """Every model on every dataset.
+
+    Attributes:
+        spec: the config.
+        models, datasets: those of the config, in its order.
+        tasks: all datasets of a model together, so that it is loaded only once.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.spec = spec
+        self.models = tuple(map(PlannedModel, spec.models))
+        self._judges: list[PlannedModel] = []
+        self.datasets = tuple(PlannedDataset(dataset, self._judge(dataset.eval.judge)) for dataset in spec.datasets)
+        self.tasks = tuple(Task(model, dataset) for model in self.models for dataset in self.datasets)
+
+    @property
+    def judges(self) -> Sequence[PlannedModel]:
+        """The judges of all datasets; datasets whose judges are configured alike share one."""
+        return self._judges
+
+    def _judge(self, spec: JudgeSpec | None) -> PlannedModel | None:
+        if spec is None:
+            return None
+        for judge in self._judges:
+            if _configured_alike(judge.spec, spec.model):
+                return judge
+        self._judges.append(PlannedModel(spec.model))
+        return self._judges[-1]
+
+
+def _configured_alike(one: ModelSpec, other: ModelSpec) -> bool:
+    def shared(spec: ModelSpec) -> tuple[object, ...]:
+        return spec.abbr, spec.part.type, spec.part.args, spec.meta_template, spec.prompt_template
+
+    return shared(one) == shared(other)

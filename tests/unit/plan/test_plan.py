@@ -1,0 +1,106 @@
+"""Every part of a config is built once in a process, and every dataset is read once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from ais_prompt.cli import main
+from ais_prompt.plan import build
+from tests.parts import write_rows
+
+CONFIG = """
+models = [dict(type='ScriptedModel', abbr=name, answers={'.*': '2'}) for name in ('one', 'two')]
+datasets = [
+    dict(
+        type='LocalDataset', abbr=name, path='rows.jsonl',
+        reader_cfg=dict(input_columns=['question'], output_column='answer'),
+        infer_cfg=dict(
+            ice_template=dict(type='PromptTemplate', template='{question} {answer}'),
+            prompt_template=dict(type='PromptTemplate', template='</E>{question} {answer}', ice_token='</E>'),
+            retriever=dict(type='FixKRetriever', fix_id_list=[0], allow_overlap=True),
+            inferencer=dict(type='GenInferencer'),
+        ),
+        eval_cfg=dict(
+            evaluator=dict(type='AccEvaluator'), pred_postprocessor=dict(type='first_number_postprocess')
+        ),
+    )
+    for name in ('left', 'right')
+]
+gates = ['accuracy >= 1%']
+"""
+ALL = Counter(models=2, readers=2, retrievers=2, inferencers=2, templates=4, evaluators=2, read=2)
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Counter[str]:
+    """Counts what is built, at the only place that builds."""
+    found: Counter[str] = Counter()
+
+    def count(name: str, original: Callable[..., Any], *args: Any, **offered: Any) -> Any:
+        found[name or args[0].kind] += 1
+        return original(*args, **offered)
+
+    monkeypatch.setattr(build, "build_part", partial(count, "", build.build_part))
+    monkeypatch.setattr(build, "load_dataset", partial(count, "read", build.load_dataset))
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path / "rows.jsonl", [{"question": f"{n}+1=?", "answer": str(n + 1)} for n in range(3)])
+    (tmp_path / "eval.py").write_text(CONFIG, "utf-8")
+    return found
+
+
+def invoke(*command: str) -> None:
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "eval.py"),
+        ("view-prompt", "eval.py", "--all"),
+        ("lock", "eval.py"),
+        ("run", "eval.py"),
+        ("run", "eval.py", "--stop-early", "--gate", "accuracy >= 1%"),
+    ],
+    ids=" ".join,
+)
+def test_each_part_is_built_once_and_each_dataset_read_once(built: Counter[str], command: tuple[str, ...]) -> None:
+    invoke(*command)
+    assert built == ALL
+
+
+def test_a_locked_run_builds_nothing_twice(built: Counter[str]) -> None:
+    invoke("lock", "eval.py")
+    built.clear()
+    invoke("run", "eval.py", "--locked")
+    assert built == ALL
+
+
+def test_scoring_builds_neither_models_nor_prompts(built: Counter[str]) -> None:
+    invoke("run", "eval.py")
+    built.clear()
+    invoke("score", "eval")
+    assert built == Counter(inferencers=2, evaluators=2)
+
+
+JUDGED = CONFIG.replace(
+    "dict(type='AccEvaluator')",
+    """dict(
+        type='GenericLLMEvaluator', judge_cfg=dict(type='ScriptedModel', answers={'.*': 'A'}),
+        prompt_template=dict(type='PromptTemplate', template='{question} {prediction}'),
+    )""",
+)
+
+
+def test_datasets_with_the_same_judge_share_it(built: Counter[str], tmp_path: Path) -> None:
+    (tmp_path / "eval.py").write_text(JUDGED.replace("accuracy >= 1%", "failed <= 1%"), "utf-8")
+    invoke("run", "eval.py")
+    assert built["models"] == 3
+    assert built["read"] == 2
