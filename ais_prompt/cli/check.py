@@ -23,30 +23,16 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
     Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
     """
-    from ais_prompt.config.parse.gates import parse_gate
-    from ais_prompt.errors import ConfigFaults
-    from ais_prompt.plan.check_gates import gate_faults
-    from ais_prompt.plan.source import checked
     from ais_prompt.report.claims import describe_claim
     from ais_prompt.report.extraction import describe
-    from ais_prompt.scoring.extraction import try_extraction
     from ais_prompt.utils.text import printable
+    from ais_prompt.workflows.check import check as check_config
 
-    plan, warnings = checked(source(**options), thorough=True)
-    for warning in warnings:
-        click.echo(printable(f"Warning: {warning}"))
-    spec = plan.spec
-    for dataset in plan.datasets:
-        if found := try_extraction(dataset):
-            click.echo(printable(describe(found)))
-    conditions = [*spec.gates, *(parse_gate(text, "--gate") for text in gates)]
-    if faults := gate_faults(conditions, plan):
-        raise ConfigFaults(faults)
-    for gate in conditions:
-        for dataset in plan.datasets:
-            abbr = dataset.spec.abbr
-            if gate.confidence and any(gate.concerns(model.abbr, abbr) for model in spec.models):
-                for line in describe_claim(gate, abbr, len(dataset.data.test)):
-                    click.echo(printable(line))
-    models, datasets = len(spec.models), len(spec.datasets)
+    found = check_config(source(**options), gates)
+    lines = [f"Warning: {warning}" for warning in found.warnings]
+    lines += [describe(extraction) for extraction in found.extractions]
+    lines += [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
+    for line in lines:
+        click.echo(printable(line))
+    models, datasets = len(found.plan.models), len(found.plan.datasets)
     click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} dataset{'s' * (datasets != 1)}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,8 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
-    from ais_prompt.store.baseline_file import Baseline
-    from ais_prompt.types import Gate
+    from ais_prompt.workflows.gates import RunGates
     from ais_prompt.workflows.run import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,59 +58,28 @@ def gate_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class GateKeeper:
-    """Holds a run against its gates.
+    """Prints the verdicts of the gates, and writes the files that were asked for.
 
     Attributes:
-        gates: the conditions of the config and of the command line.
-        baseline: what it is held against; None if nothing.
-        min_drop: the smallest drop that matters.
-        level: how often equally good runs may fail.
+        gates: what the run must keep to.
         junit, markdown: files to write; None for none.
     """
 
-    gates: Sequence[Gate]
-    baseline: Baseline | None
-    min_drop: float
-    level: float
+    gates: RunGates
     junit: str | None
     markdown: str | None
 
-    def to_stop_early(self) -> Sequence[Gate]:
-        """The gates that can be decided before every sample is asked.
-
-        Raises:
-            ConfigError: there are none, or a baseline is to be held against too.
-        """
-        from ais_prompt.errors import ConfigError
-
-        if self.baseline is not None:
-            raise ConfigError("a drop against a baseline is known only at the end", fix="leave out --stop-early")
-        if not self.gates:
-            raise ConfigError("--stop-early needs a gate to decide", fix="add --gate 'accuracy >= 80%'")
-        if any(gate.confidence is not None for gate in self.gates):
-            raise ConfigError("a claim (@95%) needs every answer", fix="leave out --stop-early, or the confidence")
-        return self.gates
-
     def hold(self, result: RunResult, root: Path) -> bool:
-        """Say of each gate whether it holds, and write the files that are asked for; True if all hold.
+        """Say of each gate whether it holds; True if all hold.
 
         Raises:
             StoreError: a file cannot be written.
         """
-        from ais_prompt.regression.baseline import check_run
-        from ais_prompt.regression.claims import check_claims
-        from ais_prompt.regression.gates import check_gates
-        from ais_prompt.regression.runs import read_stored_run
         from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
         from ais_prompt.summary.rows import summary_rows
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
-        claims = [gate for gate in self.gates if gate.confidence is not None]
-        verdicts = check_gates([gate for gate in self.gates if gate.confidence is None], rows)
-        if claims:
-            verdicts += check_claims(claims, read_stored_run(str(root)), self.baseline)
-        if self.baseline is not None:
-            verdicts += check_run(self.baseline, read_stored_run(str(root)), self.min_drop, self.level)
+        verdicts = self.gates.verdicts(rows, root)
         if verdicts:
             click.echo("\nGates:")
             click.echo("\n".join(gate_lines(verdicts)))
@@ -130,24 +98,14 @@ def read_gates(
     junit: str | None,
     markdown: str | None,
 ) -> GateKeeper:
-    """What the options say, read before anything is asked.
+    """Read the options before anything is asked.
 
     Raises:
         ConfigError: a gate cannot be understood or makes no sense, or there is no such baseline.
     """
-    from ais_prompt.config.parse.gates import parse_gate
-    from ais_prompt.errors import ConfigError, ConfigFaults
-    from ais_prompt.plan.check_gates import gate_faults
-    from ais_prompt.regression.baseline import open_baseline
+    from ais_prompt.workflows.gates import open_gates
 
-    conditions = [*plan.spec.gates, *(parse_gate(text, "--gate") for text in gates)]
-    if faults := gate_faults(conditions, plan):
-        raise ConfigFaults(faults)
-    if baseline is None and (drops := [gate for gate in conditions if gate.limits_drop]):
-        what = f"the gate {drops[0].text!r} needs a baseline to measure the drop from"
-        raise ConfigError(what, where=drops[0].where, fix="give --baseline RUN|FILE")
-    held = None if baseline is None else open_baseline(baseline)
-    return GateKeeper(conditions, held, min_drop, level, junit, markdown)
+    return GateKeeper(open_gates(plan, gates, baseline, min_drop, level), junit, markdown)
 
 
 def _write(path: str | None, content: bytes) -> None:

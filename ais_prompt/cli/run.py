@@ -74,7 +74,7 @@ def run(
         raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
     plan, warnings = checked(source(**options, cache=cache))
     gates = read_gates(plan, **gate_values)
-    decisive = gates.to_stop_early() if stop_early else ()
+    decisive = gates.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(plan, lock_file, options):
         ctx.exit(1)
     if dry_run:
