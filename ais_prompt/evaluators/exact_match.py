@@ -14,7 +14,9 @@ from ais_prompt.types import SampleScore, Score
 
 @EVALUATORS.register_module()
 class EMEvaluator:
-    """Exact match: 1 where the answer equals one of the golds, 0 elsewhere; both go through `general_postprocess`.
+    """Exact match: 1 where the answer equals one of the golds, 0 elsewhere; of both the first phrase counts.
+
+    What a phrase is: `general_postprocess`, which also reads announcements; here "The answer is Paris" is not "Paris".
 
     Source: OpenCompass, ``EMEvaluator`` (which compares with the letters of a gold that is no list).
 

@@ -47,7 +47,8 @@ _FORMULA: Final = "\ue000"
 """Stands for each character of a formula, so that a sentence with formulas reads like one with numbers."""
 _ITEM: Final = re.compile(f"{_FORMULA}+|(?:{NUMBER.pattern})", re.VERBOSE)
 _DOUBTS: Final = doubts(rf"(?:{_FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
-_TRIM: Final = " .*`\n\t!,:。…"
+_TRIM: Final = ' .*`\n\t!,:。…"“”「」'
+_BRACKETED: Final = re.compile(rf"\(\s*({NUMBER.pattern})\s*\)", re.VERBOSE)
 
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
@@ -211,4 +212,6 @@ def _candidate(text: str, rank: Rank, rule: str, start: int, end: int) -> Candid
     content = text[start:end]
     stripped = content.strip(_TRIM)
     begin = start + content.find(stripped)
+    if alone := _BRACKETED.fullmatch(stripped):
+        begin, stripped = begin + alone.start(1), alone[1]
     return Candidate(rank, rule, begin, begin + len(stripped), stripped.replace("**", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
@@ -65,7 +66,7 @@ class Statement(Struct, frozen=True):
     Attributes:
         rule: which announcement.
         start, end: the rest of its sentence in the text.
-        line_end: where its line ends.
+        line_end: where its line ends, or the next announcement begins.
     """
 
     rule: Rule
@@ -77,17 +78,20 @@ class Statement(Struct, frozen=True):
 def statements(text: str) -> Iterator[Statement]:
     """Find every announcement, except those of others' views: "One might think the answer is 3".
 
-    If nothing follows on its line, the next line that is not empty belongs to it.
+    If nothing follows on its line, the next line that is not empty belongs to it. One ends where the next begins.
     """
-    for rule, pattern in _EVERY:
-        for found in pattern.finditer(text):
-            start = found.end()
-            while start < len(text) and text[start] in " \t\r\n*":
-                start += 1
-            line_end = text.find("\n", start)
-            line_end = len(text) if line_end < 0 else line_end
-            line_end = min(line_end, start + REACH)
-            stop = _FULL_STOP.search(text, start, line_end)
-            if is_reported(text, found.start()) or _WOULD_IF.match(text, found.start(), line_end):
-                continue
-            yield Statement(rule, start, stop.start() if stop else line_end, line_end)
+    found = [(one, rule) for rule, pattern in _EVERY for one in pattern.finditer(text)]
+    starts = sorted(one.start() for one, _ in found)
+    for one, rule in found:
+        start = one.end()
+        while start < len(text) and text[start] in " \t\r\n*":
+            start += 1
+        following = bisect_left(starts, start)
+        line_end = text.find("\n", start, start + REACH)
+        line_end = min(len(text), start + REACH) if line_end < 0 else line_end
+        if following < len(starts):
+            line_end = min(line_end, starts[following])
+        stop = _FULL_STOP.search(text, start, line_end)
+        if is_reported(text, one.start()) or _WOULD_IF.match(text, one.start(), line_end):
+            continue
+        yield Statement(rule, start, stop.start() if stop else line_end, line_end)

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from ais_prompt.errors import DataError
+from ais_prompt.evaluators.gsm8k import Gsm8kEvaluator
 from ais_prompt.postprocess.gsm8k import gsm8k_dataset_postprocess, gsm8k_postprocess
 from ais_prompt.postprocess.numbers import to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 
 GSM8K = next((parent / "shared/data/gsm8k" for parent in Path(__file__).parents if (parent / "shared").is_dir()), None)
+SOLUTIONS = Path(os.environ.get("GSM8K_SOLUTIONS", "example_model_solutions.jsonl"))
+MODELS = ("6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification")
 
 
 @pytest.mark.parametrize(
@@ -67,3 +71,38 @@ def test_every_gold_of_the_real_data_is_a_whole_number(split: str, size: int) ->
         assert gold is not None
         assert gold == int(written.replace(",", ""))
         assert to_decimal(gsm8k_postprocess(answer)) == gold  # the gold solution, read as an answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("He paid $42 for 6 books.", "42"),
+        ("16 - 3 = 13, so she has 13 eggs left after 2 days.", "13"),
+        ("So 18 of the 25 riders are men.", "18"),
+        ("The final amount of the purchase comes to $60 - $18 = $42.\nJoe has $50 - $42 = $8 left.\nA: 8", "8"),
+        ("That's 250 plus 20, or 270.", "270"),
+        ("The answer is 676 - 224, which is 452.", "452"),
+        ("The answer is 42, which is 18 less than before.", "42"),
+        ("$840 + $756 = $1596\n\nTherefore, she paid a total of $1596 for the service by", "1596"),
+        ("First, she buys 3 apples. Then", None),
+        ("We'd need the price of the 3 books.", None),
+        ("It may be 12. It may also be 15.", None),
+        ("Error 404", None),
+    ],
+)
+def test_the_result_of_a_text_without_a_marker(text: str, answer: str | None) -> None:
+    assert gsm8k_postprocess(text) == answer
+
+
+@pytest.mark.skipif(not SOLUTIONS.is_file(), reason="GSM8K_SOLUTIONS names no file of the published solutions")
+def test_every_published_verdict_is_reproduced() -> None:
+    """The verdicts on solutions of four models in github.com/openai/grade-school-math."""
+    rows = [json.loads(line) for line in SOLUTIONS.read_text("utf-8").splitlines()]
+    verdicts = 0
+    for row in rows:
+        gold = row["ground_truth"].rpartition("A: ")[2]
+        for model in MODELS:
+            score = Gsm8kEvaluator().score(gsm8k_postprocess(row[model]["solution"]), gold)
+            assert (score["accuracy"] == 1) == row[model]["is_correct"], row[model]["solution"]
+            verdicts += 1
+    assert verdicts == 5276

@@ -89,6 +89,31 @@ def test_what_names_no_option(text: str) -> None:
     assert last_option_postprocess(text, "ABCD") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("【解析】选项A说的是时间，选项C说的是地点。因此，选项B最合适。<eoe>\n【答案】: B <eoa>", "B"),
+        ("选项A是正确的，选项B也是正确的。综上，错误的是选项D。", "D"),
+        ("很多同学会选A，但正确答案是B。", "B"),
+        ("Although many would choose A, B is the better answer.", "B"),
+        ("I'd say A... scratch that, C.", "C"),
+        ("Team A beat Team B.", None),
+        ("So the answer is (A) or (B).", None),
+        ("A和C都有可能。", None),
+        ("B和C我都不选。", None),
+        ("The statement in D is a summary.", None),
+        ("论文的D部分介绍了方法。", None),
+    ],
+)
+def test_a_mention_is_no_answer(text: str, option: str | None) -> None:
+    assert first_option_postprocess(text, "ABCD") == option
+
+
+def test_the_last_option_of_a_list() -> None:
+    assert last_option_postprocess("【答案】A、C <eoa>") == "C"
+    assert first_option_postprocess("【答案】A、C <eoa>") == "A"
+
+
 def test_first_and_last_of_several() -> None:
     text = "The answer is A. The answer is C as well. All the others, B and D, are wrong."
     assert first_option_postprocess(text, "ABCD") == "A"
