@@ -1,4 +1,4 @@
-"""The model's side of a prompt: meta templates, messages, the tokenizer's own template.
+"""Chat formats: from filled templates to the text or messages that a model is sent.
 
 The role templates, and `Message` in torchtune's form, are public here.
 """
@@ -37,17 +37,18 @@ def make_chat_format(
     role_template: Mapping[str, Any] | str | None = None,
     media_kinds: MediaKinds = frozenset,
 ) -> ChatFormat:
-    """The format for a model's ``prompt_style`` (``text``, ``messages`` or ``chat_template``).
+    """Return the chat format for a model's ``prompt_style`` (``text``, ``messages`` or ``chat_template``).
 
     Args:
         style: the model's ``prompt_style``.
         meta_template: the model's ``meta_template``: a mapping, a list of messages in OpenAI form, or None.
-        tokenizer: gives the model's tokenizer when it is first needed.
-        role_template: the model's ``prompt_template``; it takes the place of the meta template.
-        media_kinds: gives what a model with its own chat template takes besides text.
+        tokenizer: returns the model's tokenizer; called when it is first needed.
+        role_template: the model's ``prompt_template``; it replaces the meta template.
+        media_kinds: returns the media that a model with its own chat template accepts besides text.
 
     Raises:
-        ConfigError: the template has the wrong shape or cannot be found, or a role template is given to an API model.
+        ConfigError: the template has the wrong shape or cannot be found, or a role template that writes the format of a
+            model is given to an API model.
         PromptError: the table of a role template has the wrong shape.
     """
     if role_template is not None:
@@ -61,7 +62,7 @@ def make_chat_format(
 def _messages_format(meta_template: MetaTemplateConfig, tokenizer: Callable[[], Any]) -> ApiFormat | RawMessagesFormat:
     if isinstance(meta_template, list | tuple) and meta_template:
         return RawMessagesFormat(meta_template)
-    # Without roles of its own, a chat model has the usual ones.
+    # A chat model without roles in its config has the default roles.
     own: Mapping[str, Any] = meta_template if isinstance(meta_template, Mapping) else {}
     if not meta_template or (own and "round" not in own):
         meta_template = {**DEFAULT_META_TEMPLATE, **own}
@@ -73,17 +74,17 @@ def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer
     if style == "messages":
         if _is_model_format(template):
             raise ConfigError(
-                f"{type(template).__name__} writes the format of a model, but this one is sent messages",
+                f"{type(template).__name__} writes the format of a model, but this model is sent messages",
                 fix="remove it: the server applies the format of its model; only task templates work here",
             )
         return RoleTemplateMessages(template, ApiFormat(parse_meta_template(DEFAULT_META_TEMPLATE)))
-    if style == "chat_template":  # what such a model is given must bring its own BOS
+    if style == "chat_template":  # such a model adds no special tokens, so the text must contain the BOS token
         return RoleTemplateFormat(template, lambda: bos_text(tokenizer()))
     return RoleTemplateFormat(template)
 
 
 def _is_model_format(template: RoleTemplateInterface) -> bool:
-    """Return whether a role template writes text around the assistant's turn, as models need it."""
+    """Return whether a role template writes text around the assistant's turn: the format of a model, not of a task."""
     if isinstance(template, RoleTemplate):
         return any(template.template.get("assistant", ()))
     return isinstance(template, ChatMLTemplate | Llama2ChatTemplate | MistralChatTemplate)

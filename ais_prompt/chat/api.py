@@ -1,4 +1,4 @@
-"""The format of API models: everything becomes messages."""
+"""The chat format of API models: everything becomes messages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ais_prompt.chat.chat_section import chat_turns
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.language_model import join_texts
 from ais_prompt.chat.media import MEDIA, bare_parts, has_media, join_contents
-from ais_prompt.chat.meta_template import SILENT, MetaTemplate, Slot
+from ais_prompt.chat.meta_template import EMPTY_TURN, MetaTemplate, Slot
 from ais_prompt.chat.raw_messages import is_raw, raw_messages
 from ais_prompt.chat.sections import Fill, Round, Sections, split_rounds
 from ais_prompt.errors import ConfigError, PromptError
-from ais_prompt.prompts.fill import unsealed
+from ais_prompt.prompts.fill import split_at_sentinels
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection, Turn, text_of
 from ais_prompt.types import ChatMessage, Content
 
@@ -21,19 +21,19 @@ OPENAI_ROLES: Final[Mapping[str, str]] = {"HUMAN": "user", "BOT": "assistant", "
 
 
 class ApiTurn(NamedTuple):
-    """A message before its role is named in OpenAI's way: ``role`` is the ``api_role`` of the meta template."""
+    """A message whose ``role`` is the ``api_role`` of the meta template, not yet OpenAI's name."""
 
     role: str
     prompt: Content
 
 
 class MessageBuilder:
-    """What is said in a prompt or a part of one; neighbours of the same role are one message.
+    """Collects the messages of a prompt, or of a part of one. Neighbours of the same role become one message.
 
-    Only who makes it adds to it: parts that prompts have in common stay as they are.
+    A builder is only changed by the function that creates it, because finished parts are shared between prompts.
 
     Attributes:
-        roles: by whom: the ``api_role`` of each message.
+        roles: the ``api_role`` of each message.
         messages: the messages as they are sent.
     """
 
@@ -43,18 +43,18 @@ class MessageBuilder:
         self.roles = roles
         self.messages = messages
 
-    def say(self, role: str, content: Content) -> None:
-        """Add a message; a newline stands between texts that are merged."""
+    def append(self, role: str, content: Content) -> None:
+        """Add a message; merged texts are joined by a newline."""
         if self.roles and self.roles[-1] == role:
             self.messages[-1] = openai_message(role, join_contents(self.messages[-1].content, content))
         else:
             self.roles.append(role)
             self.messages.append(openai_message(role, content))
 
-    def add(self, more: MessageBuilder) -> None:
-        """Add what was said before, which is only merged where the two meet."""
+    def extend(self, more: MessageBuilder) -> None:
+        """Add the messages of another builder; only its first message can merge with the last one here."""
         if self.roles and more.roles and self.roles[-1] == more.roles[0]:
-            self.say(more.roles[0], more.messages[0].content)
+            self.append(more.roles[0], more.messages[0].content)
             self.roles += more.roles[1:]
             self.messages += more.messages[1:]
         else:
@@ -62,25 +62,29 @@ class MessageBuilder:
             self.messages += more.messages
 
     def turns(self) -> list[ApiTurn]:
-        """The same by the roles of the meta template."""
+        """Return the messages with the roles of the meta template."""
         return [ApiTurn(role, message.content) for role, message in zip(self.roles, self.messages, strict=True)]
 
 
 def openai_message(role: str, content: Content) -> ChatMessage:
-    """A message in OpenAI form; a role that OpenAI has no name for keeps its own."""
+    """Return a message in OpenAI form; roles that OpenAI does not have are kept."""
     return ChatMessage(OPENAI_ROLES.get(role, role), content)
 
 
-def compile_messages(said: MessageBuilder, keys: Collection[str]) -> Fill[MessageBuilder] | None:
-    """What is said with sealed keys in its texts, to be filled; next to media an empty text would be left out."""
-    texts = [unsealed(one.content, keys) for one in said.messages if isinstance(one.content, str)]
-    if len(texts) < len(said.messages):
+def compile_messages(builder: MessageBuilder, keys: Collection[str]) -> Fill[MessageBuilder] | None:
+    """Compile messages that were built with sentinels in their texts.
+
+    Returns:
+        A function that fills them; None if a message has media, because empty texts beside media are left out.
+    """
+    texts = [split_at_sentinels(one.content, keys) for one in builder.messages if isinstance(one.content, str)]
+    if len(texts) < len(builder.messages):
         return None
-    blanks = list(zip(said.messages, texts, strict=True))
+    compiled = list(zip(builder.messages, texts, strict=True))
 
     def fill(values: Mapping[str, object]) -> MessageBuilder:
-        messages = [ChatMessage(one.role, text.fill(values)) if text.keys else one for one, text in blanks]
-        return MessageBuilder(said.roles, messages)
+        messages = [ChatMessage(one.role, text.fill(values)) if text.keys else one for one, text in compiled]
+        return MessageBuilder(builder.roles, messages)
 
     return fill
 
@@ -92,17 +96,16 @@ DEFAULT_META_TEMPLATE: Mapping[str, Any] = {
     ],
     "reserved_roles": [{"role": "SYSTEM", "api_role": "SYSTEM"}],
 }
-"""What a chat model is assumed to know when its config says nothing."""
-
+"""The meta template of a chat model whose config has none."""
 
 BEGIN = "begin=[dict(role='SYSTEM', prompt='...')]"
 
 
 class ApiFormat:
-    """Turns dialogues into messages.
+    """Converts dialogues to messages.
 
     Args:
-        meta: the meta template; None joins the texts by newline into one user message.
+        meta: the meta template; None joins the texts by newlines into one user message.
 
     Raises:
         ConfigError: ``begin`` of the meta template has the wrong shape.
@@ -114,87 +117,91 @@ class ApiFormat:
         self._sections = Sections(meta, self._rounds, self._outside, compile_messages)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
-        """The messages in OpenAI form; a string becomes one user message, and messages stay as they are.
+        """Return the messages in OpenAI form. A string becomes one user message; messages stay as they are.
 
         Raises:
-            PromptError: a role cannot be placed, or a generation request would have nothing to say.
+            PromptError: a role is not in the meta template, or the prompt is empty.
         """
         if isinstance(prompt, str):
             return (openai_message("HUMAN", prompt),)
         if is_raw(prompt):
             return raw_messages(prompt)
         if self.meta is not None and not chat_turns(prompt):
-            return (*map(_sent, self.opening), *self._dialogue(prompt, mode).messages)
-        said = self.turns(prompt, mode)
-        if isinstance(said, tuple):
-            raise PromptError("without a meta template no role says the media", fix="give the model a meta_template")
-        return tuple(map(_sent, [ApiTurn("HUMAN", said)] if isinstance(said, str) else said))
+            return (*map(_to_message, self.opening), *self._dialogue(prompt, mode).messages)
+        turns = self.turns(prompt, mode)
+        if isinstance(turns, tuple):
+            raise PromptError(
+                "without a meta template there is no role for the media", fix="give the model a meta_template"
+            )
+        return tuple(map(_to_message, [ApiTurn("HUMAN", turns)] if isinstance(turns, str) else turns))
 
     def turns(self, prompt: str | PromptList, mode: Mode) -> Content | list[ApiTurn | str]:
-        """What the meta template makes of the prompt; in ``gen`` mode it ends before the last generating slot.
+        """Apply the meta template; in ``gen`` mode the prompt ends before the last generating slot.
 
-        A text in the list is one that the meta template has as its ``begin``; it cannot be made a message.
+        A text in the list comes from ``begin`` of the meta template; it cannot become a message.
         """
         if isinstance(prompt, str):
             return prompt
         if chat := chat_turns(prompt):
             return [_chat_turn(turn, self.meta) for turn in chat]
         if self.meta is None:
-            return _unframed(prompt)
+            return _without_meta_template(prompt)
         return [*self.opening, *self._dialogue(prompt, mode).turns()]
 
     def _dialogue(self, prompt: PromptList, mode: Mode) -> MessageBuilder:
-        said = MessageBuilder([], [])
+        builder = MessageBuilder([], [])
         for part in self._sections.write(prompt, mode)[0]:
-            said.add(part)
-        if not said.roles:
-            raise PromptError("the prompt says nothing", fix="look at it with `aisprompt view-prompt`")
-        return said
+            builder.extend(part)
+        if not builder.roles:
+            raise PromptError("the prompt is empty", fix="look at it with `aisprompt view-prompt`")
+        return builder
 
     def _outside(self, body: PromptList, meta: MetaTemplate) -> MessageBuilder:
-        """A begin or end section: single roles, and examples as rounds."""
-        said = MessageBuilder([], [])
+        """Format a begin or end section: single turns, and examples as rounds."""
+        builder = MessageBuilder([], [])
         for piece in body.pieces:
             if isinstance(piece, PromptSection):
-                said.add(self._sections.inner(piece))
-            elif not isinstance(piece, str):  # a text has no role: it is lost, as in the peers, and `check` says so
-                _say(said, piece, meta.resolve(piece))
-        return said
+                builder.extend(self._sections.inner(piece))
+            elif not isinstance(piece, str):  # a text has no role; it is lost, as in the peers, and `check` warns
+                _append_turn(builder, piece, meta.resolve(piece))
+        return builder
 
     def _rounds(self, body: PromptList, cut: bool, meta: MetaTemplate) -> tuple[MessageBuilder, bool]:
-        """The rounds of a section, texts left out; True if the prompt ends here."""
-        said = MessageBuilder([], [])
+        """Format the rounds of a section, without texts; True if the prompt ends here."""
+        builder = MessageBuilder([], [])
         pieces = split_rounds(body, meta)
         for piece in pieces:
-            if not isinstance(piece, str) and _say_round(piece, meta, said, cut=cut and piece is pieces[-1]):
-                return said, True
-        return said, False
+            if not isinstance(piece, str) and _append_round(piece, meta, builder, cut=cut and piece is pieces[-1]):
+                return builder, True
+        return builder, False
 
 
-def _say_round(spoken: Round, meta: MetaTemplate, said: MessageBuilder, *, cut: bool) -> bool:
+def _append_round(turns: Round, meta: MetaTemplate, builder: MessageBuilder, *, cut: bool) -> bool:
     """Add the messages of one round; True if the prompt ends here."""
     for index, slot in enumerate(meta.round):
         if isinstance(slot, str):
             raise ConfigError(f"the meta template of an API model has a text in its round: {slot!r}")
-        turn = spoken.get(index, SILENT)
+        turn = turns.get(index, EMPTY_TURN)
         if cut and slot.generates(turn):
             return True
-        # A slot without data and without a default says nothing: it makes no message.
-        if index in spoken or slot.prompt is not None:
-            _say(said, turn, slot)
+        # A slot without data and without a default prompt adds no message.
+        if index in turns or slot.prompt is not None:
+            _append_turn(builder, turn, slot)
     return False
 
 
 def _chat_turn(turn: Turn, meta: MetaTemplate | None) -> ApiTurn:
-    """A message of a chat: only its role goes through the meta template."""
+    """Return a message of a chat: the meta template only maps its role."""
     role = str(turn["role"])
     slot = meta.slot(role) if meta else None
     content = tuple(turn[MEDIA]) if MEDIA in turn else text_of(turn)
     return ApiTurn(slot.api_role if slot and slot.api_role else role, content)
 
 
-def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:
-    """Without any meta template: texts joined by newline; media alone bare, as in AISBench; both in one turn."""
+def _without_meta_template(prompt: PromptList) -> Content | list[ApiTurn | str]:
+    """Format a prompt without a meta template: texts joined by newlines; only media as bare parts, as in AISBench; both
+    in one turn.
+    """
     media = [has_media(item) for item in prompt]
     if not any(media):
         return join_texts(prompt)
@@ -202,10 +209,10 @@ def _unframed(prompt: PromptList) -> Content | list[ApiTurn | str]:
 
 
 def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
-    """The meta template's own ``begin``: one turn or several, put in front as they are.
+    """Return ``begin`` of the meta template: one turn, several turns, or a text.
 
     Raises:
-        ConfigError: it is neither of these, nor a text.
+        ConfigError: it is none of these.
     """
     begin = meta.begin if isinstance(meta.begin, list | tuple) else [meta.begin] if meta.begin else []
     for turn in begin:
@@ -218,17 +225,17 @@ def _opening(meta: MetaTemplate) -> list[ApiTurn | str]:
     ]
 
 
-def _sent(turn: ApiTurn | str) -> ChatMessage:
+def _to_message(turn: ApiTurn | str) -> ChatMessage:
     if isinstance(turn, str):
         raise ConfigError(f"'begin' of an API model's meta_template must be a turn, not the text {turn!r}", fix=BEGIN)
     return openai_message(turn.role, turn.prompt)
 
 
-def _say(said: MessageBuilder, turn: Turn, slot: Slot) -> None:
+def _append_turn(builder: MessageBuilder, turn: Turn, slot: Slot) -> None:
     role = turn.get("api_role", slot.api_role)
     if role is None:
         raise PromptError(
             f"the role {slot.role!r} of the meta template has no api_role",
             fix=f"dict(role={slot.role!r}, api_role='HUMAN')",
         )
-    said.say(role, slot.content(turn))
+    builder.append(role, slot.content(turn))

@@ -1,7 +1,7 @@
-"""Chats: the section ``chat`` of a prompt, whose turns are framed one by one. The rules are those of OpenCompass.
+"""Chats: the section ``chat`` of a prompt, whose turns are formatted one by one. The rules are those of OpenCompass.
 
-A chat keeps its messages as they are: nothing is cut, merged or filled up as in the rounds of a dialogue, and ``begin``
-and ``end`` of the meta template stay out of it. A role that the meta template does not know is not framed.
+The messages of a chat are kept as they are. Unlike the rounds of a dialogue they are not cut, merged or completed, and
+``begin`` and ``end`` of the meta template are not added. A role that the meta template lacks gets no text around it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CHAT = "chat"
 
 
 def chat_turns(prompt: PromptList) -> list[Turn]:
-    """The turns of a prompt that is a chat; none if it is anything else."""
+    """Return the turns of a prompt that is a chat; empty for other prompts."""
     turns: list[Turn] = []
     for piece in prompt.pieces:
         if isinstance(piece, PromptSection) and piece.name == CHAT:
@@ -24,13 +24,13 @@ def chat_turns(prompt: PromptList) -> list[Turn]:
     return turns
 
 
-def framed_chat(turns: list[Turn], meta: MetaTemplate | None, mode: Mode) -> str:
-    """A chat for a language model; in ``gen`` mode the model's turn is opened.
+def format_chat(turns: list[Turn], meta: MetaTemplate | None, mode: Mode) -> str:
+    """Format a chat for a language model; in ``gen`` mode it ends with the ``begin`` of the model's turn.
 
-    Without a meta template the contents stand on lines of their own, and roles do not show.
+    Without a meta template the contents are joined by newlines, without roles.
 
     Raises:
-        PromptError: the meta template has no role BOT to be opened, or there are media.
+        PromptError: the meta template has no role BOT, or the chat contains media.
     """
     refuse_media(turns)
     if meta is None:
@@ -43,7 +43,7 @@ def framed_chat(turns: list[Turn], meta: MetaTemplate | None, mode: Mode) -> str
         assistant = meta.slot("BOT")
         if assistant is None:
             raise PromptError(
-                "the meta template has no role 'BOT', which the model has in a chat",
+                "the meta template has no role 'BOT', which is the model's role in a chat",
                 fix="add dict(role='BOT', begin='...', generate=True) to its round",
             )
         written.append(assistant.begin)

@@ -1,4 +1,4 @@
-"""What every chat format has in common."""
+"""The interface of chat formats."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ais_prompt.prompts.prompt_list import PromptList
 from ais_prompt.types import ChatMessage, Prompt
 
 Mode: TypeAlias = Literal["gen", "ppl"]
-"""``gen``: the prompt ends where the model starts to write; ``ppl``: it is whole, answers included."""
+"""``gen``: the prompt ends where the model starts to write; ``ppl``: the prompt is whole, answers included."""
 
 
 class MessagesFormat(Protocol):
-    """From a filled template to messages."""
+    """Converts a filled template to messages."""
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
-        """The messages.
+        """Return the messages of a prompt.
 
         Raises:
             PromptError: as `ChatFormat.render`.
@@ -23,11 +23,11 @@ class MessagesFormat(Protocol):
 
 
 class ChatFormat(Protocol):
-    """From a filled template to the prompt that a model is sent."""
+    """Converts a filled template to the prompt that is sent to a model."""
 
     def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:
         """Apply the model's format.
 
         Raises:
-            PromptError: the prompt does not fit the format (unknown role, nothing to say, ...).
+            PromptError: the prompt does not fit the format (an unknown role, an empty prompt, ...).
         """

@@ -1,24 +1,24 @@
-"""The format of language models: everything becomes one text."""
+"""The chat format of language models: everything becomes one text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ais_prompt.chat.chat_section import chat_turns, framed_chat
+from ais_prompt.chat.chat_section import chat_turns, format_chat
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import refuse_media
-from ais_prompt.chat.meta_template import SILENT, WHERE, MetaTemplate, Slot
+from ais_prompt.chat.meta_template import EMPTY_TURN, WHERE, MetaTemplate, Slot
 from ais_prompt.chat.sections import Fill, Round, Sections, last_round, split_rounds
 from ais_prompt.chat.token_text import text_of_tokens
-from ais_prompt.prompts.fill import unsealed
+from ais_prompt.prompts.fill import split_at_sentinels
 from ais_prompt.prompts.prompt_list import Item, PromptList, PromptSection, text_of
 
 
 def join_texts(prompt: PromptList) -> str:
-    """A PromptList without any meta template: its texts, a newline between them; roles do not show.
+    """Format a PromptList without a meta template: its texts joined by newlines, without roles.
 
-    An empty item writes nothing, but what follows it is then no longer the first: the newline comes all the same.
+    An empty first item adds no text, but the next item still starts with a newline.
     """
     written, separator = "", ""
     for item in prompt:
@@ -29,32 +29,33 @@ def join_texts(prompt: PromptList) -> str:
 
 
 class LanguageModelFormat:
-    """Frames dialogues with a meta template for a model that continues text.
+    """Formats dialogues with a meta template, for a model that continues text.
 
     Args:
-        meta: the meta template; None joins the texts by newline. Strings are never framed.
-        tokenizer: gives the model's tokenizer, or None; called if begin or end of the meta template has token ids.
+        meta: the meta template; None joins the texts by newlines. Strings stay as they are.
+        tokenizer: returns the model's tokenizer, or None; called if ``begin`` or ``end`` of the meta template has token
+            ids.
 
     Raises:
-        ConfigError: begin or end of the meta template is neither text nor token ids.
+        ConfigError: ``begin`` or ``end`` of the meta template is neither text nor token ids.
     """
 
     def __init__(self, meta: MetaTemplate | None, tokenizer: Callable[[], Any] = lambda: None) -> None:
         self.meta = meta
         self._begin = text_of_tokens(meta.begin, tokenizer, f"{WHERE}.begin") if meta else ""
         self._end = text_of_tokens(meta.end, tokenizer, f"{WHERE}.end") if meta else ""
-        self._sections = Sections(meta, self._rounds, self._outside, _blank)
+        self._sections = Sections(meta, self._rounds, self._outside, _compile_text)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
-        """The text of the prompt; in ``gen`` mode it ends at the first generating slot of the last round.
+        """Return the text of the prompt; in ``gen`` mode it ends at the first generating slot of the last round.
 
         Raises:
-            PromptError: a role cannot be placed, or the prompt has media or messages, which are no text.
+            PromptError: a role is not in the meta template, or the prompt contains media or messages.
         """
         if isinstance(prompt, str):
             return prompt
         if chat := chat_turns(prompt):
-            return framed_chat(chat, self.meta, mode)
+            return format_chat(chat, self.meta, mode)
         if self.meta is None:
             refuse_media(prompt)
             return join_texts(prompt)
@@ -64,9 +65,9 @@ class LanguageModelFormat:
         return "".join([self._begin, *written, "" if ends else self._end])
 
     def _without_rounds(self, prompt: PromptList, mode: Mode) -> str:
-        """The turns as the dataset has them, where the meta template has no ``round``; a newline between them.
+        """Format the turns for a meta template without ``round``: joined by newlines.
 
-        With no other word of the meta template, the model starts to write where the last turn of the rounds is BOT's.
+        The model starts to write at the last turn of the rounds if it is BOT's or has ``generate``.
         """
         refuse_media(prompt)
         parts = prompt.parts()
@@ -81,7 +82,7 @@ class LanguageModelFormat:
         return self._begin + "\n".join(filter(None, texts)) + ("" if mode == "gen" else self._end)
 
     def _outside(self, body: PromptList, meta: MetaTemplate) -> str:
-        """A begin or end section: texts and single roles where they stand, examples as rounds."""
+        """Format a begin or end section: texts and single turns in order, examples as rounds."""
         written: list[str] = []
         for piece in body.pieces:
             if isinstance(piece, str):
@@ -94,7 +95,7 @@ class LanguageModelFormat:
         return "".join(written)
 
     def _rounds(self, body: PromptList, cut: bool, meta: MetaTemplate) -> tuple[str, bool]:
-        """The rounds of a section; True if the prompt ends here."""
+        """Format the rounds of a section; True if the prompt ends here."""
         refuse_media(body)
         written: list[str] = []
         pieces = split_rounds(body, meta)
@@ -106,10 +107,10 @@ class LanguageModelFormat:
         return "".join(written), False
 
 
-def _write_round(said: Round, meta: MetaTemplate, written: list[str], *, cut: bool) -> bool:
+def _write_round(turns: Round, meta: MetaTemplate, written: list[str], *, cut: bool) -> bool:
     """Write one round in the order of the meta template, slots without data included; True if the prompt ends here."""
     for index, slot in enumerate(meta.round):
-        turn = said.get(index, SILENT)
+        turn = turns.get(index, EMPTY_TURN)
         if isinstance(slot, str):
             written.append(slot)
         elif cut and slot.generates(turn):
@@ -121,16 +122,16 @@ def _write_round(said: Round, meta: MetaTemplate, written: list[str], *, cut: bo
 
 
 def _whole_text(item: Item) -> str:
-    """A text, or the begin, prompt and end of a turn."""
+    """Return a text, or the begin, prompt and end of a turn."""
     return item if isinstance(item, str) else Slot("").text(item)
 
 
 def _opening_of_answer(item: Item) -> str | None:
-    """The text before what the model writes, if it writes this item."""
+    """Return the text before the model's answer if this item is the model's turn, else None."""
     if isinstance(item, str) or not item.get("generate", item.get("role") == "BOT"):
         return None
     return Slot("").opening(item)
 
 
-def _blank(written: str, keys: Collection[str]) -> Fill[str]:
-    return unsealed(written, keys).fill
+def _compile_text(written: str, keys: Collection[str]) -> Fill[str]:
+    return split_at_sentinels(written, keys).fill

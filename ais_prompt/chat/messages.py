@@ -1,6 +1,6 @@
-"""`Message` as role templates know it: content in parts, so that a template adds text without touching what was said.
+"""`Message`: a message in torchtune's form, for role templates. Its content is a list of parts, to which they add text.
 
-The message that is sent to an API is another one: `ais_prompt.types.ChatMessage`.
+The messages of a prompt are `ais_prompt.types.ChatMessage`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ class Message:
     """One message of a conversation, in torchtune's form.
 
     Attributes:
-        role: ``system``, ``user``, ``assistant``, ``ipython`` (what a tool answered) or ``tool``.
+        role: ``system``, ``user``, ``assistant``, ``ipython`` (the answer of a tool) or ``tool``.
         content: its parts in order; a text becomes one text part.
-        masked: it takes no part in a training loss. Kept for templates that know it; not used here.
-        ipython: it is the assistant's call of a tool.
-        eot: the turn ends with it.
+        masked: excluded from a training loss. Kept for templates that read it; unused here.
+        ipython: the message is the assistant's call of a tool.
+        eot: the message ends the turn.
 
     Raises:
-        PromptError: a call of a tool by somebody else than the assistant, or one with an image.
+        PromptError: a call of a tool has another role than ``assistant``, or an image.
     """
 
     role: str
@@ -56,15 +56,15 @@ class Message:
 
     @property
     def text_content(self) -> str:
-        """All its text in one, without a separator."""
+        """The text of all parts, without a separator."""
         return "".join(part["content"] for part in self.content if part["type"] == "text")
 
     @property
     def contains_media(self) -> bool:
-        """True if there is an image among its parts."""
+        """Whether a part is an image."""
         return any(part["type"] == "image" for part in self.content)
 
 
 def text_part(text: str) -> Part:
-    """A text as a part of a message."""
+    """Return a text as a part of a message."""
     return {"type": "text", "content": text}

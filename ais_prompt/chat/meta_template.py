@@ -1,4 +1,4 @@
-"""The model's own frame for a dialogue, parsed once into frozen values."""
+"""Meta templates: how a model formats a dialogue, parsed once into frozen values."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from ais_prompt.prompts.prompt_list import Turn
 from ais_prompt.types import Content
 
 MetaTemplateConfig: TypeAlias = "Mapping[str, Any] | Sequence[Any] | None"
-"""``meta_template`` as a config has it: a mapping with ``round``, or for chat models messages in OpenAI form."""
-
+"""``meta_template`` of a config: a mapping with ``round``, or for chat models messages in OpenAI form."""
 
 WHERE: Final = "meta_template"
 ROLES_FIX: Final = "[dict(role='HUMAN', ...), dict(role='BOT', ..., generate=True)]"
 
-SILENT: Final[Turn] = {}
-"""The turn of a role that the data gives nothing to say."""
+EMPTY_TURN: Final[Turn] = {}
+"""The turn of a role without data."""
 
 
 class Slot(NamedTuple):
-    """A role's place in a round. The keys of a turn that has this place count before the slot's own.
+    """The place of a role in a round. The keys of a turn override those of its slot.
 
     Attributes:
-        role: the name that templates use.
-        begin, end: text before and after what the role says.
-        prompt: what it says when the data says nothing; None if there is no default.
-        generate: True where the model starts to generate.
-        api_role: the name that an API model knows the role by; None if it was not given.
+        role: the name of the role in templates.
+        begin, end: text before and after the prompt of the role.
+        prompt: the default prompt for a role without data; None if there is none.
+        generate: True if the model starts to generate here.
+        api_role: the name of the role for an API model; None if it has none.
     """
 
     role: str
@@ -46,39 +45,38 @@ class Slot(NamedTuple):
     generate: bool = False
     api_role: str | None = None
 
-    def text(self, turn: Turn = SILENT) -> str:
-        """Begin, prompt and end in one."""
+    def text(self, turn: Turn = EMPTY_TURN) -> str:
+        """Return begin, prompt and end of a turn."""
         end = text_of_turn(turn, "end") if "end" in turn else self.end
         return f"{self.opening(turn)}{turn.get('prompt', self.prompt) or ''}{end}"
 
-    def opening(self, turn: Turn = SILENT) -> str:
-        """The text before what is said."""
+    def opening(self, turn: Turn = EMPTY_TURN) -> str:
+        """Return the text before the prompt of a turn."""
         return text_of_turn(turn, "begin") if "begin" in turn else self.begin
 
-    def content(self, turn: Turn = SILENT) -> Content:
-        """What a message says: the turn's parts, which have no place for begin and end; else the text.
+    def content(self, turn: Turn = EMPTY_TURN) -> Content:
+        """Return the content of a turn's message: its parts, without begin and end; else its text.
 
-        A default prompt hides the parts, as in AISBench.
+        A default prompt replaces the parts, as in AISBench.
         """
         if MEDIA in turn and turn.get("prompt", self.prompt) is None:
             return tuple(turn[MEDIA])
         return self.text(turn)
 
-    def generates(self, turn: Turn = SILENT) -> bool:
-        """Whether the model starts to generate here."""
+    def generates(self, turn: Turn = EMPTY_TURN) -> bool:
+        """Return whether the model starts to generate at a turn in this slot."""
         return bool(turn.get("generate", self.generate))
 
 
 class MetaTemplate(Struct, frozen=True, dict=True):
-    """How a model wants its dialogues.
+    """How a model formats dialogues.
 
     Attributes:
-        round: the slots of a round in the order in which they are written; texts between them as they are. Empty if
-            the turns of the dataset take its place.
-        reserved: roles outside of rounds, by name.
-        begin, end: around the whole prompt, as the config has them: text or token ids for language models, turns for
+        round: the slots of a round in order, and texts between them. Empty to keep the turns of the dataset.
+        reserved: slots of the roles outside of rounds, by role.
+        begin, end: text before and after the prompt, as in the config: text or token ids for language models, turns for
             API models.
-        end_tokens: ids of tokens that end an answer, besides those of the tokenizer.
+        end_tokens: ids of tokens that end an answer, in addition to those of the tokenizer.
     """
 
     round: tuple[Slot | str, ...]
@@ -89,11 +87,11 @@ class MetaTemplate(Struct, frozen=True, dict=True):
 
     @cached_property
     def has_columns(self) -> bool:
-        """Whether a default prompt has a ``{column}`` in it."""
+        """Whether a default prompt contains a ``{column}``."""
         return any("{" in (slot.prompt or "") for slot in self.all_slots)
 
     def filled(self, values: Mapping[str, object]) -> MetaTemplate:
-        """The same with the columns of a row in its default prompts, as in the templates of datasets."""
+        """Return the meta template with the columns of a row filled in its default prompts."""
         marks = column_marks(values)
 
         def fill(slot: Slot | str) -> Any:
@@ -106,29 +104,29 @@ class MetaTemplate(Struct, frozen=True, dict=True):
 
     @cached_property
     def generates(self) -> bool:
-        """Whether a role says where the model starts to write."""
+        """Whether a role has ``generate=True``."""
         return any(slot.generate for slot in self.all_slots)
 
     @cached_property
     def all_slots(self) -> list[Slot]:
-        """The slots of the round and the reserved ones."""
+        """The slots of the round and of the reserved roles."""
         return [*(slot for slot in self.round if isinstance(slot, Slot)), *self.reserved.values()]
 
     @cached_property
     def slots(self) -> dict[str, int]:
-        """Role → its index in the round."""
+        """Role → index of its slot in the round."""
         return {slot.role: index for index, slot in enumerate(self.round) if isinstance(slot, Slot)}
 
     def slot(self, role: str) -> Slot | None:
-        """The slot of a role, in the round or reserved."""
+        """Return the slot of a role, in the round or reserved; None if the role is unknown."""
         index = self.slots.get(role)
         return self.round[index] if index is not None else self.reserved.get(role)  # type: ignore[return-value]
 
     def resolve(self, turn: Turn) -> Slot:
-        """The slot for a turn by its role, else by its fallback role.
+        """Return the slot of a turn's role, else of its fallback role.
 
         Raises:
-            PromptError: the model knows neither.
+            PromptError: both are unknown.
         """
         slot = self.slot(str(turn.get("role"))) or self.slot(str(turn.get("fallback_role")))
         if slot is None:
@@ -137,7 +135,7 @@ class MetaTemplate(Struct, frozen=True, dict=True):
 
 
 def unknown_role(turn: Turn, known: Sequence[str]) -> PromptError:
-    """The error for a turn whose role and fallback role the model does not have."""
+    """Return the error for a turn whose role and fallback role are unknown."""
     return PromptError(
         f"the meta template has no role {turn.get('role')!r} (it has {', '.join(known)})",
         fix="give the turn a fallback_role that the model has, or add the role to the meta template",
@@ -148,13 +146,13 @@ def parse_meta_template(config: MetaTemplateConfig, tokenizer: Callable[[], Any]
     """Parse ``meta_template`` of a model; an empty one counts as none.
 
     Args:
-        config: what the config says.
-        tokenizer: gives the model's tokenizer, which writes token ids as text; None if the model has none at hand.
+        config: the value in the config.
+        tokenizer: returns the model's tokenizer, which converts token ids to text; None if the model has none.
 
     Raises:
-        ConfigError: a key or an item has the wrong shape, or a role occurs twice; ``where`` is its place.
-        ConfigFaults: several things are wrong.
-        ModelError: a token id needs the tokenizer, and it cannot be loaded.
+        ConfigError: a key or an item has the wrong shape, or a role occurs twice; ``where`` is its config path.
+        ConfigFaults: it has several faults.
+        ModelError: a token id needs the tokenizer, which cannot be loaded.
     """
     if not config:
         return None
@@ -182,7 +180,7 @@ def parse_meta_template(config: MetaTemplateConfig, tokenizer: Callable[[], Any]
 
 
 def meta_template_faults(config: Mapping[str, Any]) -> Iterator[ConfigError]:
-    """Everything that is wrong with the keys and items of a meta template."""
+    """Yield every fault in the keys and items of a meta template."""
     for key, fix in META_TEMPLATE.unknown(config):
         yield ConfigError(f"meta_template has no key {key!r}", where=f"{WHERE}.{key}", fix=fix)
     places: dict[str, Any] = {}
@@ -208,12 +206,12 @@ def meta_template_faults(config: Mapping[str, Any]) -> Iterator[ConfigError]:
 
 
 def end_tokens(config: MetaTemplateConfig) -> tuple[int, ...]:
-    """``eos_token_id`` of a meta template: the tokens that end an answer; empty if it names none."""
+    """Return ``eos_token_id`` of a meta template, the tokens that end an answer; empty if there are none."""
     return (_end_tokens(config.get("eos_token_id")) or ()) if isinstance(config, Mapping) else ()
 
 
 def _end_tokens(value: Any) -> tuple[int, ...] | None:
-    """The ids; None if they are none."""
+    """Return the ids as a tuple; None if a value is not a token id."""
     ids = () if value is None else tuple(value) if isinstance(value, list | tuple) else (value,)
     return ids if all(map(is_token_id, ids)) else None
 

@@ -1,4 +1,4 @@
-"""Messages in OpenAI form: they skip the meta template, unless it is itself a list of such messages.
+"""Messages in OpenAI form. A meta template applies to them only if it is a list of messages itself.
 
 The rules are those of OpenCompass.
 """
@@ -19,7 +19,7 @@ ROLES: Final = ("system", "user", "assistant")
 
 
 class RawMessagesFormat:
-    """The format of a model whose ``meta_template`` is a list of messages, which are merged into those of the prompt.
+    """The chat format of a ``meta_template`` that is a list of messages, which are merged into those of the prompt.
 
     Args:
         meta_template: messages ``{"role": ..., "content": ...}``.
@@ -45,10 +45,10 @@ class RawMessagesFormat:
         self.meta = tuple(ChatMessage(item["role"], item["content"]) for item in meta_template)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:  # noqa: ARG002  # nothing is cut
-        """The messages with those of the meta template; a text becomes one user message, as it is.
+        """Return the messages merged with those of the meta template. A text becomes one user message, unmerged.
 
         Raises:
-            PromptError: the prompt is a dialogue of turns.
+            PromptError: the prompt is made of turns, not messages.
         """
         if isinstance(prompt, str):
             return (ChatMessage("user", prompt),)
@@ -61,7 +61,7 @@ class RawMessagesFormat:
 
 
 def is_raw(prompt: str | PromptList) -> bool:
-    """True for a prompt of messages: each of its items has a role and a content, and there are no sections."""
+    """Return whether a prompt is made of messages: every item has a role and a content, and there are no sections."""
     if isinstance(prompt, str):
         return False
     for piece in prompt.pieces:
@@ -71,7 +71,7 @@ def is_raw(prompt: str | PromptList) -> bool:
 
 
 def raw_messages(prompt: PromptList) -> tuple[ChatMessage, ...]:
-    """The messages of a prompt for which `is_raw` is true."""
+    """Return the messages of a prompt for which `is_raw` is true."""
     return tuple(
         ChatMessage(str(item["role"]), _content(item["content"])) for item in prompt if isinstance(item, Mapping)
     )
@@ -82,17 +82,17 @@ def _content(content: Any) -> Content:
 
 
 def _merged(messages: Sequence[ChatMessage], meta: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-    """Walk both lists: a meta message goes in front of the next message of its role, or stands alone without one."""
+    """Put each meta message in front of the next message of its role, or add it as a message of its own."""
     merged: list[ChatMessage] = []
     rest = list(messages)
-    for said in meta:
+    for added in meta:
         roles = [message.role for message in rest]
-        if said.role in roles:
-            place = roles.index(said.role)
-            merged += [*rest[:place], ChatMessage(said.role, _in_front(said.content, rest[place].content))]
+        if added.role in roles:
+            place = roles.index(added.role)
+            merged += [*rest[:place], ChatMessage(added.role, _in_front(added.content, rest[place].content))]
             rest = rest[place + 1 :]
         else:
-            merged.append(said)
+            merged.append(added)
     return (*merged, *rest)
 
 

@@ -1,4 +1,4 @@
-"""Role templates as the format of a local model."""
+"""Chat formats that apply a role template."""
 
 from __future__ import annotations
 
@@ -26,62 +26,62 @@ META_TEMPLATE: Final = parse_meta_template(
 )
 
 ANSWER_MARK: Final = "\ue000\uf8ff\ue000"
-"""Stands where the model will write. Private characters: no data holds them, and no change of case touches them."""
+"""Marks where the model will write. Characters of private use: not in data, and without upper or lower case."""
 
 
 class RoleTemplateFormat:
-    """Turns dialogues into messages, has a role template format them, and joins their texts.
+    """Converts dialogues to messages, formats them with a role template, and joins their texts.
 
-    A prompt that is one text, and a text between the turns, are said by the user. A turn whose role the template does
-    not know takes its ``fallback_role``. Neighbours of one role become one message, a newline between them.
+    A prompt that is one text, and a text between turns, get the role of the user. A turn whose role is unknown to the
+    template takes its ``fallback_role``. Neighbours of one role become one message, joined by a newline.
 
     Args:
         template: the role template.
-        bos: gives the text that every prompt must start with, when it is first needed.
+        bos: returns the text that every prompt must start with; called when it is first needed.
     """
 
     def __init__(self, template: RoleTemplateInterface, bos: Callable[[], str] = str) -> None:
         self.template = template
         self.bos = bos
-        # Templates of other packages need not know the attribute.
+        # Templates of other packages may lack the attribute.
         self._unknown_roles = getattr(template, "unknown_roles", ())
         self._messages = ApiFormat(META_TEMPLATE)
-        # The same section becomes the same section, by which the messages in it are known again.
-        self._section = lru_cache(EXAMPLES_KEPT)(self._spoken_section)
+        # `ApiFormat` caches messages by section, so the same section must be converted to the same section.
+        self._section = lru_cache(EXAMPLES_KEPT)(self._section_with_roles)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> str:
-        """The text that the model sees; in ``gen`` mode it ends where the answer begins.
+        """Return the text that the model sees; in ``gen`` mode it ends where the answer begins.
 
         Raises:
-            PromptError: a role cannot be placed, the template refuses the messages, or the prompt says nothing.
+            PromptError: a role is unknown, the template rejects the messages, or the prompt is empty.
         """
-        spoken = self._spoken(prompt) if isinstance(prompt, PromptList) else prompt
-        messages = [Message(said.role, _text(said.content)) for said in self._messages.render(spoken, mode)]
+        dialogue = self._with_roles(prompt) if isinstance(prompt, PromptList) else prompt
+        messages = [Message(one.role, _text(one.content)) for one in self._messages.render(dialogue, mode)]
         text = self._opened(messages) if mode == "gen" else self._formatted(messages)
         bos = self.bos()
         return bos + text.removeprefix(bos)
 
-    def _spoken(self, prompt: PromptList) -> PromptList:
-        """The same dialogue, everything in it said by somebody whom the template knows."""
+    def _with_roles(self, prompt: PromptList) -> PromptList:
+        """Return the dialogue with a role of the template for every item."""
         return PromptList(
             self._section(piece) if isinstance(piece, PromptSection) else self._turn(piece) for piece in prompt.pieces
         )
 
-    def _spoken_section(self, section: PromptSection) -> PromptSection:
-        return PromptSection(section.name, self._spoken(section.body))
+    def _section_with_roles(self, section: PromptSection) -> PromptSection:
+        return PromptSection(section.name, self._with_roles(section.body))
 
     def _turn(self, item: Item) -> Item:
         if isinstance(item, str):
-            # Without a speaker it would be lost. Blank texts only separate examples.
+            # Without a role it would be lost. Blank texts only separate examples.
             return {"role": "HUMAN", "prompt": item} if item.strip() else item
         if ROLE_NAMES.get(str(item.get("role"))) in self._unknown_roles and "fallback_role" in item:
             return {**item, "role": item["fallback_role"]}
         return item
 
     def _opened(self, messages: list[Message]) -> str:
-        """The text up to the answer. Most templates close an empty answer too, so a mark takes its place.
+        """Return the text up to the answer. Most templates also close an empty answer, so a mark is put in its place.
 
-        A template that writes a text of its own for the assistant leaves no mark: the prompt ends before that text.
+        If a template replaces the assistant's text, the mark is lost, and the prompt ends before that text.
         """
         formatted = apply_template(self.template, [*messages, Message("assistant", ANSWER_MARK)], inference=True)
         before, mark, _ = _joined(formatted).rpartition(ANSWER_MARK)
@@ -94,14 +94,14 @@ class RoleTemplateFormat:
 
 
 class RoleTemplateMessages:
-    """Has a role template write its texts into the messages that a chat server is sent, each under its own role.
+    """Applies a role template to messages for a chat server; the messages keep their roles.
 
-    So the instruction of a task template (`GrammarErrorCorrectionTemplate`) goes into the user's message, and the
+    So the instruction of a task template (`GrammarErrorCorrectionTemplate`) becomes part of the user's message, and the
     server applies the format of its model.
 
     Args:
         template: the role template.
-        messages: makes the messages.
+        messages: the format of the messages.
     """
 
     def __init__(self, template: RoleTemplateInterface, messages: ApiFormat) -> None:
@@ -109,18 +109,18 @@ class RoleTemplateMessages:
         self._messages = messages
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
-        """The messages with the template's texts in them.
+        """Return the messages with the texts of the template.
 
         Raises:
-            PromptError: as `ApiFormat.render`, or the template refuses the messages.
+            PromptError: as `ApiFormat.render`, or the template rejects the messages.
         """
-        said = [
+        messages = [
             Message("ipython" if one.role == "tool" else one.role, _text(one.content))
             for one in self._messages.render(prompt, mode)
         ]
         return tuple(
             ChatMessage("tool" if one.role == "ipython" else one.role, one.text_content)
-            for one in apply_template(self.template, said, inference=mode == "gen")
+            for one in apply_template(self.template, messages, inference=mode == "gen")
         )
 
 
@@ -130,14 +130,14 @@ def apply_template(
     """Call a role template.
 
     Raises:
-        PromptError: one of ours refuses the messages.
-        PartError: it fails, or returns something else than messages.
+        PromptError: a ready-made template rejects the messages.
+        PartError: the template fails, or does not return messages.
     """
     name = f"the role template {getattr(template, '__name__', type(template).__name__)}"
     formatted: list[Message] = guarded_call(template, list[Any], name)(messages, inference=inference)
     for message in formatted:
         if not (hasattr(message, "role") and isinstance(getattr(message, "text_content", None), str)):
-            raise PartError(f"{name} returns {message!r:.80}, which is no message", where=defined_at(template))
+            raise PartError(f"{name} returns {message!r:.80}, which is not a message", where=defined_at(template))
     return formatted
 
 
@@ -155,7 +155,7 @@ def _joined(messages: Sequence[Message]) -> str:
 
 
 def bos_text(tokenizer: Any) -> str:
-    """The BOS token as text, if the tokenizer puts it in front of prompts; for models that add no special tokens."""
+    """Return the BOS token as text if the tokenizer adds it to prompts; for models that add no special tokens."""
     first: Sequence[int] = tokenizer("")["input_ids"][:1]
     return tokenizer.bos_token if list(first) == [tokenizer.bos_token_id] else ""
 

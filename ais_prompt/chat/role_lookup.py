@@ -1,4 +1,4 @@
-"""From ``prompt_template`` of a model to the role template that it stands for."""
+"""Find and check the role template that ``prompt_template`` of a model names."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ READY_MADE: Final[Mapping[str, type[RoleTemplateInterface]]] = {
     "QuestionAnswerTemplate": role_templates.QuestionAnswerTemplate,
     "SummarizeTemplate": role_templates.SummarizeTemplate,
 }
-"""Found by name alone, or by the dotted path that they have in torchtune, which need not be installed."""
+"""Found by name alone, or by their dotted path in torchtune, which need not be installed."""
 
 
 def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterface:
-    """The role template that a config asks for.
+    """Return the role template of a config.
 
     Args:
         config: a table of role → (before, after); the name of a ready-made template; or a dotted path to a class, to a
@@ -35,7 +35,7 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
 
     Raises:
         PromptError: the table has the wrong shape.
-        ConfigError: there is no such template, or it cannot be made.
+        ConfigError: the template does not exist or cannot be created.
         MissingExtra: it needs a package that is not installed.
     """
     if isinstance(config, Mapping):
@@ -46,12 +46,12 @@ def parse_role_template(config: Mapping[str, Any] | str) -> RoleTemplateInterfac
         template: Any = part() if inspect.isclass(part) or _needs_nothing(part) else part
     except AisPromptError:
         raise
-    except Exception as error:  # it is the user's own code
-        what = f"the role template {config} cannot be made: {exception_line(error)}"
+    except Exception as error:  # the user's own code can raise anything
+        what = f"the role template {config} cannot be created: {exception_line(error)}"
         raise ConfigError(what, where=users_line(error)) from error
     if not callable(template):
         raise ConfigError(
-            f"{config} gives a {type(template).__name__}, which is no role template",
+            f"{config} is a {type(template).__name__}, which is not a role template",
             fix="a role template is called with a list of messages and returns one",
         )
     return template  # type: ignore[no-any-return]
@@ -70,19 +70,19 @@ def _table_faults(config: Mapping[str, Any]) -> Iterator[ConfigError]:
 def _find(path: str) -> Callable[..., Any]:
     *packages, name = path.split(".")
     if not all([*packages, name]):
-        raise ConfigError(f"{path!r} is no dotted path: a part of it is empty", fix="package.module.MyTemplate")
+        raise ConfigError(f"{path!r} is not a dotted path: a part of it is empty", fix="package.module.MyTemplate")
     if name in READY_MADE and (not packages or packages[0] == "torchtune"):
         return READY_MADE[name]
     if not packages:
         raise ConfigError(
             f"there is no role template named {path!r}",
-            fix=f"ready-made: {', '.join(READY_MADE)}; or give the dotted path of your own",
+            fix=f"ready-made: {', '.join(READY_MADE)}; or write the dotted path of your own",
         )
     return import_dotted(path)
 
 
 def _needs_nothing(part: Callable[..., Any]) -> bool:
-    """True for a function that makes a template; a template itself needs messages."""
+    """Return whether a function needs no arguments: then it creates a template. A template itself needs messages."""
     try:
         inspect.signature(part).bind()
     except TypeError:

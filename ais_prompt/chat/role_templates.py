@@ -1,8 +1,8 @@
-"""Role templates: text that a model was trained to see before and after what each role says.
+"""Role templates: the text that a model was trained to see before and after each role's messages.
 
-They are torchtune's prompt templates under another name, because `PromptTemplate` is the dataset's side here:
-``PromptTemplateInterface`` is `RoleTemplateInterface`, ``PromptTemplate`` is `RoleTemplate`, and the ready-made ones
-keep their names. Tags and messages are plain text; nothing is ever filled in.
+They are the prompt templates of torchtune. Here a `PromptTemplate` is the template of a dataset, so
+``PromptTemplateInterface`` is named `RoleTemplateInterface` and ``PromptTemplate`` is named `RoleTemplate`; the
+ready-made ones keep their names. Tags and messages are plain text; nothing is filled in.
 
 Source: torchtune at commit bd2a0fc (torchtune/data/_prompt_templates.py and ``_prompt_template.py`` of its models
 llama2 and mistral).
@@ -21,18 +21,18 @@ from ais_prompt.errors import PromptError
 log = logging.getLogger(__name__)
 
 ROLES: Final = ("system", "user", "assistant", "ipython", "tool")
-"""Who can say something; ``ipython`` and ``tool`` are what a tool answered."""
+"""The roles of messages; ``ipython`` and ``tool`` are answers of a tool."""
 
 INST: Final = ("[INST] ", " [/INST] ")
-"""Around what the user says, for Llama 2 and Mistral. The blank after it is theirs."""
+"""The tags of the user's messages for Llama 2 and Mistral, spaces included."""
 
 
 class RoleTemplateInterface(Protocol):
-    """What a role template is; inherit from it to write one that is more than a table of tags.
+    """The interface of a role template; inherit from it for a template that is more than a table of tags.
 
     Attributes:
-        unknown_roles: roles that the model was not trained to see; a turn with one of them takes its
-            ``fallback_role`` if the dataset gives it one.
+        unknown_roles: roles that the model was not trained on; a turn with such a role takes its ``fallback_role`` if
+            it has one.
     """
 
     unknown_roles: Collection[str] = ()
@@ -41,22 +41,23 @@ class RoleTemplateInterface(Protocol):
         """Format a conversation.
 
         Args:
-            messages: the whole conversation. When a model is asked, the last one is the assistant's, not yet answered.
-            inference: the prompt is for a model to continue.
+            messages: the whole conversation. For a generation prompt the last message is the assistant's, without an
+                answer yet.
+            inference: True for a prompt that the model continues.
 
         Returns:
             The messages as the model sees them; their texts are joined without a separator.
 
         Raises:
-            PromptError: the conversation does not fit the model.
+            PromptError: the conversation does not fit the template.
         """
 
 
 class RoleTemplate(RoleTemplateInterface):
     r"""A table: role → (before, after).
 
-    A role that is not in the table passes unchanged, and a tag that is empty or None adds nothing. As in torchtune
-    ``inference`` changes nothing.
+    A role that is not in the table stays unchanged, and a tag that is empty or None adds nothing. As in torchtune,
+    ``inference`` has no effect.
 
     >>> template = RoleTemplate({"user": ("Q: ", "\nA: ")})
     >>> [message.text_content for message in template([Message("user", "1+1=?"), Message("assistant", "2")])]
@@ -75,18 +76,18 @@ class RoleTemplate(RoleTemplateInterface):
         self.unknown_roles = [role for role in ROLES if role not in template]
 
     def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
-        """The messages with the tags of their roles around them."""
+        """Put the tags of their roles around the messages."""
         return [_tagged(message, *self.template.get(message.role, ())) for message in messages]
 
 
 class ChatMLTemplate(RoleTemplateInterface):
-    """OpenAI's Chat Markup Language; what tools answered stands bare.
+    """OpenAI's Chat Markup Language; answers of tools have no tags.
 
-    An empty answer at the end is only opened: there the model starts to write.
+    An empty answer at the end gets no end tag: there the model starts to write.
     """
 
     def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
-        """The messages between ``<|im_start|>`` and ``<|im_end|>``."""
+        """Put the messages between ``<|im_start|>`` and ``<|im_end|>``."""
         last = len(messages) - 1
         return [self._formatted(message, is_last=index == last) for index, message in enumerate(messages)]
 
@@ -99,26 +100,26 @@ class ChatMLTemplate(RoleTemplateInterface):
 
 
 class MistralChatTemplate(RoleTemplateInterface):
-    """Mistral Instruct v0.1 and v0.2: there is no system role, and only the user's text has tags."""
+    """Mistral Instruct v0.1 and v0.2: no system role, and tags around the user's messages only."""
 
     unknown_roles: Collection[str] = ("system",)
 
     def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
-        """The messages, those of the user between ``[INST]`` and ``[/INST]``."""
+        """Put the user's messages between ``[INST]`` and ``[/INST]``."""
         return [self._formatted(message) for message in messages]
 
     def _formatted(self, message: Message) -> Message:
         _require_role(message, [role for role in ROLES if role not in self.unknown_roles], "Mistral")
         before, after = INST if message.role == "user" else ("", "")
-        # The empty tags are parts too, as they are in torchtune.
+        # Empty tags are parts too, as in torchtune.
         return replace(message, content=[text_part(before), *message.content, text_part(after)])
 
 
 class Llama2ChatTemplate(RoleTemplateInterface):
-    """Llama 2 Chat: what the system says stands inside the next message of the user, everybody else's text is bare."""
+    """Llama 2 Chat: a system message is put inside the user's next message; other roles have no tags."""
 
     def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:  # noqa: ARG002
-        """The messages of all roles but the system, each system message put into the user's message after it."""
+        """Put the tags around the user's messages, and each system message into the user's message after it."""
         formatted: list[Message] = []
         system: list[Part] = []
         for message in messages:
@@ -135,28 +136,28 @@ class Llama2ChatTemplate(RoleTemplateInterface):
 
 
 class GrammarErrorCorrectionTemplate(RoleTemplate):
-    """A sentence to be corrected."""
+    """Instruction to correct a sentence."""
 
     def __init__(self) -> None:
         super().__init__({"user": ("Correct this to standard English: ", "\n---\nCorrected: ")})
 
 
 class SummarizeTemplate(RoleTemplate):
-    """A dialogue to be summarized."""
+    """Instruction to summarize a dialogue."""
 
     def __init__(self) -> None:
         super().__init__({"user": ("Summarize this dialogue:\n", "\n---\nSummary:\n")})
 
 
 class QuestionAnswerTemplate(RoleTemplate):
-    """A question to be answered."""
+    """Instruction to answer a question."""
 
     def __init__(self) -> None:
         super().__init__({"user": ("Question: ", "\n\nAnswer: ")})
 
 
 def _tagged(message: Message, before: object = None, after: object = None) -> Message:
-    """The message with a text part in front and one behind; a tag that is empty or no text adds none."""
+    """Return the message with text parts before and after it; a tag that is empty or not a text adds none."""
     front, back = ([text_part(tag)] if isinstance(tag, str) and tag else [] for tag in (before, after))
     return replace(message, content=[*front, *message.content, *back])
 

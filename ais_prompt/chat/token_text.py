@@ -1,7 +1,7 @@
-"""Token ids in meta templates, written as the text of their tokens.
+"""Convert token ids in meta templates to text.
 
-A prompt is a text until the tokenizer of its model reads it. So an id becomes the text that this tokenizer reads as
-exactly that id, which is what special tokens such as ``<|im_end|>`` have.
+A prompt is a text until the model's tokenizer encodes it. So an id is converted to the text that the tokenizer encodes
+as exactly that id. Special tokens such as ``<|im_end|>`` have such a text.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from ais_prompt.prompts.prompt_list import Turn
 
 
 def is_token_id(value: Any) -> bool:
-    """Whether a value can be the id of a token."""
+    """Return whether a value can be a token id."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def text_of_tokens(value: Any, tokenizer: Callable[[], Any], where: str) -> str:
-    """``begin`` or ``end`` of a meta template as text.
+    """Return ``begin`` or ``end`` of a meta template as text.
 
     Args:
         value: a text, a token id, or a list of both, whose texts are joined.
-        tokenizer: gives the model's tokenizer, or None; called only for ids.
-        where: the place in the config.
+        tokenizer: returns the model's tokenizer, or None; called only for ids.
+        where: config path.
 
     Raises:
-        ConfigError: it is something else, there is no tokenizer, or a token has no text of its own.
+        ConfigError: the value has another type, there is no tokenizer, or a token has no text of its own.
     """
     pieces = list(value) if isinstance(value, list | tuple) else [value]
     if not all(isinstance(piece, str) or is_token_id(piece) for piece in pieces):
@@ -38,7 +38,7 @@ def text_of_tokens(value: Any, tokenizer: Callable[[], Any], where: str) -> str:
     known = tokenizer() if ids else None
     if ids and known is None:
         raise ConfigError(
-            f"the token ids {ids} need the tokenizer of the model, which is not at hand",
+            f"the token ids {ids} need the tokenizer of the model, which is not available",
             where=where,
             fix="give the model a tokenizer_path, or write the text of the tokens",
         )
@@ -46,20 +46,20 @@ def text_of_tokens(value: Any, tokenizer: Callable[[], Any], where: str) -> str:
 
 
 def text_of_turn(turn: Turn, key: str) -> str:
-    """``begin`` or ``end`` of a dataset's turn: a text or a list of texts.
+    """Return ``begin`` or ``end`` of a dataset's turn as text: a text or a list of texts.
 
     Raises:
-        PromptError: it is something else. A dataset serves all models, so it cannot hold the token ids of one.
+        PromptError: it has another type. A dataset is for all models, so it cannot contain token ids of one.
     """
     pieces = turn[key] if isinstance(turn[key], list | tuple) else [turn[key]]
     if not all(isinstance(piece, str) for piece in pieces):
         what = f"{key!r} of a turn must be a text or a list of texts, not {turn[key]!r:.80}"
-        raise PromptError(what, fix="token ids belong into the meta_template of their model")
+        raise PromptError(what, fix="token ids belong in the meta_template of their model")
     return "".join(pieces)
 
 
 def _token_text(token: int, tokenizer: Any, where: str) -> str:
-    """The text that the tokenizer reads as this token and no other.
+    """Return the text that the tokenizer encodes as exactly this token.
 
     Raises:
         ConfigError: there is none.
@@ -71,7 +71,7 @@ def _token_text(token: int, tokenizer: Any, where: str) -> str:
         text, read = "", []
     if read == [token]:
         return text
-    found = f"its text {text!r} is read as {read}" if text else "the tokenizer does not have it"
+    found = f"its text {text!r} is encoded as {read}" if text else "the tokenizer does not have it"
     raise ConfigError(
         f"the token {token} cannot be written as text: {found}",
         where=where,

@@ -1,4 +1,4 @@
-"""The chat template of a model's own tokenizer, and messages with media for that of its processor."""
+"""The chat format of a tokenizer's chat template; messages with media are left to the model's processor."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ais_prompt.prompts.prompt_list import PromptList
 from ais_prompt.types import ChatMessage, Prompt, prompt_to_json
 
 MediaKinds: TypeAlias = Callable[[], Collection[str]]
-"""Gives what a model takes, of ``image``, ``audio`` and ``video``, when a prompt with media needs to know."""
+"""Returns the media that a model accepts, of ``image``, ``audio`` and ``video``; called for prompts with media."""
 
 
 class TokenizerChatFormat:
-    """Messages, rendered to one text by the tokenizer's chat template, special tokens included.
+    """Renders messages to one text with the tokenizer's chat template, special tokens included.
 
     Messages with media stay messages: the model's processor renders them together with the media.
 
     Args:
-        messages: the format that makes the messages.
-        tokenizer: gives the Hugging Face tokenizer when it is first needed.
-        media_kinds: gives what the model takes besides text.
+        messages: the format of the messages.
+        tokenizer: returns the Hugging Face tokenizer; called when it is first needed.
+        media_kinds: returns the media that the model accepts besides text.
     """
 
     def __init__(
@@ -34,12 +34,12 @@ class TokenizerChatFormat:
         self.media_kinds = media_kinds
 
     def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:
-        """The text that the model sees; in ``gen`` mode it ends with the opening of the assistant's turn.
+        """Return the text that the model sees; in ``gen`` mode it ends with the opening of the assistant's turn.
 
         Prompts with media are messages, with a note beside each local file.
 
         Raises:
-            PromptError: as `conversation`; the tokenizer has no chat template, or its template refuses the messages.
+            PromptError: as `conversation`; the tokenizer has no chat template, or its template rejects the messages.
             DataError: a local file cannot be read, or is of another kind than its part.
         """
         messages = self.conversation(prompt, mode)
@@ -49,11 +49,11 @@ class TokenizerChatFormat:
         if not getattr(tokenizer, "chat_template", None):
             raise PromptError(
                 "the tokenizer has no chat template",
-                fix="use HuggingFaceBaseModel for a model that is no chat model",
+                fix="use HuggingFaceBaseModel for a model that is not a chat model",
             )
         text = _applied(tokenizer, messages, mode)
         if not _shows_questions(text, messages):
-            # Templates of models that take media may write lists of parts only, and lose a content that is a text.
+            # Templates of multimodal models may render lists of parts only, and drop a content that is a text.
             in_parts = tuple(ChatMessage(one.role, join_contents(one.content, ())) for one in messages)
             as_parts = _applied(tokenizer, in_parts, mode)
             if _shows_questions(as_parts, messages):
@@ -61,11 +61,11 @@ class TokenizerChatFormat:
         return text
 
     def conversation(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:
-        """The messages that the chat template is given: none empty, roles in turn.
+        """Return the messages for the chat template: without empty ones, and with alternating roles.
 
         Raises:
-            PromptError: the prompt does not fit the meta template, has media that the model does not take, or says
-                nothing.
+            PromptError: the prompt does not fit the meta template, has media that the model does not accept, or is
+                empty.
         """
         messages = self.messages.render(prompt, mode)
         if _has_parts(messages):
@@ -75,16 +75,16 @@ class TokenizerChatFormat:
                     check_taken(part, kinds)
             if mode == "ppl":
                 raise PromptError(
-                    "no likelihood is computed for prompts with images or other media", fix="use GenInferencer"
+                    "log-likelihoods are not computed for prompts with images or other media", fix="use GenInferencer"
                 )
         return merge_neighbours(messages)
 
 
 def merge_neighbours(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-    """Messages without the empty ones, neighbours of one role joined by newline: roles must alternate.
+    """Drop empty messages and join neighbours of one role by newlines, because roles must alternate.
 
     Raises:
-        PromptError: nothing is left.
+        PromptError: no message is left.
     """
     merged: list[ChatMessage] = []
     for message in messages:
@@ -96,7 +96,7 @@ def merge_neighbours(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]
         else:
             merged.append(message)
     if not merged:
-        raise PromptError("the prompt says nothing", fix="look at it with `aisprompt view-prompt`")
+        raise PromptError("the prompt is empty", fix="look at it with `aisprompt view-prompt`")
     return tuple(merged)
 
 
@@ -105,15 +105,15 @@ def _applied(tokenizer: Any, messages: Sequence[ChatMessage], mode: Mode) -> str
         text: str = tokenizer.apply_chat_template(
             prompt_to_json(tuple(messages)), tokenize=False, add_generation_prompt=mode == "gen"
         )
-    except Exception as error:  # Jinja templates raise whatever they like
-        raise PromptError(f"the tokenizer's chat template refuses the messages: {error}") from error
+    except Exception as error:  # Jinja templates can raise anything
+        raise PromptError(f"the tokenizer's chat template rejects the messages: {error}") from error
     return text
 
 
 def _shows_questions(text: str, messages: Sequence[ChatMessage]) -> bool:
-    """Whether all that users say is in the text; templates may trim it."""
-    said = (message.content for message in messages if message.role == "user")
-    return all(content.strip() in text for content in said if isinstance(content, str))
+    """Return whether the text contains all messages of the user; templates may trim them."""
+    contents = (message.content for message in messages if message.role == "user")
+    return all(content.strip() in text for content in contents if isinstance(content, str))
 
 
 def _has_parts(messages: Sequence[ChatMessage]) -> bool:

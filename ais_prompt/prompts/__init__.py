@@ -1,4 +1,4 @@
-"""From rows to filled prompts: templates and `PromptList`."""
+"""Prompt templates: from rows of a dataset to filled prompts."""
 
 from ais_prompt.prompts.base import Filled, Template
 from ais_prompt.prompts.builder import PromptBuilder

@@ -1,4 +1,4 @@
-"""What `PromptBuilder` needs of a template."""
+"""The interface of templates."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
 
 Form: TypeAlias = Literal["string", "dialogue", "labels", "messages"]
-"""``messages`` are in OpenAI form already: the model's meta template does not touch them."""
+"""The form of a template. ``messages`` are in OpenAI form: the model's meta template does not change them."""
 
 Filled: TypeAlias = str | PromptList
-"""A template filled with data, before the model's own format."""
+"""A filled template, before the model's chat format is applied."""
 
 
 class Template(Protocol):
-    """How the prompt of a row, or an in-context example, is made.
+    """Renders the prompt of a row, or an in-context example.
 
-    Any object with these methods will do. A class that inherits from this one writes `render`, and what it does in
-    another way than most.
+    Any object with these methods is a template. A class that inherits from this one must define `render`, and overrides
+    the other methods where their defaults do not fit.
 
     Attributes:
-        form: its shape, which decides how examples are joined.
-        ice_token: where the in-context examples go; None if it has no place for them.
+        form: the form of its prompts, which determines how examples are joined.
+        ice_token: the place of the in-context examples; None if the template has no place for them.
         sep_token: a mark between context and answer for normalised perplexity; None if there is none.
     """
 
@@ -35,24 +35,24 @@ class Template(Protocol):
 
     @property
     def labels(self) -> tuple[Any, ...]:
-        """The labels of a label table in order; empty for the other forms."""
+        """The labels of a label table, in order; empty for other forms."""
         return ()
 
     def check_ice_token(self) -> None:
-        """Check that ``ice_token`` has a place in the template; only where examples are expected it must.
+        """Check that the template contains its ``ice_token``. Called only if examples are expected.
 
         Raises:
-            PromptError: it has none: the examples would be lost.
+            PromptError: it does not, so the examples would be lost.
         """
         return
 
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:
-        """The fields as a generation prompt may show them: with the mask in place of the gold.
+        """Return the fields for a generation prompt, with the mask in place of the gold.
 
         Args:
             fields: column → value.
-            column: the one with the gold, whether the row has it or not.
-            mask: what stands in the place of the gold.
+            column: the column of the gold; the row may lack it.
+            mask: the text in place of the gold.
         """
         return {**fields, column: mask}
 
@@ -60,20 +60,20 @@ class Template(Protocol):
     def render(
         self, fields: Mapping[str, Any], *, examples: Filled = "", label: Any = None, keep_sep: bool = False
     ) -> Filled:
-        """The whole template, filled.
+        """Fill the whole template.
 
         Args:
-            fields: column → value, as `hide_gold` leaves them.
-            examples: the examples as `PromptBuilder` joins them.
+            fields: column → value, as `hide_gold` returns them.
+            examples: the in-context examples, joined.
             label: which entry of a label table; None takes the first.
-            keep_sep: leave ``sep_token`` in the text.
+            keep_sep: keep ``sep_token`` in the text.
 
         Raises:
-            PromptError: the fields or the examples do not fit into this template.
+            PromptError: the fields or the examples do not fit the template.
         """
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:  # noqa: ARG002
-        """One in-context example.
+        """Render one in-context example.
 
         Args:
             fields: column → value, the answer included.
@@ -81,14 +81,14 @@ class Template(Protocol):
             drop: further tokens to delete from the template's text.
 
         Raises:
-            PromptError: the template makes no examples, or not of this row.
+            PromptError: the template cannot render examples, or not from this row.
         """
         raise PromptError(
             f"{type(self).__name__} makes no in-context examples", fix="use PromptTemplate as ice_template"
         )
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
-        """The image, audio and video parts, in OpenAI form, that the prompt of this row will have.
+        """Return the image, audio and video parts of the row's prompt, in OpenAI form.
 
         Raises:
             PromptError: as `render`.
@@ -97,18 +97,18 @@ class Template(Protocol):
 
 
 class WarnOnce:
-    """Logs each kind of warning only the first time.
+    """Logs each kind of warning once: once per template, not once per row.
 
     Args:
-        log: where the warnings go.
+        log: the logger.
     """
 
     def __init__(self, log: logging.Logger) -> None:
         self._log = log
-        self._said: set[str] = set()
+        self._logged: set[str] = set()
 
     def __call__(self, message: str, *values: object) -> None:
         """Warn, as `logging.Logger.warning` does, unless this message was there before with whatever values."""
-        if message not in self._said:
-            self._said.add(message)
+        if message not in self._logged:
+            self._logged.add(message)
             self._log.warning(message, *values)

@@ -1,4 +1,4 @@
-"""From a row and its shots to a filled prompt: joins the ice template, the prompt template and the masking."""
+"""Build the prompts of a dataset: fill the templates, join the in-context examples, and mask the gold."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ais_prompt.prompts.filled_dialogue import DialogueTemplate, FilledDialogue
 from ais_prompt.prompts.prompt_list import PromptList, chain
 from ais_prompt.types import Sample
 
-REMEMBERED: Final = 2048
-"""How many examples are kept at most, so that a large training split does not fill the memory."""
+EXAMPLES_KEPT: Final = 2048
+"""Maximum number of rendered examples in the cache, to bound memory for a large training split."""
 
 
 class Examples:
-    """Renders the shots of prompts; a shot that many prompts have in common is rendered only once.
+    """Renders the in-context examples of prompts, and caches those that several prompts share.
 
     Args:
-        template: how one example looks; None if there are none.
-        separator, eos_token: between and after examples that are text (or label tables of dialogues).
-        drop: tokens to delete from the template's text, next to its own.
+        template: the template of one example; None if there is none.
+        separator, eos_token: text between and after examples that are text (or label tables of dialogues).
+        drop: tokens to delete from the template's text, in addition to its own.
     """
 
     def __init__(self, template: Template | None, separator: str, eos_token: str, drop: Sequence[str]) -> None:
         self._template = template
         self._drop = drop
-        # Turns need nothing between them. The end token takes a place even when it is empty, as it does in the peers.
+        # Turns need no separator. The end token is an item of the list even if it is empty, as in the peers.
         spaced = template is None or template.form != "dialogue"
         self._separator, self._eos_token = (separator, eos_token) if spaced else ("", "")
         self._end = PromptList([self._eos_token])
@@ -36,7 +36,7 @@ class Examples:
         self._last: tuple[list[str], Filled] | None = None
 
     def joined(self, shots: Sequence[Sample]) -> Filled:
-        """The examples in order; the very same object as before if the shots are the same as before.
+        """Return the examples in order. The same shots as in the last call return the same object.
 
         Raises:
             PromptError: there are shots but no template.
@@ -50,7 +50,7 @@ class Examples:
     def _example(self, shot: Sample) -> Filled:
         example = self._known.get(shot.id)
         if example is None:
-            if len(self._known) >= REMEMBERED:
+            if len(self._known) >= EXAMPLES_KEPT:
                 self._known.clear()
             example = self._known[shot.id] = self._render(shot)
         return example
@@ -58,7 +58,7 @@ class Examples:
     def _render(self, shot: Sample) -> Filled:
         if self._template is None:
             raise PromptError(
-                "the retriever gives examples, but there is no ice_template to show them with",
+                "the retriever returns examples, but there is no ice_template to show them",
                 fix="add an ice_template, or use ZeroRetriever",
             )
         return self._template.render_example(shot.fields, label=shot.gold, drop=self._drop)
@@ -78,15 +78,15 @@ class PromptBuilder:
     """Builds the prompts of one dataset.
 
     Args:
-        ice_template: how an in-context example looks; also the prompt when ``prompt_template`` is None.
-        prompt_template: how the question looks; None if ``ice_template`` serves for both.
+        ice_template: the template of an in-context example; also of the question if ``prompt_template`` is None.
+        prompt_template: the template of the question; None to use ``ice_template`` for both.
         output_column: the column that a generation prompt must not show; None if there is no gold.
-        ice_separator, ice_eos_token: between and after examples that are text (or label tables of dialogues).
-        mask: what stands in a generation prompt in place of the gold.
-        shots_expected: False if the retriever gives no examples by design.
+        ice_separator, ice_eos_token: text between and after examples that are text (or label tables of dialogues).
+        mask: the text in place of the gold in a generation prompt.
+        shots_expected: False if the retriever never returns examples.
 
     Raises:
-        PromptError: the templates cannot work together.
+        PromptError: the templates do not fit together.
     """
 
     def __init__(
@@ -113,63 +113,63 @@ class PromptBuilder:
         self._examples = Examples(ice_template, ice_separator, ice_eos_token, (sep_token,) if sep_token else ())
 
     def generation(self, sample: Sample, shots: Sequence[Sample]) -> Filled:
-        """The prompt to be continued by the model: the gold is hidden, a label table gives its first entry."""
+        """Return the prompt for the model to continue: with the gold masked; of a label table, the first entry."""
         return self.prompt_template.render(self._without_gold(sample), examples=self.examples(shots))
 
     def dialogue(self, sample: Sample, shots: Sequence[Sample] = ()) -> FilledDialogue:
-        """The dialogue of a sample, gold answers included, behind its examples.
+        """Return the dialogue of a sample, gold answers included, after its examples.
 
         Raises:
-            PromptError: the template makes no dialogues of many turns, or none of this sample; or there are examples,
-                which it has no place for.
+            PromptError: the template cannot make multi-turn dialogues, or not from this sample; or it has no place for
+                the examples.
         """
         template = self.prompt_template
         if not isinstance(template, DialogueTemplate):
             raise PromptError(
-                f"{type(template).__name__} makes no dialogues of many turns", fix="use MultiTurnPromptTemplate"
+                f"{type(template).__name__} cannot make multi-turn dialogues", fix="use MultiTurnPromptTemplate"
             )
         if self.prompt_template.ice_token is not None:
             return template.dialogue(sample.fields, self.output_column, examples=self.examples(shots))
         if shots:
             raise PromptError(
-                f"the retriever gives examples, which {type(inspect.unwrap(template)).__name__} has no place for",  # type: ignore[arg-type]
+                f"the retriever returns examples, but {type(inspect.unwrap(template)).__name__} cannot show them",  # type: ignore[arg-type]
                 fix="use ZeroRetriever, or MultiTurnPromptTemplate with an ice_token",
             )
         return template.dialogue(sample.fields, self.output_column)
 
     @property
     def may_hold_media(self) -> bool:
-        """Whether a prompt can have parts that are no text: only where the template has a `media` of its own."""
+        """Whether a prompt can contain media: only if a template overrides `Template.media`."""
         templates = filter(None, (self.prompt_template, self.ice_template))
         return any(type(inspect.unwrap(template)).media is not Template.media for template in templates)  # type: ignore[arg-type]
 
     def media(self, sample: Sample) -> Sequence[Mapping[str, Any]]:
-        """The image, audio and video parts of a sample's prompt, in OpenAI form, without those of its examples."""
+        """Return the image, audio and video parts of a sample's prompt, in OpenAI form, without those of examples."""
         return self.prompt_template.media(self._without_gold(sample))
 
     def example_media(self, shot: Sample) -> Sequence[Mapping[str, Any]]:
-        """The image, audio and video parts of a sample that is shown as an example."""
+        """Return the image, audio and video parts of a sample that is shown as an example."""
         return self.ice_template.media(shot.fields) if self.ice_template else ()
 
     def labelled(self, sample: Sample, shots: Sequence[Sample], label: Any = None, *, keep_sep: bool = False) -> Filled:
-        """The prompt that states one label; as in the peers nothing is masked here.
+        """Return the prompt for one label. As in the peers, nothing is masked.
 
         Args:
             sample: the question.
             shots: its in-context examples.
             label: which entry of a label table; None takes the first.
-            keep_sep: leave the ``sep_token`` of the question in the text; that of the examples is always deleted.
+            keep_sep: keep the ``sep_token`` of the question in the text; that of the examples is always deleted.
         """
         examples = self.examples(shots)
         return self.prompt_template.render(sample.fields, examples=examples, label=label, keep_sep=keep_sep)
 
     def labels(self, samples: Iterable[Sample]) -> tuple[Any, ...]:
-        """The labels to choose from: those of a label table, else the golds in order of first appearance.
+        """Return the labels to choose from: those of a label table, else the golds in order of first appearance.
 
-        The table of the prompt counts first, then one that is an ``ice_template`` with an ``ice_token``.
+        The table of the prompt takes precedence over that of an ``ice_template`` with an ``ice_token``.
 
         Raises:
-            PromptError: there is no table, and the golds are none or cannot be labels.
+            PromptError: there is no table, and the golds are missing or cannot be labels.
         """
         if self.prompt_template.labels:
             return self.prompt_template.labels
@@ -179,17 +179,15 @@ class PromptBuilder:
             golds = tuple(dict.fromkeys(sample.gold for sample in samples))
         except TypeError:
             raise PromptError(
-                f"the values of the column {self.output_column!r} are lists or mappings, which are no labels",
+                f"the values of the column {self.output_column!r} are lists or mappings, which cannot be labels",
                 fix="write the prompt_template as a table by label, or name the labels",
             ) from None
         if self.output_column is None or not golds:
-            raise PromptError(
-                "nothing says which labels there are", fix="write the prompt_template as a table by label"
-            )
+            raise PromptError("the labels are not known", fix="write the prompt_template as a table by label")
         return golds
 
     def examples(self, shots: Sequence[Sample]) -> Filled:
-        """The in-context examples, joined.
+        """Return the in-context examples, joined.
 
         Raises:
             PromptError: there are shots but no ``ice_template``.
@@ -210,7 +208,7 @@ def _check_pair(ice: Template | None, prompt: Template | None, shots_expected: b
         )
     if prompt is None and ice is not None and ice.ice_token is None and shots_expected:
         raise PromptError(
-            "ice_template serves as the prompt too, but has no ice_token: the examples would be lost",
+            "ice_template is also the prompt template, but has no ice_token: the examples would be lost",
             fix="put ice_token='</E>' into the template, or use ZeroRetriever",
         )
     if prompt is not None and ice is not None and prompt.ice_token is None:

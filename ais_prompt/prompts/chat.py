@@ -1,4 +1,4 @@
-"""`ChatTemplate`: the chat of a row, for a chat is the whole of some datasets. The rules are those of OpenCompass."""
+"""`ChatTemplate`: the chat of a row, for datasets whose rows are whole chats. The rules are those of OpenCompass."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from ais_prompt.prompts.prompt_list import Item, PromptList, Turn
 from ais_prompt.utils.text import listed
 
 ROLES: Final = {"system": "SYSTEM", "user": "HUMAN", "assistant": "BOT"}
-"""Role of a message in OpenAI form → role of a turn. Other roles keep their name."""
+"""Role of a message in OpenAI form → role of a turn. Other roles are kept."""
 
 DIALOGUE: Final = "dialogue"
-"""The column that holds a chat where there are several input columns."""
+"""The column that contains the chat if there are several input columns."""
 
 
 class ChatTemplate(Template):
-    """Makes a chat of the columns that ``reader_cfg`` names.
+    """Makes a chat from the columns that ``reader_cfg`` names.
 
-    - A column that holds a list of messages is the chat: the only input column, or the one called ``dialogue``.
-    - Else the columns hold one entry for each exchange, or a text for the only one. Every exchange goes through the
-      template; a text says the user, and if the assistant does not have the last word, it says the gold. Without
-      a template the user says the only input column.
+    - A column with a list of messages is the chat: the only input column, or the one named ``dialogue``.
+    - Otherwise the columns have one entry per exchange; a text is a single exchange. Each exchange is rendered with the
+      template. A text becomes a turn of the user; if the assistant does not have the last turn, its turn with the gold
+      is added. Without a template, the only input column is the turn of the user.
 
     Args:
-        template: what one exchange looks like; None if the input column is what the user says.
+        template: the template of one exchange; None if the input column is the user's turn.
         input_columns: the columns of the question.
         output_column: the column of the gold; None if there is none.
 
     Raises:
-        PromptError: without a template there are several input columns, none of which can be a chat.
+        PromptError: there is no template, and none of several input columns can be a chat.
     """
 
     form: Form = "dialogue"
@@ -42,7 +42,7 @@ class ChatTemplate(Template):
     def __init__(self, template: Template | None, input_columns: Sequence[str], output_column: str | None) -> None:
         if template is None and len(input_columns) > 1 and DIALOGUE not in input_columns:
             raise PromptError(
-                f"nothing says how {listed(input_columns)} make a chat",
+                f"without a template it is not clear how the columns {listed(input_columns)} form a chat",
                 fix="add a prompt_template, or name one input column",
             )
         self.template = template
@@ -55,36 +55,36 @@ class ChatTemplate(Template):
         *,
         examples: Filled = "",  # noqa: ARG002  # a chat shows none
         label: Any = None,  # noqa: ARG002  # a chat has no labels
-        keep_sep: bool = False,  # noqa: ARG002  # there is no perplexity of a chat
+        keep_sep: bool = False,  # noqa: ARG002  # a chat has no perplexity
     ) -> PromptList:
-        """The whole chat, gold answers included."""
+        """Return the whole chat, gold answers included."""
         return self.dialogue(fields).whole
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """The parts of all messages, texts left out."""
+        """Return the media parts of all messages."""
         turns = self._chat(fields)[0]
         return [part for turn in turns for part in turn.get("prompt_mm", ()) if part.get("type") != "text"]
 
     def dialogue(
         self,
         fields: Mapping[str, Any],
-        output_column: str | None = None,  # noqa: ARG002  # it knows its own
+        output_column: str | None = None,  # noqa: ARG002  # given to __init__
         *,
         examples: Filled = "",  # noqa: ARG002  # a chat shows none
     ) -> FilledDialogue:
-        """The chat of a row; the golds are what the assistant says in it.
+        """Return the chat of a row; the golds are the assistant's turns.
 
         Raises:
-            PromptError: a message has no role, or the template gives a turn to somebody whom OpenAI's form lacks.
+            PromptError: a message has no role, or a role of the template has no counterpart in a chat.
         """
         turns, fault = self._chat(fields)
-        # With nothing before it there is nothing to ask: an assistant that begins is taken at its word.
+        # An assistant's turn at the very beginning has no prompt before it, so it is kept as it is.
         answers = tuple(position for position, turn in enumerate(turns) if turn["role"] == "BOT" and position > 0)
         golds = tuple(turns[position].get("prompt") for position in answers)
         return FilledDialogue(PromptList(), tuple(turns), PromptList(), answers, golds, fault, section="chat")
 
     def _chat(self, fields: Mapping[str, Any]) -> tuple[list[Turn], str]:
-        """The turns, and why there are no more of them."""
+        """Return the turns, and why turns of the row were lost (see `turn_entries`)."""
         candidates = self.input_columns if len(self.input_columns) == 1 else (DIALOGUE,)
         for column in candidates:
             if messages := _messages(fields.get(column)):
@@ -94,15 +94,15 @@ class ChatTemplate(Template):
         return [turn for entry in entries for turn in self._exchange(entry)], fault
 
     def _exchange(self, entry: Mapping[str, Any]) -> list[Turn]:
-        said = self.template.render(entry) if self.template else str(entry[self.input_columns[0]])
-        turns = [_turn(item) for item in ([said] if isinstance(said, str) else said) if item]
+        filled = self.template.render(entry) if self.template else str(entry[self.input_columns[0]])
+        turns = [_turn(item) for item in ([filled] if isinstance(filled, str) else filled) if item]
         if not turns or turns[-1]["role"] != "BOT":
             turns.append({"role": "BOT", "prompt": str(entry[self.output_column]) if self.output_column else ""})
         return turns
 
 
 def _messages(value: Any) -> Sequence[Mapping[str, Any]]:
-    """The messages that a column holds; none if it holds anything else."""
+    """Return the messages in a column; empty if it contains anything else."""
     is_chat = isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value)
     return value if is_chat else ()
 

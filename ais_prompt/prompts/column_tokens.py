@@ -1,6 +1,6 @@
-"""``column_token_map``: the templates of OpenICL, where a token of its own stands for each column.
+"""``column_token_map``: OpenICL's form of templates, with a token for each column.
 
-``{name}`` is plain text there. OpenICL replaces column after column; here too a text is filled in one pass.
+``{name}`` is plain text in them. OpenICL replaces column after column; here the text is filled in one pass.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from ais_prompt.utils.text import listed
 
 
 class ColumnTokens:
-    """Which text stands for which column.
+    """The tokens of columns, and the texts of labels.
 
     Args:
         column_token_map: column → its token.
-        selected_column_name: the column in whose place a text for the label is shown.
-        selected_column_map: label → that text. A label is found by its text, because the keys of a JSON or YAML
-            mapping can be nothing else.
+        selected_column_name: the column that is replaced by the text of the label.
+        selected_column_map: label → text. Labels are compared as text, because the keys of a JSON or YAML mapping are
+            texts.
 
     Raises:
-        PromptError: two columns share a token, a token is no text, or only one of the selected_... is given.
+        PromptError: two columns share a token, a token is not a text, or only one of the selected_... is given.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class ColumnTokens:
         self.shown = {str(value): str(text) for value, text in (selected_column_map or {}).items()}
 
     def marks(self, fields: Mapping[str, Any], label: Any) -> dict[str, str]:
-        """Token → what is written for it in this row; without a label every column shows its own value.
+        """Return token → text for a row. Without a label every column shows its own value.
 
         Raises:
-            PromptError: the row lacks a column, or there is no text for the label.
+            PromptError: the row lacks a column, or the label has no text.
         """
         return {token: self._text(column, fields, label) for column, token in self.token_of.items()}
 

@@ -1,7 +1,7 @@
-"""Filling of ``{column}`` in one pass: what a value contains is never looked at again.
+"""Fill ``{column}`` in one pass, so that text in the values is never filled again.
 
-The peers replace column after column over the whole text, so a question that contains ``{answer}`` receives the gold
-answer. Here a text is taken apart once into literals and marks; filling only joins.
+The peers replace column after column in the whole text: a question that contains ``{answer}`` receives the gold answer.
+Here a text is split once into literals and marks, and filling joins them.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-SEAL: Final = "\ue000"
-"""A private character: no template has it around the name of a column."""
+SENTINEL: Final = "\ue000"
+"""A character of Unicode's private use: no template has it around the name of a column."""
 
 
-class Text:
-    """A text taken apart at its marks. It never changes.
+class CompiledText:
+    """A text that is split at its marks. Immutable.
 
     Args:
-        pieces: literals and keys in turn; the first and the last one are literals, perhaps empty.
+        pieces: literals and keys in turn; the first and last are literals, possibly empty.
 
     Attributes:
-        keys: the values to be put in, in order; a mark is its own key until it is given another one.
+        keys: the keys of the values to fill in, in order. A mark is its own key until `with_keys` replaces it.
     """
 
     __slots__ = ("_pieces", "keys")
@@ -32,55 +32,59 @@ class Text:
         self.keys = self._pieces[1::2]
 
     def fill(self, values: Mapping[str, object]) -> str:
-        """The text with what Python's `str` makes of the values (True, None, 0.5, ['x', 1]); no key may lack one."""
+        """Return the text with ``str(value)`` for each key (True, None, 0.5, ['x', 1]); every key needs a value."""
         pieces = list(self._pieces)
         pieces[1::2] = [str(values[key]) for key in self.keys]
         return "".join(pieces)
 
-    def with_keys(self, keys: Mapping[str, str]) -> Text:
-        """The same text with other keys: old → new, for all of them."""
+    def with_keys(self, keys: Mapping[str, str]) -> CompiledText:
+        """Return the same text with other keys.
+
+        Args:
+            keys: old key → new key, for all keys.
+        """
         pieces = list(self._pieces)
         pieces[1::2] = [keys[key] for key in self.keys]
-        return Text(pieces)
+        return CompiledText(pieces)
 
     @property
-    def sealed(self) -> str:
-        """The text with each key between two seals, by which `unsealed` finds it again in a longer text."""
-        return self.fill({key: f"{SEAL}{key}{SEAL}" for key in self.keys})
+    def with_sentinels(self) -> str:
+        """The text with each key between two sentinels, where `split_at_sentinels` finds it in a longer text."""
+        return self.fill({key: f"{SENTINEL}{key}{SENTINEL}" for key in self.keys})
 
-    def split(self, key: str) -> list[Text]:
-        """The texts between the copies of one key; one text more than there are copies."""
+    def split(self, key: str) -> list[CompiledText]:
+        """Return the texts between the occurrences of a key: one more than there are occurrences."""
         texts, start = [], 0
         for place in range(1, len(self._pieces), 2):
             if self._pieces[place] == key:
-                texts.append(Text(self._pieces[start:place]))
+                texts.append(CompiledText(self._pieces[start:place]))
                 start = place + 1
-        return [*texts, Text(self._pieces[start:])]
+        return [*texts, CompiledText(self._pieces[start:])]
 
 
-def unsealed(text: str, keys: Iterable[str]) -> Text:
-    """Take a text apart at its sealed keys; keys without seals are literal text."""
-    return Text(re.split(f"{SEAL}({'|'.join(map(re.escape, keys))}){SEAL}", text))
+def split_at_sentinels(text: str, keys: Iterable[str]) -> CompiledText:
+    """Split a text at the keys between sentinels; other occurrences of the keys are literal text."""
+    return CompiledText(re.split(f"{SENTINEL}({'|'.join(map(re.escape, keys))}){SENTINEL}", text))
 
 
 @lru_cache(maxsize=4096)
-def compile_text(text: str, marks: tuple[str, ...]) -> Text:
-    """Take a text apart at its marks. Where one mark begins with another, the longer one is meant."""
+def compile_text(text: str, marks: tuple[str, ...]) -> CompiledText:
+    """Split a text at its marks. Where one mark begins with another, the longer one counts."""
     if not marks:
-        return Text([text])
+        return CompiledText([text])
     # Longest first, so that the result does not depend on the order of the columns.
     longest_first = sorted(marks, key=len, reverse=True)
-    return Text(re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text))
+    return CompiledText(re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text))
 
 
 def column_marks(fields: Mapping[str, object]) -> dict[str, object]:
-    """``{column}`` → its value."""
+    """Return ``{column}`` → value."""
     return {mark_of(name): value for name, value in fields.items()}
 
 
 def mark_of(column: str) -> str:
-    """Where the value of a column goes.
+    """Return the mark of a column in a template.
 
-    There is no format language: no ``!r``, no ``:>5``; ``{{`` is no escape, and ``{ q }`` with blanks is no mark.
+    There is no format language: no ``!r``, no ``:>5``; ``{{`` is no escape, and ``{ q }`` is no mark.
     """
     return f"{{{column}}}"

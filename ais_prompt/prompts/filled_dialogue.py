@@ -1,4 +1,4 @@
-"""`FilledDialogue`: the dialogue of one row, from which the prompt of each request is cut."""
+"""`FilledDialogue`: the dialogue of one row, from which the prompt of each turn is taken."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from ais_prompt.utils.text import listed
 
 
 def column_entries(fields: Mapping[str, Any], column: str) -> list[Any]:
-    """The entries of a column, one for each turn; a text is one entry.
+    """Return the entries of a column, one per turn. A text is one entry.
 
     Raises:
-        PromptError: the row has no such column.
+        PromptError: the row lacks the column.
     """
     if column not in fields:
         raise PromptError(
             f"the row has no {column!r} for its turns (it has {listed(fields)})",
-            fix="name the columns that hold one entry for each turn: turn_columns=['...']",
+            fix="name the columns that hold one entry per turn: turn_columns=['...']",
         )
     value = fields[column]
-    if value is None:  # so readers give an empty cell
+    if value is None:  # an empty cell
         return []
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def turn_entries(fields: Mapping[str, Any], columns: Sequence[str]) -> tuple[list[dict[str, Any]], str]:
-    """Column → entry, for each turn, as many as the shortest column has; and why there are no more, or nothing.
+    """Return column → entry for each turn, as many as the shortest column has.
+
+    The second value says why the longer columns were cut; it is empty if all have the same length.
 
     Raises:
         PromptError: the row lacks one of the columns.
@@ -47,12 +49,12 @@ class FilledDialogue(Struct, frozen=True):
     """The dialogue of a row with its gold answers.
 
     Attributes:
-        begin, end: what stands before and after the turns.
-        turns: the turns one after the other, gold answers included.
-        answers: positions in ``turns`` of those that the model is to say; one request each.
-        golds: what each of these answers will be compared with; None if the data does not tell it turn by turn.
-        fault: why the row has further turns that cannot be asked; empty if there are none.
-        section: what the turns are to a chat format: the ``round`` of a template, or a ``chat`` in OpenAI's roles.
+        begin, end: the items before and after the turns.
+        turns: the turns in order, gold answers included.
+        answers: positions in ``turns`` of the model's turns; one request for each.
+        golds: the gold of each answer; None if the data has no gold for each turn.
+        fault: why turns of the row cannot be asked; empty if all can.
+        section: the section of the turns for a chat format: ``round`` of a template, or ``chat`` with OpenAI's roles.
     """
 
     begin: PromptList
@@ -68,18 +70,18 @@ class FilledDialogue(Struct, frozen=True):
         """The whole dialogue, gold answers included."""
         return self._until(self.turns)
 
-    def request(self, number: int, said: Sequence[str] = ()) -> PromptList:
-        """The prompt of one request: all turns before the answer that it asks for, then ``end``.
+    def request(self, number: int, replies: Sequence[str] = ()) -> PromptList:
+        """Return the prompt of one request: all turns before the requested answer, then ``end``.
 
         Args:
-            number: which answer is asked for, from 0.
-            said: what the model said so far. It takes the place of the first gold answers, template text around them
-                included; without it the gold stays.
+            number: which answer is requested, from 0.
+            replies: the model's answers so far. They replace the first gold answers, with the template text around
+                them; answers without a reply keep the gold.
         """
-        replies = dict(zip(self.answers, said, strict=False))
+        texts = dict(zip(self.answers, replies, strict=False))
         before = self.turns[: self.answers[number]]
         return self._until(
-            [with_text(turn, replies.get(position, text_of(turn))) for position, turn in enumerate(before)]
+            [with_text(turn, texts.get(position, text_of(turn))) for position, turn in enumerate(before)]
         )
 
     def _until(self, turns: Sequence[Item]) -> PromptList:
@@ -88,18 +90,18 @@ class FilledDialogue(Struct, frozen=True):
 
 @runtime_checkable
 class DialogueTemplate(Protocol):
-    """A template whose prompts are dialogues of many turns."""
+    """A template whose prompts are multi-turn dialogues."""
 
     def dialogue(
         self, fields: Mapping[str, Any], output_column: str | None = None, *, examples: str | PromptList = ""
     ) -> FilledDialogue:
-        """The dialogue of a row; one without any turn to ask has no ``answers``.
+        """Return the dialogue of a row. It has no ``answers`` if there is no turn to ask.
 
         Args:
             fields: column → value, gold included.
             output_column: the column with the gold; None if there is none.
-            examples: the in-context examples; only given to a template with an ``ice_token``.
+            examples: the in-context examples; passed only to a template with an ``ice_token``.
 
         Raises:
-            PromptError: no dialogue can be made of this row.
+            PromptError: the row does not fit the template.
         """

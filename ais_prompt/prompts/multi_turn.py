@@ -1,7 +1,7 @@
-"""`MultiTurnPromptTemplate`: a dialogue whose round is said once for each question of a row.
+"""`MultiTurnPromptTemplate`: a dialogue whose round is repeated for each question of a row.
 
 The rules are those of AISBench, with its faults fixed: a question that is one text is one turn, ``begin`` and ``end``
-may hold texts, and they and the other columns are filled too. In-context examples are shown, as in every dialogue.
+may contain texts and are filled, other columns are filled too, and in-context examples are shown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
-from ais_prompt.prompts.compiled import DialogueBlank
+from ais_prompt.prompts.compiled import CompiledDialogueTemplate
 from ais_prompt.prompts.fill import column_marks, compile_text, mark_of
 from ais_prompt.prompts.filled_dialogue import FilledDialogue, column_entries, turn_entries
 from ais_prompt.prompts.prompt_list import Item, PromptList, text_of, with_text
@@ -25,19 +25,18 @@ QUESTION_AND_ANSWER = ("question", "answer")
 
 @TEMPLATES.register_module()
 class MultiTurnPromptTemplate(Template):
-    """A template for dialogues of many turns, one round for each entry of the columns that hold lists.
+    """A template for multi-turn dialogues, with one round for each entry of the columns that are lists.
 
     Args:
-        template: a mapping with ``round`` and perhaps ``begin`` and ``end``. The columns of ``turn_columns`` are filled
-            in the round only, entry by entry; all other columns everywhere.
-        ice_token: where the in-context examples go, in ``begin`` (or ``end``). Before each request they are the same.
-        sep_token: taken out of the text.
+        template: a mapping with ``round`` and optionally ``begin`` and ``end``. The columns of ``turn_columns`` are
+            filled in the round only, entry by entry; all other columns everywhere.
+        ice_token: the place of the in-context examples, in ``begin`` (or ``end``). They are the same for each request.
+        sep_token: deleted from the text.
         turn_columns: the columns with one entry for each turn. A text counts as a list with one entry.
-        answer_role: the role of the turns that the model is to say.
+        answer_role: the role of the model's turns.
 
     Raises:
-        PromptError: the template has the wrong shape, or no turn of its round has the
-            ``answer_role``.
+        PromptError: the template has the wrong shape, or no turn of its round has the ``answer_role``.
     """
 
     form: Form = "dialogue"
@@ -57,7 +56,7 @@ class MultiTurnPromptTemplate(Template):
         self.answer_role = answer_role
         self._warn = WarnOnce(logging.getLogger(__name__))
         # Rows of one dataset have the same columns.
-        self._blank = lru_cache(maxsize=64)(self._make_blank)
+        self._compiled_surrounding = lru_cache(maxsize=64)(self._compile_surrounding)
         if not self.turn_columns:
             raise PromptError("turn_columns names no column", fix="turn_columns=['question', 'answer']")
         if not any(self._is_answer(item) for item in section_items(template["round"])):
@@ -70,20 +69,20 @@ class MultiTurnPromptTemplate(Template):
         """Check that ``ice_token`` is in ``begin`` or ``end``.
 
         Raises:
-            PromptError: it is not: the examples would be lost, or repeated with every turn.
+            PromptError: it is not, so the examples would be lost, or repeated with every turn.
         """
         if self.ice_token is None:
             return
         if has_token(self.template["round"], self.ice_token):
             raise PromptError(
-                f"ice_token {self.ice_token!r} is in the round, which is said once for each turn",
+                f"ice_token {self.ice_token!r} is in the round, which is repeated for each turn",
                 fix=f"put {self.ice_token!r} as an item of its own into begin",
             )
         if not has_token(self.template, self.ice_token):
             raise missing_token("template", self.ice_token)
 
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:
-        """The fields with the mask in place of the last gold; the earlier ones are part of the question."""
+        """Return the fields with the mask in place of the last gold; earlier golds are part of the question."""
         if column not in self.turn_columns:
             return {**fields, column: mask}
         return {**fields, column: [*column_entries(fields, column)[:-1], mask]}
@@ -94,9 +93,9 @@ class MultiTurnPromptTemplate(Template):
         *,
         examples: Filled = "",
         label: Any = None,  # noqa: ARG002  # a dialogue has no labels
-        keep_sep: bool = False,  # noqa: ARG002  # there is no perplexity of a dialogue
+        keep_sep: bool = False,  # noqa: ARG002  # a dialogue has no perplexity
     ) -> PromptList:
-        """The whole dialogue, see `dialogue`."""
+        """Return the whole dialogue; see `dialogue`."""
         return self.dialogue(fields, examples=examples).whole
 
     def render_example(
@@ -105,7 +104,7 @@ class MultiTurnPromptTemplate(Template):
         label: Any = None,  # noqa: ARG002  # a dialogue has no labels
         drop: Sequence[str] = (),
     ) -> PromptList:
-        """One in-context example: the rounds of a whole dialogue, answers included; the tokens vanish."""
+        """Render one in-context example: all rounds of a dialogue, answers included, without the tokens."""
         entries, fault = turn_entries(fields, self.turn_columns)
         if fault:
             self._warn("turns of examples are lost, because %s", fault)
@@ -115,15 +114,15 @@ class MultiTurnPromptTemplate(Template):
     def dialogue(
         self, fields: Mapping[str, Any], output_column: str | None = None, *, examples: Filled = ""
     ) -> FilledDialogue:
-        """The dialogue of a row; it has no turns if the columns of ``turn_columns`` are empty.
+        """Return the dialogue of a row. It has no turns if the columns of ``turn_columns`` are empty.
 
         Args:
             fields: column → value, gold included.
             output_column: the column with the gold.
-            examples: the in-context examples, put in place of ``ice_token``.
+            examples: the in-context examples, which replace ``ice_token``.
 
         Raises:
-            PromptError: the row lacks a column of ``turn_columns``, or the examples do not fit into this template.
+            PromptError: the row lacks a column of ``turn_columns``, or the examples do not fit the template.
         """
         entries, fault = turn_entries(fields, self.turn_columns)
         if fault:
@@ -136,7 +135,7 @@ class MultiTurnPromptTemplate(Template):
     def _rounds(
         self, fields: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], drop: Sequence[str]
     ) -> Iterator[Item]:
-        """The round for each turn's entries, without the tokens of ``drop``."""
+        """Yield the items of the round, filled for each turn, without the tokens of ``drop``."""
         common = column_marks(self._common(fields)) | dict.fromkeys(drop, "")
         for entry in entries:
             values = common | column_marks(entry)
@@ -145,21 +144,21 @@ class MultiTurnPromptTemplate(Template):
                 yield with_text(item, compile_text(text_of(item), marks).fill(values))
 
     def _surrounding(self, name: str, fields: Mapping[str, Any], examples: Filled) -> PromptList:
-        """``begin`` or ``end``, with the examples in it."""
+        """Return ``begin`` or ``end``, filled, with the examples."""
         common = self._common(fields)
-        return self._blank(name, tuple(common)).fill(common, examples)
+        return self._compiled_surrounding(name, tuple(common)).fill(common, examples)
 
-    def _make_blank(self, name: str, columns: Sequence[str]) -> DialogueBlank:
+    def _compile_surrounding(self, name: str, columns: Sequence[str]) -> CompiledDialogueTemplate:
         marks = {mark_of(column): column for column in columns}
         drop = [] if self.sep_token is None else [self.sep_token]
-        return DialogueBlank({name: self.template.get(name, [])}, marks, drop, self.ice_token)
+        return CompiledDialogueTemplate({name: self.template.get(name, [])}, marks, drop, self.ice_token)
 
     def _common(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns that are the same in all turns."""
+        """Return the columns that are the same in all turns."""
         return {name: value for name, value in fields.items() if name not in self.turn_columns}
 
     def _golds(self, fields: Mapping[str, Any], column: str | None, rounds: int) -> tuple[Any, ...] | None:
-        """The gold of each answer; None if the column has another number of entries than there are rounds."""
+        """Return the gold of each answer; None if the column does not have one entry per round."""
         entries = [] if column is None else column_entries(fields, column)
         if column not in self.turn_columns and len(entries) != rounds:
             return None

@@ -1,8 +1,7 @@
-"""`MMPromptTemplate`: dialogues with images, sound and film, from a column with AISBench's markers.
+"""`MMPromptTemplate`: dialogues with images, audio and video, from a column with AISBench's markers.
 
-The rules are those of AISBench, with its faults fixed: the markers may stand in any input column, the other columns
-are filled too, and a value that is a URL of its own is not put behind the template's prefix. In-context examples are
-shown, with their media, as in every dialogue.
+The rules are those of AISBench, with its faults fixed: the markers may be in any input column, the other columns are
+filled too, a value that is a URL gets no prefix from the template, and in-context examples are shown with their media.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.base import Filled, Form, Template, WarnOnce
-from ais_prompt.prompts.compiled import DialogueBlank
+from ais_prompt.prompts.compiled import CompiledDialogueTemplate
 from ais_prompt.prompts.fill import column_marks, compile_text, mark_of
 from ais_prompt.prompts.prompt_list import Item, PromptList, Turn
 from ais_prompt.prompts.shape import SECTIONS, check_dialogue, check_token, has_token, missing_token, section_items
@@ -22,7 +21,7 @@ from ais_prompt.utils.media import has_scheme
 from ais_prompt.utils.text import listed
 
 END: Final = "<AIS_CONTENT_TAG>"
-"""Stands behind each piece; the last one may lack it."""
+"""The marker at the end of each piece; the last piece may lack it."""
 
 STARTS: Final = {
     "text": "<AIS_TEXT_START>",
@@ -30,19 +29,19 @@ STARTS: Final = {
     "video": "<AIS_VIDEO_START>",
     "audio": "<AIS_AUDIO_START>",
 }
-"""Modality → the marker with which a piece of it begins."""
+"""Modality → the marker at the start of its pieces."""
 
 
 def has_marker(value: object) -> bool:
-    """True for a text in which some piece could begin."""
+    """Return whether a value is a text that contains a start marker."""
     return isinstance(value, str) and any(start in value for start in STARTS.values())
 
 
 def split_content(content: str) -> Iterator[tuple[str | None, str]]:
-    """Modality and value of each piece, in order; the modality is None for a text that no marker introduces.
+    """Yield modality and value of each piece, in order; the modality is None for text without a start marker.
 
-    A piece is what stands between two `END` markers. It must begin with the marker of its modality: one that comes
-    later in it introduces nothing.
+    A piece is the text between two `END` markers. The marker of its modality must be at its beginning; one further
+    inside has no effect.
     """
     for piece in content.split(END):
         modality = next((name for name, start in STARTS.items() if piece.startswith(start)), None)
@@ -53,20 +52,20 @@ def split_content(content: str) -> Iterator[tuple[str | None, str]]:
 
 
 def tagged_columns(fields: Mapping[str, object]) -> list[str]:
-    """The columns whose text has a marker in it."""
+    """Return the columns whose text contains a start marker."""
     return [name for name, value in fields.items() if has_marker(value)]
 
 
 CONTENT: Final = "content"
-"""The column that AISBench takes the pieces from."""
+"""The column of the pieces in AISBench."""
 
 PLACEHOLDERS: Final = {"text": "{question}", "image": "{image}", "video": "{video}", "audio": "{audio}"}
-"""Modality → where its value goes."""
+"""Modality → the placeholder of its value."""
 
 
 @TEMPLATES.register_module()
 class MMPromptTemplate(Template):
-    """A dialogue template whose turns may have ``prompt_mm`` in place of ``prompt``.
+    """A dialogue template whose turns may have ``prompt_mm`` instead of ``prompt``.
 
     ``prompt_mm`` maps a modality (``text``, ``image``, ``video``, ``audio``) to a part in OpenAI form::
 
@@ -76,13 +75,13 @@ class MMPromptTemplate(Template):
         }
 
     Each piece of the row's marked column (``<AIS_IMAGE_START>cat.png<AIS_CONTENT_TAG>``) becomes one such part, in the
-    order of the row. The column is ``content`` if it has markers, else the one that has.
+    order of the row. The column is ``content`` if it has markers, else the column that has.
 
     Args:
-        template: a dialogue. The other columns are filled in text parts, prompts and texts. The gold is withheld, so
-            its placeholder stays as it is.
-        ice_token: where the in-context examples go: in a text, or in the ``prompt`` of a turn if they are texts.
-        sep_token: taken out of texts and prompts.
+        template: a dialogue. The other columns are filled in text parts, prompts and texts. The gold is removed, so its
+            placeholder is not filled.
+        ice_token: the place of the in-context examples: in a text, or in the ``prompt`` of a turn if they are texts.
+        sep_token: deleted from texts and prompts.
 
     Raises:
         PromptError: the template has the wrong shape.
@@ -101,13 +100,13 @@ class MMPromptTemplate(Template):
         """Check that ``ice_token`` is in a text or in the ``prompt`` of a turn.
 
         Raises:
-            PromptError: it is not: the examples would be lost.
+            PromptError: it is not, so the examples would be lost.
         """
         if self.ice_token is not None and not has_token(self.template, self.ice_token):
             raise missing_token("template", self.ice_token)
 
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:  # noqa: ARG002
-        """The fields without the gold."""
+        """Return the fields without the gold."""
         return {name: value for name, value in fields.items() if name != column}
 
     def render(
@@ -116,13 +115,13 @@ class MMPromptTemplate(Template):
         *,
         examples: Filled = "",
         label: Any = None,  # noqa: ARG002  # a dialogue has no labels
-        keep_sep: bool = False,  # noqa: ARG002  # there is no perplexity of media
+        keep_sep: bool = False,  # noqa: ARG002  # media have no perplexity
     ) -> PromptList:
-        """The dialogue, filled; turns with media have a list of parts as ``prompt_mm``.
+        """Fill the dialogue; turns with media have a list of parts as ``prompt_mm``.
 
         Raises:
-            PromptError: no column has markers, a piece has a modality that ``prompt_mm`` does not know, or the examples
-                do not fit into this template.
+            PromptError: no column has markers, ``prompt_mm`` lacks the modality of a piece, or the examples do not fit
+                the template.
         """
         sections = {name: self.template[name] for name in SECTIONS if name in self.template}
         drop = [] if self.sep_token is None else [self.sep_token]
@@ -134,7 +133,7 @@ class MMPromptTemplate(Template):
         label: Any = None,  # noqa: ARG002  # a dialogue has no labels
         drop: Sequence[str] = (),
     ) -> PromptList:
-        """One in-context example: the round with its media, answer included; the tokens vanish.
+        """Render one in-context example: the round with its media, answer included, without the tokens.
 
         Raises:
             PromptError: as `render`.
@@ -154,12 +153,12 @@ class MMPromptTemplate(Template):
         pieces = list(self._pieces(str(fields[content])))
         columns = {name: value for name, value in fields.items() if name != content}
         marks = {mark_of(name): name for name in columns}
-        filled = DialogueBlank(sections, marks, drop, ice_token).fill(columns, examples)
+        filled = CompiledDialogueTemplate(sections, marks, drop, ice_token).fill(columns, examples)
         texts = column_marks(columns)
         return filled.with_items(lambda item: _with_parts(item, pieces, texts))
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """The parts of the row that are no text.
+        """Return the media parts of the row.
 
         Raises:
             PromptError: as `render`.
@@ -172,7 +171,7 @@ class MMPromptTemplate(Template):
             if modality is not None:
                 yield modality, value
             elif value.strip():
-                self._warn("text that no marker introduces is lost, the first one is %r", value[:80])
+                self._warn("text without a start marker is lost; the first one is %r", value[:80])
 
 
 def _content_column(fields: Mapping[str, Any]) -> str:
@@ -190,7 +189,7 @@ def _content_column(fields: Mapping[str, Any]) -> str:
 
 
 def _with_parts(item: Item, pieces: Sequence[tuple[str, str]], columns: Mapping[str, object]) -> Item:
-    """The item with the row's pieces as parts; texts, and the turns of examples, stay as they are."""
+    """Return the item with the row's pieces as parts; texts and the turns of examples stay unchanged."""
     if isinstance(item, str) or not isinstance(item.get("prompt_mm"), Mapping):
         return item
     return {**item, "prompt_mm": [_part(item, modality, value, columns) for modality, value in pieces]}
@@ -208,7 +207,7 @@ def _part(turn: Turn, modality: str, value: str, columns: Mapping[str, object]) 
 
 
 def _with_value(entry: Any, placeholder: str, value: str, columns: Mapping[str, object]) -> Any:
-    """A copy of an entry of ``prompt_mm`` with the piece's value in it; columns are filled in text only."""
+    """Return a copy of an entry of ``prompt_mm`` with the piece's value filled in; columns are filled in text only."""
     if isinstance(entry, Mapping):
         return {key: _with_value(inner, placeholder, value, columns) for key, inner in entry.items()}
     if not isinstance(entry, str):
@@ -238,7 +237,7 @@ def _check_entries(entries: Any) -> None:
     for modality, part in entries.items():
         if modality not in PLACEHOLDERS:
             raise PromptError(
-                f"prompt_mm has {modality!r}, which is no modality", fix=f"known: {', '.join(PLACEHOLDERS)}"
+                f"prompt_mm has {modality!r}, which is not a modality", fix=f"known: {', '.join(PLACEHOLDERS)}"
             )
         if not isinstance(part, Mapping) or not isinstance(part.get(str(part.get("type"))), str | Mapping):
             raise PromptError(

@@ -1,4 +1,4 @@
-"""`PromptList`: what a dialogue template becomes once data fills it, before a model's own format is applied."""
+"""`PromptList`: a filled dialogue template, before the model's chat format is applied."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ais_prompt.errors import PromptError
 from ais_prompt.prompts.fill import column_marks, compile_text
 
 Turn: TypeAlias = Mapping[str, Any]
-"""``role``, ``prompt`` and whatever else the template gave the turn (``fallback_role``, ``begin``, ``end``, ...)."""
+"""A turn of a dialogue: ``role``, ``prompt`` and other keys of the template (``fallback_role``, ``begin``, ``end``)."""
 
 Item: TypeAlias = str | Turn
 
 
 class PromptSection:
-    """A part of a PromptList that the chat format treats in its own way. Two sections are the same only if identical.
+    """A named part of a PromptList that the chat format treats separately. Sections are compared by identity.
 
     Attributes:
-        name: ``begin``, ``ice`` (one in-context example), ``round`` or ``end``; None for what stands in no section.
-        body: what stands in it.
+        name: ``begin``, ``ice`` (one in-context example), ``round`` or ``end``; None for items outside of sections.
+        body: its items.
     """
 
     __slots__ = ("_body", "name")
@@ -37,13 +37,13 @@ Piece: TypeAlias = str | Turn | PromptSection
 
 
 class PromptList(Sequence[Item]):
-    """A list of texts and turns, some of them within sections. It never changes.
+    """A list of texts and turns, some of them in sections. Immutable.
 
-    It prints as the documents show it and compares as a list of its items. A section that several prompts have in
-    common (the in-context examples, say) is one object in all of them, so a chat format needs to write it only once.
+    It prints as in OpenCompass's documents and compares equal to a list of its items. A section that several prompts
+    share (such as the in-context examples) is the same object in all of them, so that a chat format formats it once.
 
     Args:
-        pieces: texts, turns, and sections that are not empty.
+        pieces: texts, turns, and non-empty sections.
 
     >>> PromptList([{"role": "HUMAN", "prompt": "{q}"}]).format(q="1+1=?")
     PromptList([
@@ -58,11 +58,11 @@ class PromptList(Sequence[Item]):
         self._flat: tuple[Item, ...] | None = None
 
     def as_section(self, name: str | None) -> PromptList:
-        """The same within a new section of that name."""
+        """Return this list as one section of that name."""
         return PromptList((PromptSection(name, self),)) if self.pieces else self
 
     def parts(self) -> list[PromptSection]:
-        """The outermost sections in order; items outside of any are put into sections without a name."""
+        """Return the outermost sections in order; items outside of sections are put into sections without a name."""
         parts: list[PromptSection] = []
         loose: list[Piece] = []
         for piece in self.pieces:
@@ -76,18 +76,18 @@ class PromptList(Sequence[Item]):
         return [*parts, PromptSection(None, PromptList(loose))] if loose else parts
 
     def format(self, **values: object) -> PromptList:
-        """Put values for ``{name}`` in texts and prompts, in one pass; names without a value stay as they are."""
+        """Fill ``{name}`` in texts and prompts in one pass; names without a value stay as they are."""
         texts = column_marks(values)
         marks = tuple(texts)
         return self.with_items(lambda item: with_text(item, compile_text(text_of(item), marks).fill(texts)))
 
     def replace(self, old: str, new: str | PromptList) -> PromptList:
-        """Put ``new`` wherever ``old`` stands in a text or prompt.
+        """Replace ``old`` by ``new`` in texts and prompts.
 
-        A PromptList only fits among the texts: the text is split there, and empty pieces vanish.
+        Where ``new`` is a PromptList, the text is split at ``old``; empty pieces are left out.
 
         Raises:
-            PromptError: ``new`` is a PromptList and ``old`` stands inside the prompt of a turn.
+            PromptError: ``new`` is a PromptList and ``old`` is inside the prompt of a turn.
         """
         if isinstance(new, str):
             return self.with_items(lambda item: with_text(item, text_of(item).replace(old, new)))
@@ -99,12 +99,12 @@ class PromptList(Sequence[Item]):
         )
 
     def join(self, texts: Iterable[str]) -> PromptList:
-        """The texts with this list between each two of them; empty texts vanish."""
+        """Return the texts with this list between them; empty texts are left out."""
         first, *others = texts
         return chain([first, *(piece for text in others for piece in (self, text))])
 
     def with_items(self, change: Callable[[Item], Item]) -> PromptList:
-        """The same sections with each text and turn changed."""
+        """Return the same sections with each text and turn changed."""
         return PromptList(
             PromptSection(piece.name, piece.body.with_items(change))
             if isinstance(piece, PromptSection)
@@ -134,7 +134,7 @@ class PromptList(Sequence[Item]):
         return self._items[index]
 
     def _kept(self, wanted: Iterator[bool]) -> PromptList:
-        """The items for which ``wanted`` says True, in their sections; it is asked once for each item."""
+        """Return the items for which ``wanted`` yields True, in their sections; it yields once per item."""
         pieces: list[Piece] = []
         for piece in self.pieces:
             if isinstance(piece, PromptSection):
@@ -162,7 +162,7 @@ class PromptList(Sequence[Item]):
     @property
     def _items(self) -> tuple[Item, ...]:
         if self._flat is None:
-            self._flat = tuple(iter(self))  # tuple(self) would ask for the length first
+            self._flat = tuple(iter(self))  # tuple(self) would call __len__ first
         return self._flat
 
     def __eq__(self, other: object) -> bool:
@@ -173,7 +173,7 @@ class PromptList(Sequence[Item]):
     __hash__ = None  # type: ignore[assignment]  # its turns are mappings
 
     def __str__(self) -> str:
-        """The texts and prompts, one after the other, as the peers count them."""
+        """Return the texts and prompts joined, as the peers count their length."""
         return "".join(map(text_of, self))
 
     def __repr__(self) -> str:
@@ -182,7 +182,7 @@ class PromptList(Sequence[Item]):
 
 
 def chain(lists: Iterable[str | PromptList]) -> PromptList:
-    """One list of texts and lists; a text that is empty vanishes."""
+    """Join texts and lists to one list; empty texts are left out."""
     pieces: list[Piece] = []
     for one in lists:
         if not isinstance(one, str):
@@ -193,21 +193,21 @@ def chain(lists: Iterable[str | PromptList]) -> PromptList:
 
 
 def text_of(item: Item) -> str:
-    """The text of an item: itself, or the prompt of the turn; "" if the turn has none."""
+    """Return a text, or the prompt of a turn; "" if the turn has none."""
     return item if isinstance(item, str) else str(item.get("prompt", ""))
 
 
 def with_text(item: Item, text: str) -> Item:
-    """A copy of the item with another text; a turn without a prompt stays without."""
+    """Return a copy of the item with another text; a turn without a prompt gets none."""
     if isinstance(item, str):
         return text
     return {**item, "prompt": text} if "prompt" in item else dict(item)
 
 
 def no_turns_inside(turn: Turn, token: str) -> PromptError:
-    """The error for examples made of turns whose place is inside a turn's prompt."""
+    """Return the error for examples made of turns whose place is inside a turn's prompt."""
     return PromptError(
-        f"examples made of turns cannot stand inside the prompt of a {turn.get('role')} turn",
+        f"examples made of turns cannot be put inside the prompt of a {turn.get('role')} turn",
         fix=f"put {token!r} as an item of its own into begin, or make the examples plain text",
     )
 

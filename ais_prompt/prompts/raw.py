@@ -1,4 +1,4 @@
-"""`RawPromptTemplate`: messages in OpenAI form, written out in the config. The rules are those of OpenCompass."""
+"""`RawPromptTemplate`: messages in OpenAI form, written in the config. The rules are those of OpenCompass."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ EXPAND: Final = "expand_column"
 
 @TEMPLATES.register_module()
 class RawPromptTemplate(Template):
-    """A template of messages as an API takes them; roles and contents reach the model as they are.
+    """A template of messages in the form of an API; roles and contents are sent as they are.
 
-    The gold is not hidden: a template shows it exactly where it names its column.
+    The gold is not masked: a template that names its column shows it.
 
     Args:
-        messages: in order: messages ``{"role": ..., "content": ...}``; ``{"expand_column": name}``, in whose place the
-            messages of that column come, as they are; and ``ice_token``, in whose place the in-context examples come.
-        format_variables: fill ``{column}`` in the contents that are text.
-        ice_token: the place of the in-context examples, which must be made by a `RawPromptTemplate` too.
+        messages: in order: messages ``{"role": ..., "content": ...}``; ``{"expand_column": name}``, which is replaced
+            by the messages in that column; and ``ice_token``, which is replaced by the in-context examples.
+        format_variables: whether to fill ``{column}`` in contents that are text.
+        ice_token: the place of the in-context examples, which a `RawPromptTemplate` must render too.
 
     Raises:
         PromptError: a message has the wrong shape.
@@ -48,7 +48,7 @@ class RawPromptTemplate(Template):
                 _check_role(message["role"], f"messages[{position}]")
         self.messages = tuple(messages)
         self.format_variables = format_variables
-        # Without a slot the token stands nowhere, and whoever has examples must hear that they would be lost.
+        # Without the token among the messages there is no place for examples; None lets the caller report that.
         self.ice_token: str | None = ice_token if ice_token in messages else None
         self._warn = WarnOnce(logging.getLogger(__name__))
         for text in messages:
@@ -56,7 +56,7 @@ class RawPromptTemplate(Template):
                 self._warn("RawPromptTemplate drops texts that are neither message nor ice_token, such as %r", text)
 
     def hide_gold(self, fields: Mapping[str, Any], column: str, mask: str) -> Mapping[str, Any]:  # noqa: ARG002
-        """The fields as they are."""
+        """Return the fields unchanged."""
         return fields
 
     def render(
@@ -67,21 +67,21 @@ class RawPromptTemplate(Template):
         label: Any = None,  # noqa: ARG002  # a label prompt is the same prompt
         keep_sep: bool = False,  # noqa: ARG002  # messages have no separator
     ) -> PromptList:
-        """The messages, filled: turns with ``role`` and ``content``.
+        """Return the filled messages: turns with ``role`` and ``content``.
 
         Raises:
-            PromptError: ``expand_column`` names a column that the row does not have or that holds no messages, or the
-                examples are no messages.
+            PromptError: the row lacks the column of ``expand_column``, an entry of it is not a message, or the examples
+                are not messages.
         """
         shots = self._checked_examples(examples)
         return chain(self._expanded(message, fields, shots) for message in self.messages)
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> PromptList:  # noqa: ARG002
-        """The messages of one in-context example, answer included."""
+        """Return the messages of one in-context example, answer included."""
         return self.render(fields)
 
     def media(self, fields: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        """The parts of contents that are lists, texts left out."""
+        """Return the media parts of contents that are lists."""
         return [part for message in self.render(fields) for part in _parts(message) if source_of(part)]
 
     def _expanded(self, message: Any, fields: Mapping[str, Any], shots: PromptList) -> PromptList:
@@ -98,11 +98,13 @@ class RawPromptTemplate(Template):
     def _column_messages(self, fields: Mapping[str, Any], column: str) -> list[Item]:
         if column not in fields:
             raise PromptError(
-                f"expand_column names {column!r}, which the row does not have (it has {listed(fields)})",
+                f"expand_column names the column {column!r}, which the row does not have (it has {listed(fields)})",
                 fix="name a column with a list of messages",
             )
         if not isinstance(fields[column], list | tuple):
-            self._warn("the column %r of expand_column holds no list in some rows; nothing is put in there", column)
+            self._warn(
+                "the column %r of expand_column is not a list in some rows; they get no messages from it", column
+            )
             return []
         for position, message in enumerate(fields[column]):
             _check_message(message, f"{column}[{position}]")
@@ -116,7 +118,7 @@ class RawPromptTemplate(Template):
         for message in examples:
             if isinstance(message, str) or "content" not in message:
                 raise PromptError(
-                    "examples made of turns cannot stand among messages", fix="use RawPromptTemplate as ice_template"
+                    "examples made of turns do not fit a list of messages", fix="use RawPromptTemplate as ice_template"
                 )
         return examples
 

@@ -1,4 +1,4 @@
-"""The shape of a dialogue: ``begin``, ``round`` and ``end``, each a text, a turn, or a list of both."""
+"""The shape of templates: the sections of a dialogue, their items, and the tokens that mark a place in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROUND: Final = "round=[dict(role='HUMAN', prompt='...')]"
 
 
 def check_round(template: Mapping[str, Any]) -> None:
-    """See that a dialogue has a round.
+    """Check that a dialogue template has a round.
 
     Raises:
         PromptError: it has none.
@@ -25,10 +25,10 @@ def check_round(template: Mapping[str, Any]) -> None:
 
 
 def section_items(section: Any) -> list[Item]:
-    """The items of a section, whichever way it is written.
+    """Return the items of a section, in any form that a config allows.
 
     Raises:
-        PromptError: one of them is neither a text nor a mapping, or its prompt is no text.
+        PromptError: an item is neither a text nor a mapping, or its prompt is not a text.
     """
     items = list(section) if isinstance(section, list | tuple) else [section]
     for item in items:
@@ -38,11 +38,11 @@ def section_items(section: Any) -> list[Item]:
 
 
 def dialogue_faults(template: Mapping[str, Any], where: str = "template") -> Iterator[AisPromptError]:
-    """Everything that is wrong with the shape of a dialogue's sections; a missing ``round`` is found by `check_round`.
+    """Yield every fault in the shape of a dialogue's sections. `check_round` finds a missing ``round``.
 
     Args:
-        template: a mapping with no keys but `SECTIONS`.
-        where: its place in the part that has it.
+        template: a mapping with only the keys `SECTIONS`.
+        where: its config path within the part.
     """
     for name, section in template.items():
         place = f"{where}.{name}"
@@ -56,15 +56,15 @@ def dialogue_faults(template: Mapping[str, Any], where: str = "template") -> Ite
 
 
 def check_dialogue(template: Any, owner: str) -> Mapping[str, Any]:
-    """The template, if it is a dialogue and nothing else.
+    """Return a template after checking that it is a dialogue.
 
     Args:
-        template: what the config says.
-        owner: the class that wants it, for the message.
+        template: the value in the config.
+        owner: the class that requires it, for the message.
 
     Raises:
-        PromptError: it is no mapping, has other keys or no round, or an item has the wrong shape.
-        ConfigFaults: several things are wrong.
+        PromptError: it is not a mapping, has other keys or no round, or an item has the wrong shape.
+        ConfigFaults: it has several faults.
     """
     only = f"the template of {owner} must be a mapping with only begin, round and end"
     if not isinstance(template, Mapping):
@@ -82,7 +82,7 @@ def _turn_faults(item: Any, where: str) -> Iterator[AisPromptError]:
     elif isinstance(item, Mapping):
         speaks = "prompt" in item or "prompt_mm" in item
         for key, fix in TURN.unknown(item):
-            # Another key of a turn that speaks is kept, as in the peers; `check` warns of it.
+            # An unknown key of a turn with a prompt is kept, as in the peers; `check` warns of it.
             if not speaks or near_miss(str(key), TURN.names):
                 yield PromptError(f"a turn has no key {key!r}", where=f"{where}.{key}", fix=fix)
         if not isinstance(item.get("role"), str):
@@ -99,10 +99,10 @@ def _item_fault(item: Any) -> str:
 
 
 def check_token(name: str, token: Any) -> str | None:
-    """Return the token, if it is a text or None.
+    """Return an ``ice_token`` or ``sep_token`` after checking that it is a text or None.
 
     Raises:
-        PromptError: it is empty, or no text.
+        PromptError: it is empty, or not a text.
     """
     if token is not None and (not isinstance(token, str) or not token):
         raise PromptError(f"{name} must be a text that is not empty, not {token!r}", fix=f"e.g. {name}='</E>'")
@@ -110,7 +110,7 @@ def check_token(name: str, token: Any) -> str | None:
 
 
 def has_token(entry: Any, token: str) -> bool:
-    """Return whether a token is in a string, a section or a dialogue: in its texts and the prompts of its turns."""
+    """Return whether a string, section or dialogue contains a token, in its texts or the prompts of its turns."""
     if isinstance(entry, str):
         return token in entry
     sections = entry.values() if isinstance(entry, Mapping) else [entry]
@@ -118,7 +118,7 @@ def has_token(entry: Any, token: str) -> bool:
 
 
 def missing_token(name: object, token: str | None) -> PromptError:
-    """The error for a template, or an entry of a label table, that has an ``ice_token`` but no place for it."""
+    """Return the error for a template, or an entry of a label table, that does not contain its ``ice_token``."""
     return PromptError(
         f"ice_token {token!r} is not in {name!r}: the examples would be lost",
         fix=f"put {token!r} where the examples go, or use ZeroRetriever",

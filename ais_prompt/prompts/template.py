@@ -1,7 +1,7 @@
 """`PromptTemplate`: a string, a dialogue (``begin``, ``round``, ``end``), or a table of these by label.
 
-The rules are those that OpenCompass and AISBench agree on, with their faults fixed: values are filled in one pass,
-examples are never scanned again, and a template that would lose its examples is refused when it is made.
+The rules are those on which OpenCompass and AISBench agree, with their faults fixed: values are filled in one pass,
+examples are not filled again, and a template that would lose its examples is an error when it is built.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ais_prompt.config.schema import TEMPLATE
 from ais_prompt.errors import AisPromptError, PromptError, raise_all
 from ais_prompt.prompts.base import Filled, Form, Template
 from ais_prompt.prompts.column_tokens import ColumnTokens
-from ais_prompt.prompts.compiled import Blank, DialogueBlank, TextBlank
+from ais_prompt.prompts.compiled import CompiledDialogueTemplate, CompiledTemplate, CompiledTextTemplate
 from ais_prompt.prompts.fill import mark_of
 from ais_prompt.prompts.shape import SECTIONS, check_round, check_token, dialogue_faults, has_token, missing_token
 from ais_prompt.registry import TEMPLATES
@@ -28,13 +28,13 @@ class PromptTemplate(Template):
     Args:
         template: a string; a mapping with only the keys ``begin``, ``round`` and ``end`` (a dialogue); or a mapping
             from label to string or dialogue (a label table). ``{column}`` is filled from the row.
-        ice_token: where the in-context examples go.
+        ice_token: the place of the in-context examples.
         sep_token: a mark between context and answer for normalised perplexity; deleted otherwise.
         column_token_map, selected_column_name, selected_column_map: OpenICL's old form; see `ColumnTokens`.
 
     Raises:
         PromptError: the template has the wrong shape, or only some entries of a label table have the ``ice_token``.
-        ConfigFaults: several things are wrong with its shape.
+        ConfigFaults: its shape has several faults.
     """
 
     def __init__(
@@ -57,27 +57,27 @@ class PromptTemplate(Template):
         if self.column_tokens and ice_token in self.column_tokens.token_of.values():
             raise PromptError(f"{ice_token!r} is both ice_token and the token of a column", fix="rename one of them")
         if self.form == "labels" and 0 < len(self._without_ice_token()) < len(template):
-            self.check_ice_token()  # some entries have a place for examples: all must
-        # Rows of one dataset have the same columns, so there are no more of these than there are labels.
-        self._prompt_blank = lru_cache(maxsize=1024)(self._make_prompt_blank)
-        self._example_blank = lru_cache(maxsize=1024)(self._make_example_blank)
+            self.check_ice_token()  # if some entries have a place for examples, all must
+        # Rows of one dataset have the same columns, so the cache holds one entry per label.
+        self._compiled_prompt = lru_cache(maxsize=1024)(self._compile_prompt)
+        self._compiled_example = lru_cache(maxsize=1024)(self._compile_example)
 
     @property
     def labels(self) -> tuple[Any, ...]:
-        """The labels of a label table in order; empty for the other forms."""
+        """The labels of a label table, in order; empty for other forms."""
         return tuple(self.template) if self.form == "labels" else ()
 
     def check_ice_token(self) -> None:
         """Check that ``ice_token`` is in the template, or in every entry of a label table.
 
         Raises:
-            PromptError: it is not: the examples would be lost.
+            PromptError: it is not, so the examples would be lost.
         """
         for name in self._without_ice_token():
             raise missing_token(name, self.ice_token)
 
     def _without_ice_token(self) -> list[Any]:
-        """The entries of a label table, or the one template, that have no place for the examples."""
+        """Return the names of the entries of a label table, or of the one template, that lack the ``ice_token``."""
         if self.ice_token is None:
             return []
         entries = self.template.items() if isinstance(self.template, Mapping) and self.form == "labels" else None
@@ -88,16 +88,16 @@ class PromptTemplate(Template):
     def render(
         self, fields: Mapping[str, Any], *, examples: Filled = "", label: Any = None, keep_sep: bool = False
     ) -> Filled:
-        """The whole template, filled.
+        """Fill the whole template.
 
         Args:
-            fields: column → value; the caller masks what must not be seen.
-            examples: the examples as `PromptBuilder` joins them, put in place of ``ice_token``.
+            fields: column → value; the caller has masked the gold.
+            examples: the joined examples, which replace ``ice_token``.
             label: which entry of a label table; None takes the first.
-            keep_sep: leave ``sep_token`` in the text.
+            keep_sep: keep ``sep_token`` in the text.
 
         Raises:
-            PromptError: the examples do not fit into this template, or there is no such label.
+            PromptError: the examples do not fit the template, or the label is unknown.
         """
         if label is not None and self.column_tokens and self.ice_token is None:
             raise PromptError(
@@ -105,57 +105,57 @@ class PromptTemplate(Template):
                 fix="put '</E>' into the template and give it ice_token='</E>'",
             )
         entry = self.labels[0] if label is None and self.form == "labels" else label
-        blank = self._prompt_blank(self._key(entry), tuple(fields), keep_sep)
-        return blank.fill(self._values(fields, label), examples)
+        compiled = self._compiled_prompt(self._key(entry), tuple(fields), keep_sep)
+        return compiled.fill(self._values(fields, label), examples)
 
     def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:
-        """One in-context example: of a dialogue only ``round`` counts, and the tokens vanish.
+        """Render one in-context example: of a dialogue only the ``round``, without the tokens.
 
         Args:
             fields: column → value, the answer included.
-            label: the gold of the row, the key in a label table.
+            label: the gold of the row, which is the key in a label table.
             drop: further tokens to delete from the template's text.
 
         Raises:
-            PromptError: there is no such label.
+            PromptError: the label is unknown.
         """
-        blank = self._example_blank(self._key(label), tuple(fields), tuple(drop))
-        return blank.fill(self._values(fields, label), "")
+        compiled = self._compiled_example(self._key(label), tuple(fields), tuple(drop))
+        return compiled.fill(self._values(fields, label), "")
 
     def _values(self, fields: Mapping[str, Any], label: Any) -> Mapping[str, object]:
-        """The values by the keys of `_marks`."""
+        """Return the values for the keys of `_marks`."""
         return self.column_tokens.marks(fields, label) if self.column_tokens else fields
 
-    def _make_prompt_blank(self, key: Any, columns: tuple[str, ...], keep_sep: bool) -> Blank:
+    def _compile_prompt(self, key: Any, columns: tuple[str, ...], keep_sep: bool) -> CompiledTemplate:
         drop = [] if keep_sep or self.sep_token is None else [self.sep_token]
         entry = self._entry(key)
         if isinstance(entry, str):
-            return TextBlank(entry, self._marks(columns), drop, self.ice_token)
+            return CompiledTextTemplate(entry, self._marks(columns), drop, self.ice_token)
         check_round(entry)
         sections = {name: entry[name] for name in SECTIONS if name in entry}
-        return DialogueBlank(sections, self._marks(columns), drop, self.ice_token)
+        return CompiledDialogueTemplate(sections, self._marks(columns), drop, self.ice_token)
 
-    def _make_example_blank(self, key: Any, columns: tuple[str, ...], drop: tuple[str, ...]) -> Blank:
+    def _compile_example(self, key: Any, columns: tuple[str, ...], drop: tuple[str, ...]) -> CompiledTemplate:
         tokens = [token for token in (self.ice_token, self.sep_token, *drop) if token is not None]
         entry = self._entry(key)
         if isinstance(entry, str):
-            return TextBlank(entry, self._marks(columns), tokens, None)
+            return CompiledTextTemplate(entry, self._marks(columns), tokens, None)
         check_round(entry)
-        return DialogueBlank({"ice": entry["round"]}, self._marks(columns), tokens, None)
+        return CompiledDialogueTemplate({"ice": entry["round"]}, self._marks(columns), tokens, None)
 
     def _marks(self, columns: Sequence[str]) -> Mapping[str, str]:
-        """What is replaced in the template → the key of its value."""
+        """Return mark in the template → key of its value."""
         if self.column_tokens:
             return {token: token for token in self.column_tokens.token_of.values()}
         return {mark_of(column): column for column in columns}
 
     def _key(self, label: Any) -> Any:
-        """Which entry of a label table is meant; a label only matters to a label table."""
+        """Return the key of the label's entry in a label table; None for other forms."""
         if self.form != "labels":
             return None
         try:
             known = label in self.template
-        except TypeError:  # no list can be a label
+        except TypeError:  # unhashable, such as a list
             known = False
         if not known:
             raise PromptError(
@@ -165,7 +165,7 @@ class PromptTemplate(Template):
         return label
 
     def _entry(self, key: Any) -> str | Mapping[str, Any]:
-        """The string or dialogue that is meant."""
+        """Return the string or dialogue of a key."""
         if isinstance(self.template, str) or self.form != "labels":
             return self.template
         entry: str | Mapping[str, Any] = self.template[key]
@@ -184,11 +184,11 @@ def _form(template: Any) -> Form:
 
 
 def _shape_faults(template: Any, form: Form) -> Iterator[AisPromptError]:
-    """Everything that is wrong inside a template."""
+    """Yield every fault inside a template."""
     if form == "dialogue":
         yield from dialogue_faults(template)
     elif form == "labels" and any(key in SECTIONS and not isinstance(template[key], str | Mapping) for key in template):
-        # Only a dialogue has a list there, so the other keys are no labels.
+        # A list here means a dialogue, so the other keys are not labels but misspelt sections.
         yield from _unknown_sections(template, "template")
     elif form == "labels":
         for label, entry in template.items():

@@ -171,7 +171,7 @@ def test_configs_that_cannot_work_are_told_before_anything_is_asked(talk: Projec
     faulty = {
         "no infer_mode 'first'|'first'": DIALOGUE.replace("'every'", "'first'"),
         "max_out_len is empty": DIALOGUE.replace("infer_mode='every'", "max_out_len=[]"),
-        "PromptTemplate makes no dialogues of many turns": DATASET.replace("GenInf", "MultiTurnGenInf"),
+        "PromptTemplate cannot make multi-turn dialogues": DATASET.replace("GenInf", "MultiTurnGenInf"),
         "neither a prompt_template nor an ice_template": CHAT.replace("ChatInf", "GenInf"),
     }
     numbered = [config.replace("abbr='", f"abbr='{number}-") for number, config in enumerate(faulty.values())]
@@ -274,4 +274,4 @@ def test_a_chat_has_no_place_for_examples(project: Project) -> None:
     project.write_config(models=model(), datasets=CHAT.replace("infer_cfg=dict(", shots))
     done = project.run("check", "eval.py")
     assert done.returncode == 2
-    assert "the retriever gives examples, which ChatTemplate has no place for" in done.stderr
+    assert "the retriever returns examples, but ChatTemplate cannot show them" in done.stderr

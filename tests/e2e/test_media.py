@@ -132,7 +132,7 @@ def test_a_local_model_is_shown_images_and_asked_again_when_one_changes(seeing: 
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("<AIS_IMAGE_START>https://example.org/a.png<AIS_CONTENT_TAG>", "fetches nothing"),
+        ("<AIS_IMAGE_START>https://example.org/a.png<AIS_CONTENT_TAG>", "downloads nothing"),
         ("<AIS_AUDIO_START>data/a.wav<AIS_CONTENT_TAG>", "takes image, but the prompt has audio"),
     ],
 )

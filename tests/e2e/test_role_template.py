@@ -100,7 +100,7 @@ def test_templates_that_cannot_be_used_are_found_together(project: Project) -> N
         ("models[1].prompt_template", "the tags of role 'user' must be a pair (before, after), not 'ab'"),
         (
             "models[2].prompt_template",
-            "ChatMLTemplate writes the format of a model, but this one is sent messages",
+            "ChatMLTemplate writes the format of a model, but this model is sent messages",
         ),
     ]
 

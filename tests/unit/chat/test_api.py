@@ -121,9 +121,9 @@ def test_a_chat_model_knows_human_bot_and_system_by_default() -> None:
 @pytest.mark.parametrize(
     ("template", "what"),
     [
-        ({"round": [BOT]}, "says nothing"),
+        ({"round": [BOT]}, "is empty"),
         ({"begin": [{"role": "STRANGER", "prompt": "x"}], "round": [HUMAN]}, "has no role 'STRANGER'"),
-        ({"round": [SYSTEM, HUMAN]}, "'SYSTEM' is reserved"),
+        ({"round": [SYSTEM, HUMAN]}, "reserves the role 'SYSTEM'"),
     ],
 )
 def test_prompts_that_cannot_be_sent(template: Any, what: str) -> None:

@@ -110,7 +110,7 @@ def test_a_fallback_role_helps_everywhere() -> None:
         ),
         ({"round": [{"role": "STRANGER", "prompt": "x"}]}, "has no role 'STRANGER'"),
         ({"round": [{"prompt": "x"}]}, "a turn needs the text 'role'"),
-        ({"round": [{"role": "SYSTEM", "prompt": "x"}]}, "'SYSTEM' is reserved"),
+        ({"round": [{"role": "SYSTEM", "prompt": "x"}]}, "reserves the role 'SYSTEM'"),
     ],
 )
 def test_roles_that_cannot_be_placed(template: Any, what: str) -> None:

@@ -48,7 +48,7 @@ def test_a_default_prompt_of_the_role_hides_the_parts() -> None:
 def test_without_a_meta_template_media_alone_have_no_speaker() -> None:
     bare = ApiFormat(None)
     assert bare.turns(dialogue(TEXT, IMAGE), "gen") == (TEXT, IMAGE)
-    with pytest.raises(PromptError, match="no role says the media"):
+    with pytest.raises(PromptError, match="no role for the media"):
         bare.render(dialogue(TEXT, IMAGE), "gen")
 
 
@@ -93,10 +93,10 @@ def test_a_model_with_a_processor_is_given_messages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        (IMAGE, "fetches nothing, but the prompt has the URL 'https://example.org/a.png'"),
+        (IMAGE, "downloads nothing, but the prompt has the URL 'https://example.org/a.png'"),
         ({"type": "audio_url", "audio_url": {"url": "a.wav"}}, "takes image, but the prompt has audio"),
         ({"type": "video_url", "video_url": {"url": "a.mp4"}}, "takes image, but the prompt has video"),
-        ({"type": "hologram", "hologram": "a"}, "no parts of the type 'hologram'"),
+        ({"type": "hologram", "hologram": "a"}, "not accept parts of the type 'hologram'"),
     ],
 )
 def test_what_a_local_model_is_not_given(part: Any, words: str) -> None:
@@ -106,7 +106,7 @@ def test_what_a_local_model_is_not_given(part: Any, words: str) -> None:
 
 
 def test_prompts_with_media_state_no_label(tmp_path: Path) -> None:
-    with pytest.raises(PromptError, match="no likelihood"):
+    with pytest.raises(PromptError, match="log-likelihoods are not"):
         chat_template_model("image").render(dialogue(TEXT), "ppl")
 
 
@@ -128,5 +128,5 @@ def test_a_missing_file_and_an_empty_message_are_refused(tmp_path: Path) -> None
     chat = LocalFilesFormat(make_chat_format("messages", None, lambda: None))
     with pytest.raises(DataError, match="cannot be read"):
         chat.render(dialogue({"type": "image_url", "image_url": {"url": f"{tmp_path}/no.png"}}), "gen")
-    with pytest.raises(PromptError, match="no part at all"):
+    with pytest.raises(PromptError, match="has no parts"):
         chat.render(dialogue(), "gen")

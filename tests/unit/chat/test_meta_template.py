@@ -92,7 +92,7 @@ def test_token_ids_are_written_as_the_text_of_their_tokens(begin: Any, end: Any)
 @pytest.mark.parametrize(
     ("token", "what"),
     [
-        (126, r"the token 126 cannot be written as text: its text '~' is read as \[97, 98\]"),
+        (126, r"the token 126 cannot be written as text: its text '~' is encoded as \[97, 98\]"),
         (2**40, "does not have it"),
     ],
 )
@@ -144,7 +144,7 @@ def test_a_default_prompt_has_the_columns_of_its_row(style: str, begin: list[str
 
 
 def test_a_turn_of_a_data_set_has_no_token_ids() -> None:
-    with pytest.raises(PromptError, match="token ids belong into the meta_template"):
+    with pytest.raises(PromptError, match="token ids belong in the meta_template"):
         written({"round": [{"role": "HUMAN"}]}, turns={"round": [{"role": "HUMAN", "begin": 5, "prompt": "{q}"}]})
 
 

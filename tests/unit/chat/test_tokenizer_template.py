@@ -46,7 +46,7 @@ def test_a_string_is_said_by_the_user() -> None:
 
 def test_empty_messages_are_left_out_but_not_all_of_them() -> None:
     chat = make_chat_format("chat_template", {"round": [{"role": "HUMAN", "api_role": "HUMAN"}]}, lambda: None)
-    with pytest.raises(PromptError, match="says nothing"):
+    with pytest.raises(PromptError, match="is empty"):
         chat.render("", "gen")
 
 
@@ -61,7 +61,7 @@ def test_no_chat_template() -> None:
 
 
 def test_a_chat_template_that_refuses() -> None:
-    with pytest.raises(PromptError, match="refuses the messages: user first"):
+    with pytest.raises(PromptError, match="rejects the messages: user first"):
         rendered(STRICT, ("BOT", "a"), ("HUMAN", "b"), mode="ppl")
 
 

@@ -150,7 +150,7 @@ def test_options_that_cannot_be_meant_are_refused() -> None:
 
 def test_a_template_without_turns_is_refused() -> None:
     builder = PromptBuilder(None, PromptTemplate("{question}"), output_column="answer")
-    with pytest.raises(PromptError, match="PromptTemplate makes no dialogues of many turns"):
+    with pytest.raises(PromptError, match="PromptTemplate cannot make multi-turn dialogues"):
         builder.dialogue(sample(FRUIT))
 
 

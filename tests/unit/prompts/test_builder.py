@@ -6,7 +6,7 @@ import pytest
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts import PromptBuilder, PromptList, PromptTemplate
-from ais_prompt.prompts.builder import REMEMBERED
+from ais_prompt.prompts.builder import EXAMPLES_KEPT
 from ais_prompt.types import Sample
 
 ROUND = [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]
@@ -109,9 +109,9 @@ def test_labels_come_from_a_table_or_from_the_golds_in_order() -> None:
 @pytest.mark.parametrize(
     ("rows", "options", "what"),
     [
-        ([], {}, "nothing says which labels"),
-        ([SKY], {"output_column": None}, "nothing says which labels"),
-        ([row("1", ["no"])], {}, "lists or mappings, which are no labels"),
+        ([], {}, "labels are not known"),
+        ([SKY], {"output_column": None}, "labels are not known"),
+        ([row("1", ["no"])], {}, "lists or mappings, which cannot be labels"),
     ],
 )
 def test_labels_that_nobody_knows(rows: list[Sample], options: dict[str, Any], what: str) -> None:
@@ -121,7 +121,7 @@ def test_labels_that_nobody_knows(rows: list[Sample], options: dict[str, Any], w
 
 def test_more_different_shots_than_are_remembered() -> None:
     prompts = builder({"template": "{q}"}, {"template": "</E>", "ice_token": "</E>"}, ice_eos_token="")
-    assert all(prompts.examples([row(str(number), "")]) == str(number) for number in [*range(REMEMBERED + 1), 0])
+    assert all(prompts.examples([row(str(number), "")]) == str(number) for number in [*range(EXAMPLES_KEPT + 1), 0])
 
 
 def test_what_depends_on_the_shots_alone_is_one_object_for_all_rows() -> None:

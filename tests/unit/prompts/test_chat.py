@@ -102,7 +102,7 @@ def test_a_message_without_a_role_is_refused() -> None:
 
 
 def test_several_columns_need_a_template() -> None:
-    with pytest.raises(PromptError, match="nothing says how p, q make a chat"):
+    with pytest.raises(PromptError, match="how the columns p, q form a chat"):
         ChatTemplate(None, ["p", "q"], "a")
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ais_prompt.prompts.fill import column_marks, compile_text, unsealed
+from ais_prompt.prompts.fill import column_marks, compile_text, split_at_sentinels
 
 
 def filled(text: str, **fields: object) -> str:
@@ -46,5 +46,5 @@ def test_split_leaves_the_other_marks() -> None:
 
 def test_sealed_keys_are_found_again_in_a_longer_text() -> None:
     text = compile_text("{q}, {a}?", ("{q}", "{a}"))
-    framed = unsealed(f"{{q}} says: {text.sealed} {{a}}", text.keys)
+    framed = split_at_sentinels(f"{{q}} says: {text.with_sentinels} {{a}}", text.keys)
     assert framed.fill({"{q}": "{a}", "{a}": "A"}) == "{q} says: {a}, A? {a}"

@@ -182,7 +182,7 @@ def test_the_token_in_the_data_is_no_place_for_examples() -> None:
         ({"round": ROUND}, "is not in 'template': the examples would be lost"),
         (
             {"round": [human("</E>{question}"), bot("{answer}")]},
-            "is in the round, which is said once",
+            "is in the round, which is repeated",
         ),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_template_that_would_lose_or_repeat_its_examples_is_refused(template: 
 
 def test_examples_for_a_template_without_a_place_are_refused() -> None:
     builder = PromptBuilder(None, template(), output_column="answer")
-    with pytest.raises(PromptError, match="which MultiTurnPromptTemplate has no place for"):
+    with pytest.raises(PromptError, match="but MultiTurnPromptTemplate cannot show them"):
         builder.dialogue(Sample("s", 0, MORE), [Sample("t", 0, SUMS)])
 
 

@@ -140,7 +140,7 @@ def test_a_modality_that_the_template_lacks_is_refused() -> None:
         ("text", "must be a mapping"),
         ({"round": [{"role": "HUMAN", "prompt": "{question}"}]}, "no turn has prompt_mm"),
         ({"round": [{"role": "HUMAN", "prompt": "x", "prompt_mm": PARTS}]}, "both prompt and prompt_mm"),
-        ({"round": [{"role": "HUMAN", "prompt_mm": {"smell": {}}}]}, "'smell', which is no modality"),
+        ({"round": [{"role": "HUMAN", "prompt_mm": {"smell": {}}}]}, "'smell', which is not a modality"),
         ({"round": [{"role": "HUMAN", "prompt_mm": {"text": {"type": "text"}}}]}, "no 'type' with a value"),
         ({"round": [{"role": "HUMAN", "prompt_mm": "{image}"}]}, "must be a mapping from modality"),
     ],

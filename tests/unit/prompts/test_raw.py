@@ -57,7 +57,7 @@ def test_a_column_that_holds_no_list_is_dropped_and_that_is_said(caplog: pytest.
     raw = RawPromptTemplate([{"expand_column": "talk"}, user("{q}")])
     with caplog.at_level(logging.WARNING):
         assert raw.render({"q": "x", "talk": "words"}) == [user("x")]
-    assert "'talk' of expand_column holds no list" in caplog.text
+    assert "'talk' of expand_column is not a list" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_examples_that_are_text_are_dropped_and_that_is_said(caplog: pytest.LogC
 def test_examples_made_of_turns_are_refused() -> None:
     ice = PromptTemplate({"round": [{"role": "HUMAN", "prompt": "{q}"}]})
     builder = PromptBuilder(ice, RawPromptTemplate(["</E>", user("{q}")]), output_column=None)
-    with pytest.raises(PromptError, match="cannot stand among messages"):
+    with pytest.raises(PromptError, match="do not fit a list of messages"):
         builder.generation(Sample("s", 0, {"q": "x"}), [Sample("t", 0, {"q": "shot"})])
 
 

@@ -166,7 +166,7 @@ def test_without_examples_an_empty_item_stays() -> None:
 
 
 def test_dialogue_examples_fit_only_among_items() -> None:
-    with pytest.raises(PromptError, match="in a string template"):
+    with pytest.raises(PromptError, match="into a string template"):
         PromptTemplate("</E>{q}", ice_token="</E>").render(ROW, examples=SHOTS)
     inside = PromptTemplate({"round": [{"role": "HUMAN", "prompt": "</E>{q}"}]}, ice_token="</E>")
     with pytest.raises(PromptError, match="inside the prompt of a HUMAN turn"):
