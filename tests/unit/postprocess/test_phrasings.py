@@ -19,6 +19,7 @@ BBH = next((parent / "shared/data/bbh" for parent in Path(__file__).parents if (
 LETTER_TASKS = (
     "logical_deduction_seven_objects",
     "logical_deduction_three_objects",
+    "movie_recommendation",
     "reasoning_about_colored_objects",
     "tracking_shuffled_objects_five_objects",
     "tracking_shuffled_objects_seven_objects",
