@@ -44,12 +44,12 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "inferencers": {
         "CLPInferencer": "ais_prompt.inferencers.clp",
-        "ChatInferencer": "ais_prompt.inferencers.multi_turn",
+        "ChatInferencer": "ais_prompt.inferencers.chat",
         "GenInferencer": "ais_prompt.inferencers.gen",
         "LLInferencer": "ais_prompt.inferencers.ll",
         "MultiTurnGenInferencer": "ais_prompt.inferencers.multi_turn",
         "PPLInferencer": "ais_prompt.inferencers.ppl",
-        "PPLOnlyInferencer": "ais_prompt.inferencers.ppl",
+        "PPLOnlyInferencer": "ais_prompt.inferencers.ppl_only",
     },
     "postprocessors": {
         "extract-non-reasoning-content": "ais_prompt.postprocess.reasoning",

@@ -8,12 +8,14 @@ from ais_prompt.inferencers.base import (
     Preview,
     RepeatingInferencer,
 )
+from ais_prompt.inferencers.chat import ChatInferencer
 from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.drive import drive
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.inferencers.ll import LLInferencer
-from ais_prompt.inferencers.multi_turn import ChatInferencer, MultiTurnGenInferencer
-from ais_prompt.inferencers.ppl import PPLInferencer, PPLOnlyInferencer
+from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
+from ais_prompt.inferencers.ppl import PPLInferencer
+from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.inferencers.running_conversation import RunningConversation
 
 __all__ = [

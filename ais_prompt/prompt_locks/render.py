@@ -55,16 +55,16 @@ def template_parts(task: TaskSpec) -> dict[str, str]:
     """A digest for each template of a task, and for the inferencer, which says what is asked with them."""
     infer, model = task.dataset.infer, task.model
     parts = {
-        "prompt_template": _part_digest(TEMPLATES, infer.prompt_template),
-        "ice_template": _part_digest(TEMPLATES, infer.ice_template),
-        "inferencer": _part_digest(INFERENCERS, infer.inferencer),
+        "prompt_template": part_digest(TEMPLATES, infer.prompt_template),
+        "ice_template": part_digest(TEMPLATES, infer.ice_template),
+        "inferencer": part_digest(INFERENCERS, infer.inferencer),
         "meta_template": digest(model.meta_template, _DIGITS) if model.meta_template else None,
         "role_template": digest(model.prompt_template, _DIGITS) if model.prompt_template else None,
     }
     return {name: found for name, found in parts.items() if found is not None}
 
 
-def _part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
+def part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
     """Equal for a registered name, an imported class and a dotted path that stand for the same part."""
     if spec is None:
         return None
@@ -83,7 +83,7 @@ def _shots(task: Task) -> dict[str, Any]:
     ids = {row: task.data.train[row].row_id for row in shown}
     chosen = ([ids[row] for row in rows] for rows in task.dataset.shot_ids)
     return {
-        "retriever": _part_digest(RETRIEVERS, task.spec.dataset.infer.retriever),
+        "retriever": part_digest(RETRIEVERS, task.spec.dataset.infer.retriever),
         "chosen rows": digest_of_list(chosen, _DIGITS),
     }
 

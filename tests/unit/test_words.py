@@ -37,7 +37,6 @@ OLD_NAMES: Final = {
 """Names of code that were renamed → their new names."""
 
 TO_BE_CLEANED: Final = {
-    "ais_prompt/chat",
     "ais_prompt/cli",
     "ais_prompt/config",
     "ais_prompt/errors.py",
@@ -48,7 +47,6 @@ TO_BE_CLEANED: Final = {
     "ais_prompt/plan",
     "ais_prompt/postprocess",
     "ais_prompt/prompt_locks",
-    "ais_prompt/prompts",
     "ais_prompt/readers",
     "ais_prompt/registry.py",
     "ais_prompt/regression",

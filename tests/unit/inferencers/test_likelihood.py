@@ -13,7 +13,8 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation, drive
 from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.ll import LLInferencer
-from ais_prompt.inferencers.ppl import PPLInferencer, PPLOnlyInferencer
+from ais_prompt.inferencers.ppl import PPLInferencer
+from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.types import Completion, Prediction, Sample
