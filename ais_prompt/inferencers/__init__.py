@@ -1,4 +1,4 @@
-"""How models are asked about samples."""
+"""Inferencers: which requests are sent for a sample, and what becomes its prediction."""
 
 from ais_prompt.inferencers.base import (
     Conversation,

@@ -1,4 +1,4 @@
-"""What an inferencer is: the conversation that is held about each sample, written as a generator.
+"""The interface of inferencers. An inferencer is a conversation about each sample, written as a generator.
 
 A conversation yields requests, is sent their completions, and returns the prediction::
 
@@ -6,8 +6,8 @@ A conversation yields requests, is sent their completions, and returns the predi
         [completion] = yield [Request(...)]
         return Prediction(...)
 
-It knows nothing of concurrency, batches, retries or resume: `ais_prompt.inferencers.drive` holds many conversations at
-once, and answers from the journal what was answered before. One request, labels, repeats and dialogues of many turns
+Concurrency, batches, retries and resume are not its concern: `ais_prompt.inferencers.drive` runs many conversations at
+once, and answers requests from the journal where possible. A single request, labels, repeats and multi-turn dialogues
 are all conversations.
 """
 
@@ -29,14 +29,14 @@ Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Pre
 
 
 class InferenceContext(Struct, frozen=True, dict=True):
-    """What an inferencer works with: the dataset's prompts and questions, and the model's format and settings.
+    """What an inferencer needs: the prompts and questions of a dataset, and the chat format and settings of a model.
 
     Attributes:
-        builder: the dataset's side of the prompt.
-        chat: the model's side of the prompt.
-        model: who is asked.
+        builder: builds the prompts of the dataset.
+        chat: the chat format of the model.
+        model: the model.
         samples: all questions.
-        end_tokens: further tokens that end an answer, from the model's meta template.
+        end_tokens: further token ids that end an answer, from the model's meta template.
     """
 
     builder: PromptBuilder
@@ -52,7 +52,7 @@ class InferenceContext(Struct, frozen=True, dict=True):
         stop_tokens: Sequence[int] = (),
         seed: int | None = None,
     ) -> Decoding:
-        """How the model will generate, with what the dataset asks for put in; None leaves it to the model."""
+        """Return the model's decoding with the settings of the dataset; None uses the model's own setting."""
         asked = (max_out_len, tuple(stop), tuple(stop_tokens), seed)
         if asked not in self._decodings:
             self._decodings[asked] = self._decoding(*asked)
@@ -60,7 +60,7 @@ class InferenceContext(Struct, frozen=True, dict=True):
 
     @cached_property
     def _decodings(self) -> dict[tuple[Any, ...], Decoding]:
-        """Those that were asked for: nearly always one, for all samples."""
+        """Cache of `decoding`: nearly always one entry, for all samples."""
         return {}
 
     def _decoding(
@@ -72,7 +72,7 @@ class InferenceContext(Struct, frozen=True, dict=True):
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
-        """The labels to choose from, where the inferencer does not name them.
+        """The labels to choose from, if the inferencer does not name them.
 
         Raises:
             PromptError: as `PromptBuilder.labels`.
@@ -81,17 +81,17 @@ class InferenceContext(Struct, frozen=True, dict=True):
 
 
 GoldUse: TypeAlias = Literal["none", "earlier turns", "every label"]
-"""What of the gold a prompt shows on purpose: nothing, the gold answers of earlier turns, or one of all the labels."""
+"""Which gold a prompt shows on purpose: none, the gold answers of earlier turns, or one of all labels."""
 
 
 class Preview(Struct, frozen=True):
-    """One prompt of a sample, for people to look at.
+    """One prompt of a sample, before any request is sent.
 
     Attributes:
         title: which prompt of the sample it is; empty if there is only one.
-        filled: the template filled with data, before the model's format.
+        filled: the filled template, before the chat format.
         prompt: exactly what is sent.
-        gold: what of the gold it shows on purpose.
+        gold: which gold the prompt shows on purpose.
     """
 
     title: str
@@ -101,24 +101,24 @@ class Preview(Struct, frozen=True):
 
 
 class Inferencer(Protocol):
-    """How a model is asked about samples.
+    """Sends requests about samples and makes predictions from the answers.
 
     Attributes:
-        mask: what stands in a prompt in place of the gold; None if its prompts show answers, such as all labels.
+        mask: the text in place of the gold in a prompt; None if its prompts show answers, such as all labels.
     """
 
     @property
     def mask(self) -> str | None: ...
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
-        """The conversation about one sample.
+        """Return the conversation about one sample.
 
         Raises:
             PromptError: the prompt cannot be built from this sample.
         """
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
-        """The prompts that would be sent about a sample, without asking anything.
+        """Return the prompts that would be sent for a sample, without sending them.
 
         Raises:
             PromptError: as `converse`.
@@ -137,11 +137,11 @@ class DialogueInferencer(Inferencer, Protocol):
     def asks_every_turn(self) -> bool: ...
 
     def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template | None:
-        """The template that its dialogues are made with.
+        """Return the template of its dialogues.
 
         Args:
             template: the dataset's ``prompt_template``; None if it has none.
-            reader: which columns there are.
+            reader: names the columns.
         """
 
 
@@ -150,7 +150,7 @@ class RepeatingInferencer(Inferencer, Protocol):
     """An inferencer that can ask each question several times.
 
     Attributes:
-        n: how often; predictions are lists of so many answers if it is more than once.
+        n: answers per question; predictions are lists of ``n`` answers if it is more than 1.
     """
 
     n: int

@@ -1,4 +1,4 @@
-"""`ChatInferencer`: dialogues as datasets for OpenCompass hold them."""
+"""`ChatInferencer`: multi-turn dialogues in the form of OpenCompass's datasets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ais_prompt.types import ReaderSpec
 
 @INFERENCERS.register_module()
 class ChatInferencer(MultiTurnGenInferencer):
-    """Lets the model say what the assistant says in a chat.
+    """Lets the model answer the turns of the assistant in a chat.
 
-    The chat of a row is made of its columns, with the template of the dataset or without any, by the rules of
-    `ais_prompt.prompts.chat.ChatTemplate`. A model's meta template frames it message by message.
+    The chat of a row is made from its columns, with or without a template, by the rules of
+    `ais_prompt.prompts.chat.ChatTemplate`. The model's meta template formats it message by message.
 
     Args:
         infer_mode, max_out_len, stopping_criteria, stop_token_ids, seed: as in `MultiTurnGenInferencer`.
@@ -35,5 +35,5 @@ class ChatInferencer(MultiTurnGenInferencer):
         super().__init__(infer_mode, max_out_len, stopping_criteria, stop_token_ids, seed)
 
     def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template:
-        """What makes the chat of a row."""
+        """Return the template that makes the chat of a row."""
         return ChatTemplate(template, reader.input_columns, reader.output_column)

@@ -1,4 +1,4 @@
-"""Conditional probability: which of a few single tokens comes after the prompt?"""
+"""`CLPInferencer`: the conditional probability of a few single tokens after the prompt."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ CHOICES_COLUMN = "choices"
 
 @INFERENCERS.register_module()
 class CLPInferencer:
-    """Gives the probability of each choice as the next token of the generation prompt.
+    """Predicts the probability of each choice as the next token of the generation prompt.
 
-    The probabilities of the choices are made to sum to 1. The prediction is their list, in order of the choices;
+    The probabilities of the choices are normalised to sum to 1. The prediction is their list, in order of the choices;
     ``labels`` of the prediction names them.
 
     Args:
-        choices: texts of one token each; None takes the column ``choices`` of the first question for all questions,
-            as OpenCompass does.
-        gen_field_replace_token: what stands in the prompt in place of the gold.
+        choices: texts of one token each; None uses the column ``choices`` of the first question for all questions, as
+            OpenCompass does.
+        gen_field_replace_token: the text in place of the gold in the prompt.
     """
 
     def __init__(self, choices: Sequence[str] | None = None, gen_field_replace_token: str = "") -> None:
@@ -31,7 +31,7 @@ class CLPInferencer:
         self.mask = gen_field_replace_token
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
-        """Ask once for all choices."""
+        """Send one request for all choices."""
         choices = self.choices or _choices_of(context.samples[0])
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         [completion] = yield [Request(sample.id, prompt, LikelihoodQuery(choices=choices))]
@@ -49,7 +49,7 @@ class CLPInferencer:
         )
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
-        """The one prompt."""
+        """Return the only prompt."""
         filled = context.builder.generation(sample, shots)
         return [Preview("", filled, context.chat.render(filled, "gen"))]
 
@@ -66,7 +66,7 @@ def _choices_of(sample: Sample) -> tuple[str, ...]:
 
 def _softmax(log_probs: Sequence[float]) -> list[float]:
     top = max(log_probs, default=0.0)
-    if math.isinf(top):  # no choice has any probability
+    if math.isinf(top):  # every choice has the probability 0
         return []
     weights = [math.exp(value - top) for value in log_probs]
     return [weight / math.fsum(weights) for weight in weights]

@@ -1,4 +1,4 @@
-"""What a part raises while one sample is worked on costs this sample, not its task."""
+"""Contain errors of parts: an error that a part raises about one sample fails that sample, not its task."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ais_prompt.types import Failure
 from ais_prompt.utils.guard import part_error
 
 RAISED: Final = "raised"
-"""Kind of the failure of a sample about which a part raised, or returned something of the wrong type."""
+"""The kind of failure of a sample for which a part raised an error, or returned a value of the wrong type."""
 
 
 def ends_task(error: Exception) -> bool:
-    """Whether an error ends its task: all that are not about one sample."""
+    """Return whether an error ends its task, because it is not about a single sample."""
     return isinstance(error, MemoryError) or (isinstance(error, AisPromptError) and not isinstance(error, PartError))
 
 
 def failure_of(error: Exception, name: str) -> Failure:
-    """The failure of a sample about which something was raised.
+    """Return the failure of a sample for which a part raised an error.
 
     Args:
-        error: what was raised.
-        name: what raised it, if the error does not say so itself.
+        error: the error.
+        name: the part that raised it, for errors that do not name it.
     """
     known = error if isinstance(error, PartError) else part_error(error, name, None)
     return Failure(RAISED, known.what, where=known.where)

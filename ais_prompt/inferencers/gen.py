@@ -1,4 +1,4 @@
-"""Generation: one prompt a sample, continued by the model once or several times."""
+"""`GenInferencer`: one prompt per sample, which the model continues once or several times."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ais_prompt.types import Prediction, Request, Sample
 
 @INFERENCERS.register_module()
 class GenInferencer:
-    """Lets the model continue the prompt; the prediction is its text, or the list of its texts if ``n`` is above 1.
+    """Lets the model continue the prompt. The prediction is the generated text, or a list of ``n`` texts.
 
     Args:
-        max_out_len: most tokens to generate; None takes the model's ``max_out_len``.
-        stopping_criteria: texts that end an answer, next to the model's own ``stop_words``.
-        gen_field_replace_token: what stands in the prompt in place of the gold.
-        n: answers to each prompt. Different ones need a model that samples (``temperature`` above 0).
-        stop_token_ids: ids of tokens that end an answer, next to those that the model ends with anyway. A server needs
-            the field of this name, as vLLM and SGLang have it.
-        seed: seed of the sampling; None takes the model's. Each of the ``n`` answers is drawn with its own.
+        max_out_len: maximum number of tokens to generate; None uses the model's ``max_out_len``.
+        stopping_criteria: texts that end an answer, in addition to the model's ``stop_words``.
+        gen_field_replace_token: the text in place of the gold in the prompt.
+        n: answers to each prompt. Different answers need a model that samples (``temperature`` above 0).
+        stop_token_ids: ids of tokens that end an answer, in addition to the model's own. A server must support a field
+            of this name, as vLLM and SGLang do.
+        seed: seed of the sampling; None uses the model's. Each of the ``n`` answers gets a seed of its own.
 
     Raises:
         ConfigError: ``n`` is less than 1.
@@ -46,7 +46,7 @@ class GenInferencer:
         self.seed = seed
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
-        """Ask once, or ``n`` times side by side."""
+        """Send one request, or ``n`` at the same time."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         decoding = context.decoding(self.max_out_len, self.stopping_criteria, self.stop_token_ids, self.seed)
         completions = yield [Request(sample.id, prompt, decoding, repeat=repeat) for repeat in range(self.n)]
@@ -61,6 +61,6 @@ class GenInferencer:
         )
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
-        """The one prompt."""
+        """Return the only prompt."""
         filled = context.builder.generation(sample, shots)
         return [Preview("", filled, context.chat.render(filled, "gen"))]

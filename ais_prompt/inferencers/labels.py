@@ -1,4 +1,4 @@
-"""What inferencers that choose between labels by likelihood have in common."""
+"""Choosing between labels by log-likelihood: functions that several inferencers share."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from ais_prompt.utils.text import listed
 
 Label = TypeVar("Label")
 Normalization: TypeAlias = Literal["scored_tokens", "all_tokens", "bytes", "none"]
-"""What divides the negative log-likelihood of a text before texts are compared:
+"""The divisor of the negative log-likelihood of a text before texts are compared:
 
-- ``scored_tokens``: the tokens that have a likelihood; nats per token;
-- ``all_tokens``: the first token of a prompt too, which has none. OpenCompass divides so;
-- ``bytes``: the length of the text in UTF-8; nats per byte;
-- ``none``: nothing; nats.
+- ``scored_tokens``: the tokens that have a log-likelihood; gives nats per token;
+- ``all_tokens``: these and the first token of a prompt, which has none, as in OpenCompass;
+- ``bytes``: the length of the text in UTF-8; gives nats per byte;
+- ``none``: no divisor; gives nats.
 """
 
 
 def normalized(likelihood: Likelihood, normalization: Normalization) -> float:
-    """The negative log-likelihood in nats per unit of the normalization; lower is likelier."""
+    """Return the negative log-likelihood in nats per unit of the normalization; lower is likelier."""
     divisors = {
         "scored_tokens": likelihood.tokens,
         "all_tokens": likelihood.all_tokens,
@@ -45,7 +45,7 @@ def normalized(likelihood: Likelihood, normalization: Normalization) -> float:
 
 
 def lowest(values: Mapping[Label, float]) -> Label | None:
-    """The label with the lowest value, of equal ones the earliest; None if none is a finite number."""
+    """Return the label with the lowest value, of equal values the earliest; None if no value is finite."""
     finite = [label for label, value in values.items() if math.isfinite(value)]
     return min(finite, key=values.__getitem__, default=None)
 
@@ -56,13 +56,13 @@ def likeliest(
     completions: Sequence[Completion],
     value_of: Callable[[Sequence[Likelihood]], float],
 ) -> Prediction:
-    """The prediction for a sample: the label with the lowest value.
+    """Return the prediction of a sample: the label with the lowest value.
 
     Args:
         sample: the question.
-        asked: label → what was asked about it; the first request scores the text that states the label.
-        completions: the answers to all of that, in order. If one failed, there is no prediction.
-        value_of: the likelihoods of one label → the value by which labels are compared.
+        asked: label → its requests; the first of them measures the text with the label.
+        completions: the answers to all requests, in order. If one failed, there is no prediction.
+        value_of: log-likelihoods of one label → the value by which labels are compared.
     """
     answers = iter(completions)
     values: dict[Any, float] = {}
@@ -76,7 +76,7 @@ def likeliest(
     return Prediction(
         sample_id=sample.id,
         index=sample.index,
-        origin_prompt=_scored_text(first),
+        origin_prompt=_measured_text(first),
         prediction=lowest(values) if len(values) == len(asked) else None,
         gold=sample.gold,
         completions=tuple(completions),
@@ -87,7 +87,7 @@ def likeliest(
 def label_prompts(
     labels: Sequence[Any], sample: Sample, shots: Sequence[Sample], context: InferenceContext
 ) -> dict[Any, Filled]:
-    """The prompt that states each label, all with the same shots.
+    """Return label → prompt with that label, all with the same in-context examples.
 
     Raises:
         PromptError: the template has no entry for a label.
@@ -96,30 +96,29 @@ def label_prompts(
 
 
 def previews(filled: Mapping[Any, Filled], context: InferenceContext) -> list[Preview]:
-    """The prompts of all labels, for people to look at."""
+    """Return the previews of the prompts of all labels."""
     return [
         Preview(f"label {label}", prompt, context.chat.render(prompt, "ppl"), "every label")
         for label, prompt in filled.items()
     ]
 
 
-def _scored_text(request: Request) -> Prompt:
-    """The prompt and what it is continued with."""
+def _measured_text(request: Request) -> Prompt:
+    """Return the prompt with the continuation."""
     if isinstance(request.prompt, str) and isinstance(request.decoding, LikelihoodQuery):
         return request.prompt + (request.decoding.continuation or "")
     return request.prompt
 
 
 def _finding(request: Request, value: float, likelihood: Likelihood) -> dict[str, Any]:
-    """What a line of predictions says about one label.
+    """Return the values of one label for the predictions file.
 
     Returns:
-        ``prompt`` as it was scored; ``ppl``, the value by which labels are compared, in nats per token unless the
-        normalization is another; ``nll`` in nats; ``tokens`` that were scored; ``bpb``, bits per byte of the scored
-        text.
+        ``prompt``, the measured text; ``ppl``, the value by which labels are compared, in nats per token with the
+        default normalization; ``nll`` in nats; ``tokens``, the number of measured tokens; ``bpb``, bits per byte.
     """
     return {
-        "prompt": prompt_to_json(_scored_text(request)),
+        "prompt": prompt_to_json(_measured_text(request)),
         "ppl": value,
         "nll": likelihood.nll,
         "tokens": likelihood.tokens,
@@ -128,10 +127,10 @@ def _finding(request: Request, value: float, likelihood: Likelihood) -> dict[str
 
 
 def check_named(labels: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    """The labels that a config names; None if it names none.
+    """Return the labels that a config names; None if it names none.
 
     Raises:
-        ConfigError: there is none in the list, or one twice.
+        ConfigError: the list is empty, or contains a label twice.
     """
     if labels is None:
         return None
@@ -141,10 +140,10 @@ def check_named(labels: Sequence[Any] | None) -> tuple[Any, ...] | None:
 
 
 def labels_of(named: Sequence[Any] | None, context: InferenceContext) -> Sequence[Any]:
-    """The labels to choose from: those that the config names, else those of the dataset.
+    """Return the labels to choose from: those that the config names, else those of the dataset.
 
     Raises:
-        PromptError: nothing says which labels there are, or one is empty.
+        PromptError: the labels are not known, or one is empty.
     """
     labels = context.labels if named is None else named
     for label in labels:

@@ -1,4 +1,4 @@
-"""Log-likelihood: one continuation after the prompt of every label, and where it is likeliest wins."""
+"""`LLInferencer`: choose the label after whose prompt a continuation has the highest log-likelihood."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ais_prompt.types import LikelihoodQuery, Request, Sample
 
 @INFERENCERS.register_module()
 class LLInferencer:
-    """Chooses the label after whose prompt the row's continuation is likeliest; of equal ones the earlier label.
+    """Chooses the label after whose prompt the row's continuation is likeliest; of equal labels the earlier one.
 
-    Compared are log-likelihoods summed over the tokens of the continuation. The labels are found as in `PPLInferencer`.
+    It compares log-likelihoods, summed over the tokens of the continuation. The labels are found as in `PPLInferencer`.
 
     Args:
-        labels: the labels, if the dataset's own are not meant.
+        labels: the labels; None uses those of the dataset.
         continuation_column: the column with the continuation, exactly as it follows the prompt.
 
     Raises:
-        ConfigError: the labels are none, or one is there twice.
+        ConfigError: the list of labels is empty, or contains a label twice.
     """
 
     mask = None
@@ -33,24 +33,23 @@ class LLInferencer:
         self.continuation_column = continuation_column
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
-        """Ask how likely the continuation is after every label's prompt."""
-        scoring = LikelihoodQuery(self._continuation(sample))
+        """Request the log-likelihood of the continuation after the prompt of every label."""
+        query = LikelihoodQuery(self._continuation(sample))
         prompts = label_prompts(labels_of(self.labels, context), sample, shots, context)
         asked = {
-            label: [Request(sample.id, context.chat.render(filled, "ppl"), scoring)]
-            for label, filled in prompts.items()
+            label: [Request(sample.id, context.chat.render(filled, "ppl"), query)] for label, filled in prompts.items()
         }
         completions = yield [request for requests in asked.values() for request in requests]
         return likeliest(sample, asked, completions, lambda likelihoods: likelihoods[0].nll)
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
-        """The prompt of every label, before the continuation."""
+        """Return the prompt of every label, without the continuation."""
         return previews(label_prompts(labels_of(self.labels, context), sample, shots, context), context)
 
     def _continuation(self, sample: Sample) -> str:
         if self.continuation_column not in sample.fields:
             raise DataError(
-                f"there is no column {self.continuation_column!r} with what follows the prompt",
+                f"there is no column {self.continuation_column!r} with the continuation",
                 fix="name the column: continuation_column='...'",
             )
         return str(sample.fields[self.continuation_column])

@@ -1,4 +1,4 @@
-"""Dialogues of many turns: the turns of one sample in order, different samples side by side."""
+"""`MultiTurnGenInferencer`: multi-turn dialogues. The turns of a sample are asked in order, samples concurrently."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ InferMode: TypeAlias = Literal["every", "every_with_gt", "last"]
 class MultiTurnGenInferencer:
     """Lets the model answer the turns of a dialogue.
 
-    A turn without an answer ends its dialogue, since what comes after it would be another dialogue.
+    A turn without an answer ends its dialogue, because later turns depend on it.
 
     Args:
-        infer_mode: which turns are asked, and what stands before them. ``every``: each turn, after what the model has
-            answered itself; ``every_with_gt``: each turn, after the gold answers; ``last``: the last turn only, after
-            the gold answers.
-        max_out_len: most tokens to generate; a list has one number for each turn, and its last number is that of all
-            further turns and of the mode ``last``. None takes the model's ``max_out_len``.
-        stopping_criteria: texts that end an answer, next to the model's own ``stop_words``.
+        infer_mode: which turns are asked, and which answers come before them. ``every``: each turn, after the model's
+            own answers; ``every_with_gt``: each turn, after the gold answers; ``last``: the last turn only, after the
+            gold answers.
+        max_out_len: maximum number of tokens to generate. A list has one number per turn; its last number also applies
+            to all further turns and to the mode ``last``. None uses the model's ``max_out_len``.
+        stopping_criteria: texts that end an answer, in addition to the model's ``stop_words``.
         stop_token_ids, seed: as in `GenInferencer`.
 
     Raises:
-        ConfigError: there is no such mode, or the list of lengths is empty.
+        ConfigError: the mode is unknown, or the list of lengths is empty.
     """
 
     mask = ""
@@ -61,17 +61,17 @@ class MultiTurnGenInferencer:
         return self.infer_mode != "last"
 
     def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template | None:  # noqa: ARG002
-        """The template of the dataset as it is; whether it makes dialogues is asked of it by the prompt builder."""
+        """Return the template of the dataset unchanged; the prompt builder checks that it makes dialogues."""
         return template
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
-        """Ask turn by turn, until one has no answer."""
+        """Ask turn by turn, until a turn fails."""
         dialogue = context.builder.dialogue(sample, shots)
         prompts: list[Prompt] = []
         completions: list[Completion] = []
         for turn in self._turns(dialogue):
-            said = [completion.text for completion in completions] if self.infer_mode == "every" else []
-            prompts.append(context.chat.render(dialogue.request(turn, said), "gen"))
+            replies = [completion.text for completion in completions] if self.infer_mode == "every" else []
+            prompts.append(context.chat.render(dialogue.request(turn, replies), "gen"))
             decoding = context.decoding(self._length(turn), self.stopping_criteria, self.stop_token_ids, self.seed)
             completions += yield [Request(sample.id, prompts[-1], decoding, turn)]
             if completions[-1].failure:
@@ -82,7 +82,7 @@ class MultiTurnGenInferencer:
         return self._prediction(sample, dialogue, prompts, completions)
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
-        """The prompt of each request, with gold answers where those of the model are not known yet."""
+        """Return the prompt of each request, with gold answers in place of the model's, which are not known yet."""
         dialogue = context.builder.dialogue(sample, shots)
         previews = []
         for turn in self._turns(dialogue):
@@ -94,11 +94,11 @@ class MultiTurnGenInferencer:
         return previews
 
     def _turns(self, dialogue: FilledDialogue) -> Sequence[int]:
-        """The numbers of the turns to be asked."""
+        """Return the numbers of the turns to ask."""
         turns = range(len(dialogue.answers))
         if self.infer_mode != "last":
             return turns
-        return () if dialogue.fault else turns[-1:]  # with turns missing, nobody knows the last one
+        return () if dialogue.fault else turns[-1:]  # if turns are missing, the last one is unknown
 
     def _length(self, turn: int) -> int | None:
         if not isinstance(self.max_out_len, Sequence):
@@ -128,12 +128,12 @@ class MultiTurnGenInferencer:
 
 
 def _filled_up(answers: Sequence[str | None], turns: int) -> list[str | None]:
-    """One entry for each turn, None for those that were never asked."""
+    """Return one entry per turn, None for turns that were not asked."""
     return [*answers[:turns], *[None] * (turns - len(answers))]
 
 
 def _failure(dialogue: FilledDialogue) -> Failure | None:
-    """Why the dialogue does not go on to its end, whatever the model says."""
+    """Return why the dialogue cannot be asked to its end, whatever the model answers; None if it can."""
     if dialogue.fault:
         return Failure("missing_turns", f"turn {len(dialogue.answers) + 1} cannot be asked: {dialogue.fault}")
     if not dialogue.answers:

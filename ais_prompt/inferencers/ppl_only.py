@@ -1,4 +1,4 @@
-"""The perplexity of a text, compared with nothing."""
+"""`PPLOnlyInferencer`: the perplexity of one text, without labels to compare."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ais_prompt.types import LikelihoodQuery, Prediction, Request, Sample
 
 @INFERENCERS.register_module()
 class PPLOnlyInferencer:
-    """Gives the perplexity of the generation prompt: by default the mean negative log-likelihood in nats per token.
+    """Predicts the perplexity of the generation prompt: by default the mean negative log-likelihood in nats per token.
 
-    The text is measured whole: no examples are left out of it, and a sample whose text is longer than ``max_seq_len``
-    fails with ``too_long``.
+    The whole text is measured: no examples are left out, and a sample whose text is longer than ``max_seq_len`` fails
+    with ``too_long``.
 
     Args:
-        normalization: what divides the sum over the tokens; see `Normalization`.
-        gen_field_replace_token: what stands in the text in place of the gold, if there is an output column.
+        normalization: the divisor of the sum over the tokens; see `Normalization`.
+        gen_field_replace_token: the text in place of the gold, if there is an output column.
     """
 
     keeps_all_shots = True
-    """Examples are part of the text that is measured, so none are left out to fit ``max_seq_len``."""
+    """Examples are part of the measured text, so none are left out to fit ``max_seq_len``."""
 
     def __init__(self, normalization: Normalization = "scored_tokens", gen_field_replace_token: str = "") -> None:
         self.normalization: Normalization = normalization
         self.mask = gen_field_replace_token
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
-        """Ask once."""
+        """Send one request."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         [completion] = yield [Request(sample.id, prompt, LikelihoodQuery())]
         likelihood = completion.likelihood
@@ -44,6 +44,6 @@ class PPLOnlyInferencer:
         )
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
-        """The one prompt."""
+        """Return the only prompt."""
         filled = context.builder.generation(sample, shots)
         return [Preview("", filled, context.chat.render(filled, "gen"))]

@@ -1,4 +1,4 @@
-"""A conversation under way: what it has asked, what is answered, and whether it is over."""
+"""`RunningConversation`: the state of one conversation: its open requests, their answers, and its prediction."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ais_prompt.inferencers.base import Conversation
 from ais_prompt.types import Completion, Prediction, Request
 
 Recall: TypeAlias = Callable[[Request], Completion | None]
-"""What was answered before: the completion for a request, or None."""
+"""Returns the recorded completion of a request, or None."""
 
 
 class RunningConversation:
-    """Feeds one conversation, from memory as far as it reaches.
+    """Drive one conversation, answering from the journal where possible.
 
     Args:
-        conversation: a conversation that was not started yet.
-        recall: where earlier answers are found.
+        conversation: a conversation that has not started yet.
+        recall: looks up earlier answers.
 
     Attributes:
-        prediction: what the conversation returned; None as long as it goes on.
-        recalled: True if nothing had to be asked so far.
+        prediction: the result of the conversation; None until it ends.
+        recalled: True if no request had to be sent so far.
     """
 
     def __init__(self, conversation: Conversation, recall: Recall) -> None:
@@ -29,25 +29,25 @@ class RunningConversation:
         self.recalled = True
         self._conversation = conversation
         self._recall = recall
-        # Both by the place of the request among those that were yielded together.
+        # The keys are positions among the requests that were yielded together.
         self._open: dict[int, Request] = {}
         self._answers: dict[int, Completion] = {}
         self._step(None)
         self._go_on()
 
     def open_requests(self) -> list[Request]:
-        """What must be answered before the conversation goes on; empty when it is over."""
+        """Return the requests that must be answered before the conversation continues; empty when it has ended."""
         return list(self._open.values())
 
     def answer(self, request: Request, completion: Completion) -> None:
-        """Give the answer to one of `open_requests`; after the last one the conversation goes on.
+        """Answer one of `open_requests`; after the last answer the conversation continues.
 
         Raises:
-            ValueError: it is none of them.
+            ValueError: the request is not open.
         """
         place = next((place for place, asked in self._open.items() if asked is request), None)
         if place is None:
-            raise ValueError("the answer is to nothing that is open")
+            raise ValueError("the request is not open")
         del self._open[place]
         self._answers[place] = completion
         self.recalled = False

@@ -1,4 +1,4 @@
-"""Answers that repeat a secret, such as a key that the server was sent."""
+"""Redact secrets in answers, such as an API key that a server repeats."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ais_prompt.utils.secrets import SECRETS
 
 
 def without_secrets(completion: Completion) -> Completion:
-    """The completion with ``***`` in place of secrets, and their number in ``redacted``.
+    """Return the completion with ``***`` in place of secrets, and their number in ``redacted``.
 
-    It is what is recorded, scored and shown to the model in the next turn, so that a resumed run sees the same.
+    The redacted text is recorded, scored and sent in the next turn, so that a resumed run sends the same requests.
     """
     text, in_text = SECRETS.hide_and_count(completion.text)
     reasoning, in_reasoning = SECRETS.hide_and_count(completion.reasoning)
