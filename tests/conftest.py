@@ -6,8 +6,10 @@ Hypothesis draws the same examples in every run, so that a test that fails was m
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import pytest
@@ -61,3 +63,10 @@ def no_secrets() -> Iterator[None]:
     """Let no test see the secrets of another one."""
     yield
     SECRETS.clear()
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look like a process of a notebook: there is an IPython whose shell belongs to a kernel."""
+    shell = SimpleNamespace(config={"IPKernelApp": {}})
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))

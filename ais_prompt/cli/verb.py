@@ -71,6 +71,9 @@ def report(error: AisPromptError, *, debug: bool) -> None:
 
 
 def _print(text: str) -> None:
+    from ais_prompt.utils.progress import close_bars
+
+    close_bars()
     click.echo(escaped(SECRETS.hide_in_message(text)), err=True)
 
 

@@ -17,6 +17,7 @@ from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest, p
 from ais_prompt.registry import INFERENCERS, RETRIEVERS, TEMPLATES, PartRegistry
 from ais_prompt.types import Decoding, PartSpec, Sample, TaskSpec
 from ais_prompt.utils.digest import digest, digest_of_list
+from ais_prompt.utils.progress import tracked
 
 _DIGITS: Final = 16
 
@@ -129,7 +130,7 @@ def render_task(task: Task) -> TaskPrompts:
         AisPromptError: a prompt cannot be built.
     """
     # A lock is about whole rows: a shot shows its gold as well.
-    texts = {sample.row_id: _texts(task, sample) for sample in task.data.test}
+    texts = {sample.row_id: _texts(task, sample) for sample in tracked(task.data.test, f"rendering {task.spec.name}")}
     return task_prompts(task.spec, texts, task_parts(task))
 
 
@@ -144,7 +145,7 @@ def count_tokens(model: Model, texts: Iterable[Sequence[str]]) -> int | None:
     """Tokens of all prompts together; None if the model has no tokenizer at hand, or a prompt cannot be counted."""
     total = 0
     try:
-        for of_sample in texts:
+        for of_sample in tracked(texts, "counting tokens", unit="samples"):
             for text in of_sample:
                 counted = model.count_tokens(prompt_of_text(text))
                 if counted is None:

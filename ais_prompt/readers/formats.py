@@ -8,6 +8,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
@@ -19,15 +20,19 @@ from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.file_faults import reading
 from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.jsonl import decode, read_objects
+from ais_prompt.utils.progress import Advance, tracking
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
+    from _typeshed import WriteableBuffer
 
 Format: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 _MOST_ROWS: Final = 1000
 """Rows of a Parquet file that are unpacked together at most."""
+_BUFFER_BYTES: Final = 2**17
+"""Bytes that are read from a text file together."""
 
 
 def split_name(path: Path) -> tuple[str, Format | None]:
@@ -69,8 +74,28 @@ def _read(path: Path, kind: Format, _changed: int, _size: int) -> Table:
     return table
 
 
-def _open(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+@contextmanager
+def _open(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading, unpacked, and show how much of it was read."""
+    with path.open("rb", buffering=0) as raw, tracking(f"reading {path.name}", path.stat().st_size, "B") as advance:
+        stream = io.BufferedReader(_CountedReads(raw, advance), _BUFFER_BYTES)
+        yield cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if path.suffix == ".gz" else stream
+
+
+class _CountedReads(io.RawIOBase):
+    """A file that counts the bytes that are read from it."""
+
+    def __init__(self, raw: io.RawIOBase, advance: Advance) -> None:
+        self._raw = raw
+        self._advance = advance
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        count = self._raw.readinto(buffer)
+        self._advance(count or 0)
+        return count
 
 
 def _read_jsonl(path: Path) -> StoredBatches:
@@ -168,9 +193,13 @@ def _read_parquet(path: Path) -> StoredBatches:
     try:
         # Not as a dataset, which would make columns of folders that are named like key=value; and not all of a row
         # group at once.
-        with pq.ParquetFile(path, buffer_size=BATCH_BYTES, pre_buffer=False) as file:
+        with (
+            pq.ParquetFile(path, buffer_size=BATCH_BYTES, pre_buffer=False) as file,
+            tracking(f"reading {path.name}", file.metadata.num_rows, "rows") as advance,
+        ):
             for batch in file.iter_batches(_rows_of_a_batch(file)):
                 stored.append(batch)
+                advance(batch.num_rows)
     except pa.ArrowException as error:
         cause = str(error).partition("\n")[0]
         fix = "check how it was made, or copy it again"

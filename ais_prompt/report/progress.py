@@ -1,21 +1,24 @@
-"""Progress of long work on standard error: a board in a terminal, now and then a line in a log."""
+"""The progress of tasks on standard error: a board in a terminal, a bar in a notebook, now and then a line in a log."""
 
 from __future__ import annotations
 
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TextIO
 
 from ais_prompt.engine.progress import Progress
 from ais_prompt.report.board import Board
 from ais_prompt.report.tally import Tally, idle
 from ais_prompt.types import Activity
+from ais_prompt.utils.progress import in_notebook, tracking
 from ais_prompt.utils.text import printable
 
 LOG_INTERVAL = 10.0
 """Seconds between two lines of a log."""
+_NOTEBOOK_INTERVAL = 0.2
+"""Seconds between two states of a bar in a notebook."""
 
 
 class RunProgress:
@@ -42,7 +45,8 @@ class RunProgress:
         """
         tally = Tally(name, total, done, activity, self.note)
         try:
-            with self._board.show(tally) if self._board else _lines(tally):
+            show = self._board.show if self._board else _bar if in_notebook() else _lines
+            with show(tally):
                 yield tally
         finally:
             self.note(tally.last_line())
@@ -69,14 +73,35 @@ def run_progress(tasks: Sequence[str], stream: TextIO | None = None) -> Iterator
         yield RunProgress(stream, stack.enter_context(Board(tasks, stream)) if stream.isatty() else None)
 
 
-@contextmanager
-def _lines(tally: Tally) -> Iterator[None]:
+def _lines(tally: Tally) -> AbstractContextManager[None]:
     """Print a line at each interval, whether anything moves or not."""
+    return _repeated(LOG_INTERVAL, lambda: tally.note(tally.line()))
+
+
+@contextmanager
+def _bar(tally: Tally) -> Iterator[None]:
+    """Show a bar of tqdm."""
+    shown = 0
+    with tracking(tally.name, tally.total, "samples") as advance:
+
+        def move() -> None:
+            nonlocal shown
+            if new := tally.done - shown:
+                advance(new)
+            shown += new
+
+        with _repeated(_NOTEBOOK_INTERVAL, move):
+            yield
+
+
+@contextmanager
+def _repeated(seconds: float, show: Callable[[], None]) -> Iterator[None]:
+    """Call a function at each interval, in a thread, while the body runs."""
     over = threading.Event()
 
     def write() -> None:
-        while not over.wait(LOG_INTERVAL):
-            tally.note(tally.line())
+        while not over.wait(seconds):
+            show()
 
     writer = threading.Thread(target=write, name="progress", daemon=True)
     writer.start()

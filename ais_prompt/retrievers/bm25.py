@@ -18,6 +18,7 @@ from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.retrievers.texts import RetrievalText
 from ais_prompt.types import Sample
 from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.progress import tracked
 
 K1: Final = 1.5
 """How much further occurrences of a word add: the higher, the later they stop to count."""
@@ -71,9 +72,10 @@ class BM25Retriever:
             ConfigError: no row of the train split has a word.
         """
         words = word_tokenizer()
-        index = Bm25Index([words(text) for text in self.text.of(train)])
+        index = Bm25Index([words(text) for text in tracked(self.text.of(train), "splitting train rows into words")])
         own = own_rows(train, test, exclude_self=self.exclude_self)
-        orders = (np.argsort(index.scores(words(text)), kind="stable")[::-1] for text in self.text.of(test))
+        questions = tracked(self.text.of(test), "ranking train rows by BM25", unit="questions")
+        orders = (np.argsort(index.scores(words(text)), kind="stable")[::-1] for text in questions)
         return RowLists(take(order, self.ice_num, rows) for order, rows in zip(orders, own, strict=True))
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:

@@ -10,6 +10,7 @@ import numpy as np
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import ENCODERS
 from ais_prompt.retrievers.encoder import Embeddings
+from ais_prompt.utils.progress import tracked
 
 
 @ENCODERS.register_module()
@@ -38,7 +39,7 @@ class CharacterNgramEncoder:
     def encode(self, texts: Sequence[str]) -> Embeddings:
         """Unit vectors, shape (texts, dimensions); the same on every machine."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for vector, text in zip(vectors, texts, strict=True):
+        for vector, text in zip(vectors, tracked(texts, "embedding texts", unit="texts"), strict=True):
             np.add.at(vector, [self._place(run) for run in self._runs(text.lower())], 1)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         lengths[lengths == 0] = 1

@@ -12,6 +12,7 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.registry import ENCODERS
 from ais_prompt.retrievers.encoder import Embeddings
 from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.progress import tracking
 
 
 @ENCODERS.register_module()
@@ -65,10 +66,12 @@ class HuggingFaceEncoder:
         # Texts of like length together: a batch is padded to its longest.
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
         vectors = []
-        for start in range(0, len(order), self.batch_size):
-            # An empty text could have no token at all, which networks refuse.
-            batch = [texts[row] or " " for row in order[start : start + self.batch_size]]
-            vectors.append(self._mean_states(torch, tokenizer, network, batch))
+        with tracking("embedding texts", len(texts), "texts") as advance:
+            for start in range(0, len(order), self.batch_size):
+                # An empty text could have no token at all, which networks refuse.
+                batch = [texts[row] or " " for row in order[start : start + self.batch_size]]
+                vectors.append(self._mean_states(torch, tokenizer, network, batch))
+                advance(len(batch))
         return np.concatenate(vectors)[np.argsort(order)]
 
     def _mean_states(self, torch: Any, tokenizer: Any, network: Any, texts: Sequence[str]) -> Embeddings:

@@ -17,6 +17,7 @@ from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.retrievers.texts import RetrievalText
 from ais_prompt.types import Sample
 from ais_prompt.utils.places import defined_at
+from ais_prompt.utils.progress import tracked
 
 _ROWS_AT_ONCE = 256
 """Test rows whose scores are held in memory together."""
@@ -73,7 +74,8 @@ class TopkRetriever:
         if not (self.ice_num and test):
             return [()] * len(test)
         scores = _inner_products(self._embed(train), self._embed(test))
-        return RowLists(self._best(row_scores, rows) for row_scores, rows in zip(scores, own, strict=True))
+        questions = tracked(zip(scores, own, strict=True), "ranking train rows by embeddings", len(test), "questions")
+        return RowLists(self._best(row_scores, rows) for row_scores, rows in questions)
 
     def _best(self, scores: npt.NDArray[np.float32], own: OwnRows) -> ShotIds:
         chosen = take(np.argsort(-scores, kind="stable"), self.ice_num, own)

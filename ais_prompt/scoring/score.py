@@ -32,6 +32,7 @@ from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
 from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.types.sensitivity import Sensitivity
+from ais_prompt.utils.progress import tracked
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
 
@@ -75,7 +76,8 @@ def score(
         scorer = _judged(reader, evaluator, task, folder, first, open_progress)
     else:
         scorer = _whole_sample(task.dataset, reader, first)
-    samples = SampleScores(_sample_scores(task.name, scorer, itertools.chain([first], predictions)))
+    scored = _sample_scores(task.name, scorer, itertools.chain([first], predictions))
+    samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
     _refuse_doubled(samples.doubled_ids(), str(path))
     if asked is not None and len(samples) != asked:
         logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ais_prompt.utils.progress import above_bars
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import escaped
 
@@ -50,7 +51,8 @@ class _StandardError(logging.Handler):
     """Writes to what standard error is in that moment: progress takes its place while it draws in a terminal."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(self.format(record), file=sys.stderr, flush=True)
+        with above_bars():
+            print(self.format(record), file=sys.stderr, flush=True)
 
 
 def _warnings() -> logging.Handler:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.plan.leaks.texts import value_text
 from ais_prompt.types import Sample
+from ais_prompt.utils.progress import tracked
 from ais_prompt.utils.words import words_and_signs_of
 
 LEAST_OVERLAP: Final = 0.4
@@ -71,7 +72,7 @@ def find_near_copies(
             equal[words[row]].append(row - first)
     index = _PairIndex(words, first, len(columns))
     found = []
-    for place in range(len(questions)):
+    for place in tracked(range(len(questions)), "looking for near copies", unit="questions"):
         candidates = [*islice(equal.get(words[place], ()), MAX_POSTINGS), *index.candidates(place)]
         for row in candidates:
             if allowed(place, row) and (words[place] == words[first + row] or index.near(place, first + row)):

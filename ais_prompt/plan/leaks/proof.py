@@ -16,6 +16,7 @@ from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.prompts import Filled, PromptBuilder
 from ais_prompt.retrievers import Retriever
 from ais_prompt.types import Prompt, Sample
+from ais_prompt.utils.progress import tracked
 from ais_prompt.utils.row_index import RowIndex, row_key
 
 OTHER_GOLD: Final = "\ue000another gold\ue000"
@@ -48,7 +49,7 @@ def check_gold_is_hidden(
     columns = [*hidden, *(column for column in gold_columns if column != output)]
     prompts = _prompt_maker(inferencer, builder, samples, shots)
     leaking: dict[str, list[Sample]] = {column: [] for column in columns}
-    for sample in samples if columns else ():
+    for sample in tracked(samples, "looking for golds in prompts") if columns else ():
         expected = prompts(sample)
         for column in columns:
             if prompts(with_other_value(sample, column)) != expected:
@@ -140,7 +141,8 @@ def find_shown_questions(
     rows = RowIndex(question_key(sample, columns) for sample in train)
     exact = near = 0
     first_exact = first_near = None
-    for sample, shown in zip(test, retriever.candidates(train, test), strict=True):
+    questions = tracked(test, "looking for questions among the examples", unit="questions")
+    for sample, shown in zip(questions, retriever.candidates(train, test), strict=True):
         found = [row for row in rows.rows(question_key(sample, columns)) if row in shown]
         found = [row for row in found if not (retriever.exclude_self and train[row].fields == sample.fields)]
         same = [row for row in found if _values(train[row], columns) == _values(sample, columns)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from ais_prompt.readers.arrow.batches import Batches
 from ais_prompt.readers.arrow.row_ids import RowIds
 from ais_prompt.utils.digest import digest_of_list
+from ais_prompt.utils.progress import tracked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +78,7 @@ class Table:
     @cached_property
     def row_ids(self) -> RowIds:
         """The ids of whole rows, gold and unused columns included."""
-        return RowIds(self, len(self))
+        return RowIds(tracked(self, "computing row ids"), len(self))
 
     def ids_by(self, columns: Sequence[str]) -> RowIds:
         """The ids of rows by these columns only."""
@@ -85,7 +86,8 @@ class Table:
         if set(named) == set(self.columns):
             return self.row_ids
         if named not in self._ids:
-            self._ids[named] = RowIds(self._successive(0, len(self), named), len(self))
+            rows = tracked(self._successive(0, len(self), named), "computing row ids", len(self))
+            self._ids[named] = RowIds(rows, len(self))
         return self._ids[named]
 
     @cached_property

@@ -16,6 +16,7 @@ from ais_prompt.report.html.totals import TaskTotals
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
+from ais_prompt.utils.progress import tracked
 
 SCRIPTS: Final = (
     "dom.js",
@@ -74,7 +75,8 @@ def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: Bina
     try:
         results = results_of(task, folder)
         samples.totals.sensitivity = sensitivity_of(task, folder)
-        for prediction in read_predictions(folder.predictions(task.model, task.dataset)):
+        predictions = read_predictions(folder.predictions(task.model, task.dataset))
+        for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):
             samples.add(prediction, results)
     except AisPromptError as error:
         samples.totals.trouble = str(error)

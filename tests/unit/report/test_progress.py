@@ -1,13 +1,10 @@
 from __future__ import annotations
 
 import io
-import os
-import pty
 import re
-import termios
-import threading
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -18,6 +15,8 @@ from ais_prompt.report import board, progress
 from ais_prompt.report.progress import run_progress
 from ais_prompt.report.tally import Tally, duration
 from ais_prompt.types import Activity, Completion, Usage
+from ais_prompt.utils.progress import tracked
+from tests.terminal import in_terminal, screen
 
 LAST_LINE = r"\[demo/addition\] {} · {} failed · {} (<1|\d+) s"
 
@@ -27,36 +26,6 @@ def task_progress(name: str, total: int, stream: TextIO | None = None, **options
     """The progress of a run with one task, another one being still to come."""
     with run_progress([name, "demo/choice"], stream) as progress, progress.task(name, total, **options) as shown:
         yield shown
-
-
-def in_terminal(work: Callable[[io.TextIOBase], None], columns: int = 80) -> str:
-    """What a terminal receives while ``work`` writes to it."""
-    controller, terminal = pty.openpty()
-    termios.tcsetwinsize(terminal, (24, columns))
-    received: list[bytes] = []
-
-    def read() -> None:
-        # Linux answers EIO when the other side is closed.
-        try:
-            while chunk := os.read(controller, 4096):
-                received.append(chunk)
-        except OSError:
-            pass
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    with os.fdopen(terminal, "w", encoding="utf-8") as stream:
-        work(stream)
-    reader.join(timeout=10)
-    os.close(controller)
-    return b"".join(received).decode()
-
-
-def screen(received: str) -> list[str]:
-    """The lines that stay, without what moves the cursor or colours the text."""
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", received)
-    lines = [line.rpartition("\r")[2].rstrip() for line in plain.replace("\r\n", "\n").split("\n")]
-    return [line for line in lines if line]
 
 
 def test_short_work_leaves_one_line_in_a_log() -> None:
@@ -162,6 +131,33 @@ def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
     assert max(len(part) for part in re.split(r"[\r\n]", plain)) <= columns
     *_, last = (line for line in plain.replace("\r", "\n").splitlines() if "100 %" in line)
     assert "stopped" not in last
+
+
+def test_the_board_shows_work_between_the_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board, "DELAY", 0.0)
+
+    def work(stream: io.TextIOBase) -> None:
+        with run_progress(["demo/addition"], stream):  # type: ignore[arg-type]
+            for _ in tracked(range(20), "scoring demo/addition", unit="samples"):
+                time.sleep(0.03)
+            for _ in tracked((number for number in range(10)), "reading", unit="rows"):
+                time.sleep(0.05)
+
+    received = in_terminal(work)
+    assert re.search(r"scoring demo/addition .*━.* \d+ of 20 samples", received)
+    assert re.search(r"reading .* \d rows", received)
+    assert screen(received) == []
+
+
+def test_a_notebook_shows_a_bar_for_each_task(monkeypatch: pytest.MonkeyPatch, notebook: None) -> None:
+    monkeypatch.setattr("ais_prompt.utils.progress.DELAY", 0.0)
+    monkeypatch.setattr(sys, "stderr", cell := io.StringIO())
+    with task_progress("demo/addition", 5, stream=cell, done=2) as shown:
+        shown.advance()
+        while "3/5" not in cell.getvalue():
+            time.sleep(0.01)
+    assert "demo/addition:  60%|" in cell.getvalue()
+    assert re.fullmatch(LAST_LINE.format("3/5 60 %", 0, "stopped after"), screen(cell.getvalue())[-1])
 
 
 def test_short_work_draws_no_bar_in_a_terminal() -> None:

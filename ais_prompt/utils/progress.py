@@ -1,0 +1,198 @@
+"""Show the progress of long work on standard error.
+
+One place decides how: on a display that owns the terminal (the board of a run), else as a tqdm bar in a terminal or
+notebook, else as a line now and then in a log. Short work shows nothing. Nothing is written to standard output.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from threading import RLock
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from ais_prompt.utils.text import printable
+
+T = TypeVar("T")
+
+Advance: TypeAlias = Callable[[int], None]
+"""Count that many more units as done."""
+
+DELAY = 1.0
+"""Seconds until a bar appears: shorter work shows none."""
+LOG_INTERVAL = 10.0
+"""Seconds between two lines of a log."""
+
+
+class Display(Protocol):
+    """Shows the progress of one piece of work while a context is open."""
+
+    def __call__(self, description: str, total: int | None, unit: str) -> AbstractContextManager[Advance]: ...
+
+
+def tracked(items: Iterable[T], description: str, total: int | None = None, unit: str = "rows") -> Iterator[T]:
+    """Yield items, and show how many of them are done.
+
+    Args:
+        items: what is worked on.
+        description: the work, such as ``scoring demo/addition``.
+        total: how many items there are; their `len` if left out, unknown if they have none.
+        unit: what an item is, in the plural.
+    """
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    with tracking(description, total, unit) as advance:
+        for item in items:
+            yield item
+            advance(1)
+
+
+def tracking(description: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
+    """Show the progress of work that is no loop over items; the context gives the function that counts.
+
+    Args:
+        description: the work, such as ``reading train.jsonl``.
+        total: how many units there are; None if unknown.
+        unit: what is counted, in the plural; ``B`` for bytes.
+    """
+    display = _displays[-1] if _displays else _bar
+    return display(printable(description), total, unit)
+
+
+@contextmanager
+def shown_on(display: Display) -> Iterator[None]:
+    """Show all work on a display that owns the terminal, which bars would disturb."""
+    _displays.append(display)
+    try:
+        yield
+    finally:
+        _displays.remove(display)
+
+
+def close_bars() -> None:
+    """Remove all bars from the terminal, before an error is printed.
+
+    The generator of a loop over `tracked` items lives as long as the traceback of the error, and so would its bar.
+    """
+    for bar in list(_bars):
+        bar.close()
+
+
+@contextmanager
+def above_bars() -> Iterator[None]:
+    """Take the bars off the terminal while the body writes to standard error."""
+    for bar in list(_bars):
+        bar.clear()
+    try:
+        yield
+    finally:
+        for bar in list(_bars):
+            bar.refresh()
+
+
+def in_notebook() -> bool:
+    """Return whether the output goes to the cells of a notebook: there is an IPython kernel."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+class _Bar:
+    """A bar of tqdm that is made at the first count after the delay, so that short work does not even import tqdm.
+
+    Without a terminal or notebook it is a line of text at each interval.
+    """
+
+    def __init__(self, description: str, total: int | None, unit: str) -> None:
+        self._drawn = sys.stderr.isatty() or in_notebook()
+        self._what = {"desc": description, "total": total, "unit": unit if unit == "B" else f" {unit}"}
+        self._start = time.monotonic()
+        self._done = 0
+        self._tqdm: Any = None
+
+    def advance(self, count: int) -> None:
+        """Count more units as done."""
+        if self._tqdm is not None:
+            self._tqdm.update(count)
+            return
+        self._done += count
+        waited = time.monotonic() - self._start
+        if waited >= (DELAY if self._drawn else LOG_INTERVAL):
+            self._tqdm = self._make()
+            if not self._tqdm.disable:  # by the environment variable TQDM_DISABLE
+                self._tqdm.start_t -= waited
+                self._tqdm.n = self._done
+                self._tqdm.refresh()
+
+    def _make(self) -> Any:
+        how: dict[str, Any] = {"mininterval": 0.2, "dynamic_ncols": True}
+        if not self._drawn:
+            how = {"mininterval": LOG_INTERVAL, "ncols": 0, "file": _Lines()}
+        elif sys.stderr.isatty() and 0 in (size := os.get_terminal_size(sys.stderr.fileno())):
+            # tqdm shows nothing in a terminal that does not know its size.
+            how = {"mininterval": 0.2, "ncols": (size.columns or 80) - 1, "nrows": 24}
+        # delay: do not draw before anything is counted. miniters: look at the clock at each count, because work that
+        # becomes slower would look as if it were stuck. smoothing: show the mean rate since the start.
+        return _tqdm(in_notebook())(
+            **self._what, **how, unit_scale=self._what["unit"] == "B", leave=False, delay=1e-9, miniters=1, smoothing=0
+        )
+
+    def clear(self) -> None:
+        """Take the bar off the terminal until it is refreshed."""
+        if self._tqdm is not None and self._drawn:
+            self._tqdm.clear()
+
+    def refresh(self) -> None:
+        """Draw the bar again."""
+        if self._tqdm is not None and self._drawn:
+            self._tqdm.refresh()
+
+    def close(self) -> None:
+        """Remove the bar; counting further shows nothing."""
+        if self._tqdm is not None:
+            self._tqdm.close()
+
+
+class _Lines:
+    """A file on which each new state of a bar becomes a line of standard error."""
+
+    def write(self, text: str) -> None:
+        if line := text.strip():
+            print(line, file=sys.stderr, flush=True)
+
+    def flush(self) -> None:
+        """Do nothing: each line is flushed."""
+
+
+@contextmanager
+def _bar(description: str, total: int | None, unit: str) -> Iterator[Advance]:
+    bar = _Bar(description, total, unit)
+    _bars.append(bar)
+    try:
+        yield bar.advance
+    finally:
+        bar.close()
+        _bars.remove(bar)
+
+
+@lru_cache
+def _tqdm(notebook: bool) -> Any:
+    """Return the class of bars. Importing ``tqdm.auto`` takes longer, and only matters in a notebook."""
+    if notebook:
+        from tqdm.auto import tqdm
+    else:
+        from tqdm import tqdm
+    # No thread that watches over all bars, and no lock of multiprocessing, which would settle its start method.
+    quiet: Any = type("Bar", (tqdm,), {"monitor_interval": 0})
+    quiet.set_lock(RLock())
+    return quiet
+
+
+_displays: list[Display] = []
+"""Displays that own the terminal; the last one shows all work."""
+_bars: list[_Bar] = []
+"""Bars whose work goes on."""
