@@ -41,6 +41,7 @@ TO_BE_CLEANED: Final = {
     "ais_prompt/config",
     "ais_prompt/errors.py",
     "ais_prompt/evaluators",
+    "ais_prompt/inferencers",
     "ais_prompt/metrics",
     "ais_prompt/models",
     "ais_prompt/plan",

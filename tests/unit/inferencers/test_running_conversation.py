@@ -68,6 +68,6 @@ def test_an_answer_to_what_is_not_open_is_a_fault() -> None:
     [a, _] = dialogue.open_requests()
     dialogue.answer(a, Completion("1", "stop"))
     for strange in (a, Request("s", "c", Decoding(1))):
-        with pytest.raises(ValueError, match="nothing that is open"):
+        with pytest.raises(ValueError, match="the request is not open"):
             dialogue.answer(strange, Completion("2", "stop"))
     assert len(dialogue.open_requests()) == 1
