@@ -1,4 +1,4 @@
-"""Checking the arguments of a part against its signature, without making it."""
+"""Check the arguments of a part against its signature, without building it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ais_prompt.utils.text import listed
 def argument_faults(
     part: Callable[..., Any], args: Mapping[str, Any], where: str, *, given: int = 0
 ) -> Iterator[ConfigError]:
-    """Everything that is wrong with the arguments of a class or function.
+    """Return everything that is wrong with the arguments of a class or function.
 
     Args:
         part: the class or function that will be called with ``**args``.
@@ -66,7 +66,7 @@ def _hints(part: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
-    """Why a value does not fit a type hint; a validator in the hint may raise a ConfigError of its own."""
+    """Say why a value does not fit a type hint; a validator in the hint may raise its own ConfigError."""
     try:
         TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True)).validate_python(value)
     except ValidationError as error:

@@ -1,6 +1,6 @@
-"""Parts of the user's own, called once on blank values, so that a wrong return type is found before anything is asked.
+"""Call each user-defined part once on blank values, to find wrong return types before any request.
 
-What they raise is no fault here: a part may rightly refuse a blank value. At a real value it costs the sample.
+An exception is not a fault here: a part may refuse a blank value. At run time it costs the sample.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def call_model(model: Model) -> None:
 
 
 def call_inferencer(inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> None:
-    """Begin the conversation about a sample, up to what it asks first.
+    """Start the conversation about a sample, up to its first request.
 
     Raises:
         PartError: it asks or returns something of the wrong type.
@@ -74,7 +74,7 @@ def call_evaluator(evaluator: Evaluator) -> None:
 
 
 def _only_wrong_types(call: Callable[[], Any]) -> None:
-    """Make a call; an exception counts only if the part was not even entered, such as for the number of arguments."""
+    """Make a call. An exception counts only if the part was not entered, such as for a wrong number of arguments."""
     try:
         call()
     except PartError as error:

@@ -1,4 +1,4 @@
-"""The only place where parts are built from specs."""
+"""Build parts from their specs. No other module does."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Postprocessor = Callable[[Any], Any]
 
 
 def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
-    """Make the part that a spec describes.
+    """Build the part that a spec describes.
 
     Args:
         registry: where its type is looked up.
@@ -56,18 +56,18 @@ def build_part(registry: PartRegistry, spec: PartSpec, **offered: Any) -> Any:
 
 
 def _place_in(spec: PartSpec, where: str) -> str:
-    """The config path of a place inside a part's arguments; a place elsewhere follows the part's own."""
+    """Return the config path of a place inside a part's arguments; a place elsewhere follows the part's own."""
     is_argument = re.split(r"[.\[]", where, maxsplit=1)[0] in spec.args
     return f"{spec.where}.{where}" if is_argument else _both(spec.where, where)
 
 
 def _both(config_path: str, elsewhere: str) -> str:
-    """Where in the config, and where in the user's own file or data."""
+    """Join the place in the config and the place in the user's file or data."""
     return elsewhere if elsewhere.startswith(config_path) else " · ".join(filter(None, (config_path, elsewhere)))
 
 
 def build_model(spec: ModelSpec) -> Model:
-    """The model, not loaded yet."""
+    """Build a model without loading it."""
     model: Model = build_part(MODELS, spec.part)
     return model
 
@@ -75,7 +75,7 @@ def build_model(spec: ModelSpec) -> Model:
 def build_chat_format(
     spec: ModelSpec, style: str, tokenizer: Callable[[], Any], media_kinds: MediaKinds = frozenset
 ) -> ChatFormat:
-    """The model's side of the prompt.
+    """Build the model's side of the prompt.
 
     Args:
         spec: the model's spec.
@@ -95,7 +95,7 @@ def build_chat_format(
 
 
 def read_dataset(spec: DatasetSpec) -> Dataset:
-    """The dataset, read and cut to its ranges."""
+    """Read a dataset and cut it to its ranges."""
     reader: Reader = build_part(READERS, spec.source)
     try:
         data = load_dataset(reader, spec.reader)
@@ -106,7 +106,7 @@ def read_dataset(spec: DatasetSpec) -> Dataset:
 
 
 def build_retriever(spec: DatasetSpec) -> Retriever:
-    """The retriever of a dataset; it compares what ``reader_cfg`` names unless its config names something else."""
+    """Build the retriever of a dataset; by default it compares the input columns of ``reader_cfg``."""
     reader, offered = spec.reader, {}
     if reader.input_template is not None and "input_columns" not in spec.infer.retriever.args:
         offered["input_template"] = reader.input_template
@@ -115,13 +115,13 @@ def build_retriever(spec: DatasetSpec) -> Retriever:
 
 
 def build_inferencer(spec: DatasetSpec) -> Inferencer:
-    """The inferencer of a dataset."""
+    """Build the inferencer of a dataset."""
     inferencer: Inferencer = build_part(INFERENCERS, spec.infer.inferencer)
     return inferencer
 
 
 def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inferencer) -> PromptBuilder:
-    """The dataset's side of the prompt."""
+    """Build the dataset's side of the prompt."""
     ice, prompt = (_template(part) for part in (spec.infer.ice_template, spec.infer.prompt_template))
     try:
         if isinstance(inferencer, DialogueInferencer):
@@ -143,7 +143,7 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
 
 
 def build_context(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, data: Dataset) -> InferenceContext:
-    """What the inferencer works with."""
+    """Build what the inferencer works with."""
     media_kinds = model.media_kinds if isinstance(model, MediaModel) else frozenset
     chat = build_chat_format(model_spec, model.prompt_style, model.tokenizer, media_kinds)
     ends = end_tokens(model_spec.meta_template) if knows_stop_tokens(model) else ()
@@ -151,12 +151,12 @@ def build_context(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, d
 
 
 def knows_stop_tokens(model: Model) -> bool:
-    """Whether answers can end at the ids of tokens; a model that does not say so knows them."""
+    """Return whether answers can end at token ids; a model that does not say is assumed to know them."""
     return bool(getattr(model, "knows_stop_tokens", True))
 
 
 def build_evaluator(spec: EvalSpec) -> Evaluator | None:
-    """The evaluator of a dataset; None if it only makes predictions."""
+    """Build the evaluator of a dataset; None if it only makes predictions."""
     if spec.evaluator is None:
         return None
     allowed = spec.allow_code_execution
@@ -172,7 +172,7 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
 
 
 def build_postprocessor(spec: PartSpec | None) -> Postprocessor:
-    """The function that turns a text into an answer, its options bound; without a spec the text stays as it is."""
+    """Return the function that turns a text into an answer, with its options bound; the identity without a spec."""
     if spec is None:
         return lambda value: value
     try:

@@ -1,6 +1,6 @@
-"""All faults of a config at once, before any work: every type resolved, every argument bound, every dataset read.
+"""Find all faults of a config before any work: resolve every type, bind every argument, read every dataset.
 
-Then one prompt is made for each model and dataset, which also shows what a person would want to know of it.
+Then build one prompt for each model and dataset, and look for what a user would want to know about it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Findings(Struct, frozen=True):
 
     Attributes:
         faults: what is wrong, in the order of the config.
-        warnings: what a person would want to know of the prompts, each only once.
+        warnings: what a user would want to know about the prompts, each once.
     """
 
     faults: list[AisPromptError]
@@ -71,7 +71,7 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     Args:
         plan: the plan of the config.
         place: from a config path to the words that tell the user where that is.
-        thorough: look at all questions, and not only at the first, for prompts that tell their answer.
+        thorough: search the prompts of all questions for gold answers, not only the first.
     """
     faults = FaultList(place)
     models = [side for model in plan.models if (side := _check_model(model, faults))]
@@ -89,7 +89,7 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
 
 
 def _once(warnings: Iterable[PromptWarning]) -> Iterator[PromptWarning]:
-    """Yield each warning once; that of a loop over datasets with the number of those that share it."""
+    """Yield each warning once; one that many datasets share says how many."""
     groups: dict[tuple[str, ...], list[PromptWarning]] = {}
     for one in dict.fromkeys(warnings):
         groups.setdefault(tuple(map(without_index, (one.what, one.where, one.fix))), []).append(one)
@@ -127,7 +127,7 @@ def _check_model(planned: PlannedModel, faults: FaultList) -> _ModelSide | None:
 
 
 class _PlainTokenizer:
-    """In the place of a tokenizer, which would import torch: its chat template writes who says what, and no more."""
+    """Stand-in for a tokenizer, which would import torch: its chat template writes only who says what."""
 
     chat_template = "plain"
     bos_token = ""
@@ -160,7 +160,7 @@ def _check_dataset(planned: PlannedDataset, faults: FaultList) -> _Question | No
 
 
 def _check_prompts(planned: PlannedDataset, data: Dataset | None, faults: FaultList) -> _Question | None:
-    """Whether templates, retriever and data go together, tried on the first question; media of all."""
+    """Check that templates, retriever and data fit together, on the first question; check the media of all."""
     spec = planned.spec
     retriever = faults.attempt(lambda: planned.retriever, spec.infer.retriever.where)
     inferencer = faults.attempt(lambda: planned.inferencer, spec.infer.inferencer.where)
@@ -199,7 +199,7 @@ def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> lis
 
 
 def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample, shots: list[Sample]) -> bool:
-    """True if the prompt of a question can be made; it raises otherwise."""
+    """Build the prompt of a question; True if that worked, otherwise it raises."""
     if isinstance(inferencer, DialogueInferencer):
         prompts.dialogue(question, shots)
     else:
@@ -208,7 +208,7 @@ def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample
 
 
 def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """The warnings of the prompts of a question; a fault more if the model cannot be given them."""
+    """Return the warnings of the prompts of a question; note a fault if the model cannot take them."""
     model, dataset = side.planned, question.planned
     task = TaskSpec(model.spec, dataset.spec)
     context = InferenceContext(dataset.prompts, side.chat, model.model, dataset.data.test)
@@ -230,7 +230,7 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
 
 
 def _ignored_examples(question: _Question) -> list[PromptWarning]:
-    """A warning where an ``ice_template`` is written, but the template of the dialogues has no place for examples."""
+    """Warn of an ``ice_template`` where the dialogue template has no place for examples."""
     infer = question.planned.spec.infer
     if infer.ice_template is None or not isinstance(question.planned.inferencer, DialogueInferencer):
         return []
@@ -243,7 +243,7 @@ def _ignored_examples(question: _Question) -> list[PromptWarning]:
 
 
 def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """Look for prompts of a dataset that tell their answer: a fault if a template does, warnings of the data."""
+    """Search for prompts that contain their answer: a fault if a template causes it, a warning if the data do."""
     dataset = question.planned
     infer, data = dataset.spec.infer, dataset.data
     template = infer.prompt_template or infer.ice_template
@@ -262,7 +262,7 @@ def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarnin
 
 
 def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """Whether the judge of a dataset can be asked about the first question, and the warnings of that prompt."""
+    """Check the judge's prompt for the first question, and return its warnings."""
     dataset = question.planned
     judge = dataset.spec.eval.judge
     if judge is None or dataset.judge is None:

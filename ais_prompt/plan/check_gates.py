@@ -1,4 +1,4 @@
-"""Whether gates make sense, known before anything is asked."""
+"""Check that gates make sense, before any request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_REPEATS: Final = re.compile(r"cons@\d+")
 
 
 def gate_faults(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
-    """Return what is wrong with the gates of a run: no dataset or metric is meant, or no result can keep to them.
+    """Return the faults of gates: they match no dataset or metric, or no result can satisfy them.
 
     Args:
         gates: those of the config and of the command line.
@@ -110,7 +110,7 @@ def _is_below_zero(gate: Gate) -> bool:
 
 
 def _subjects(spec: RunSpec) -> list[tuple[str, str]]:
-    """Each model with each dataset and each group."""
+    """Return each model with each dataset and each group."""
     names = [*(dataset.abbr for dataset in spec.datasets), *(group.name for group in spec.summary.groups)]
     return [(model.abbr, name) for model in spec.models for name in names]
 
@@ -133,12 +133,12 @@ class _Metrics:
         self._are_all = are_all
 
     def may_have(self, name: str) -> bool:
-        """Whether a metric of this name may come out."""
+        """Return whether a metric of this name may exist."""
         return not self._are_all or name in self.names or (bool(self.names) and bool(_OF_REPEATS.fullmatch(name)))
 
     @classmethod
     def of(cls, dataset: PlannedDataset) -> _Metrics:
-        """What is known of the metrics of a dataset. An evaluator of the user's own may give more than it names."""
+        """Return what is known about the metrics of a dataset. A user-defined evaluator may give more than it names."""
         part = dataset.spec.eval.evaluator
         evaluator = dataset.evaluator
         if part is None or evaluator is None:

@@ -1,4 +1,4 @@
-"""All faults of what a config says of scoring. Neither models nor data are needed for that."""
+"""Find all faults of the scoring part of a config. Neither models nor data are needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ais_prompt.types import EvalSpec
 
 
 def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptError]:
-    """Look for every fault that would stop the scoring of answers that are there already.
+    """Find every fault that would stop the scoring of stored answers.
 
     Args:
         plan: the plan of the config.
@@ -21,7 +21,7 @@ def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptErro
     """
     faults = FaultList(place)
     for dataset in plan.datasets:
-        # Whether a prediction holds the turns of a dialogue is known to the inferencer.
+        # The inferencer knows whether a prediction is a list of turns.
         faults.check_part(INFERENCERS, dataset.spec.infer.inferencer)
         check_eval(dataset, faults)
     return faults
@@ -33,7 +33,7 @@ def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
     nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS}
     if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
         evaluator = faults.attempt(lambda: dataset.evaluator, spec.evaluator.where)
-        # What ours return is tested; some of them run programs, or load a lot, to score even one answer.
+        # Shipped evaluators are tested; some of them run programs or load a lot to score a single answer.
         if evaluator is not None and not is_shipped(type(evaluator)):
             faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
     if spec.judge is not None:
@@ -48,7 +48,7 @@ def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
 
 
 def check_k(spec: EvalSpec, n: int) -> None:
-    """Whether there are enough answers to each question for every ``pass@k``.
+    """Check that there are enough answers to each question for every ``pass@k``.
 
     Raises:
         ConfigError: there are not.

@@ -1,4 +1,4 @@
-"""Questions that depend on each other, such as those about one passage."""
+"""Clusters: questions that depend on each other, such as those about one passage."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def cluster_of(sample: Sample, column: str | None) -> tuple[str, str] | None:
 
 
 class Clusters:
-    """Names the cluster of each prediction, as it was stored or, for a column named later, from the data."""
+    """Add the cluster to each prediction: as stored, or from the data if the column was named later."""
 
     def __init__(self, dataset: PlannedDataset) -> None:
         self._dataset = dataset
         self._column = dataset.spec.eval.cluster
 
     def named(self, predictions: Iterable[Prediction]) -> Iterator[Prediction]:
-        """Yield the predictions with the cluster that scoring goes by.
+        """Yield the predictions with the cluster that scoring uses.
 
         Raises:
             DataError: the data have no such column, or no longer the row of a prediction.

@@ -1,4 +1,4 @@
-"""Order numbers of samples that ask the same, so that each of them keeps an answer of its own."""
+"""Number samples with identical prompts, so that each keeps its own answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def numbered(conversation: Conversation, openings: Occurrences) -> Conversation:
 
 
 def _opening(asked: Sequence[Request]) -> Hashable:
-    """The prompts of the first requests, and the texts that are scored after them."""
+    """Return the prompts of the first requests, and the texts whose log-likelihood they ask for."""
     prompts = tuple(
         (request.prompt, request.decoding) if isinstance(request.decoding, LikelihoodQuery) else request.prompt
         for request in asked

@@ -1,4 +1,4 @@
-"""The faults of a config while it is being checked."""
+"""Collect the faults of a config while it is checked."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ T = TypeVar("T")
 
 
 class FaultList(list[AisPromptError]):
-    """Collects faults instead of stopping at the first; each says where in the config it is, and where in the data."""
+    """A list of faults, each with its place in the config and in the data."""
 
     def __init__(self, place: Callable[[str], str]) -> None:
         super().__init__()
         self._place = place
 
     def attempt(self, action: Callable[[], T], where: str) -> T | None:
-        """What the action returns; None, and a fault more, if it raises one."""
+        """Return what the action returns; note its error and return None if it raises one."""
         try:
             return action()
         except AisPromptError as error:
@@ -33,7 +33,7 @@ class FaultList(list[AisPromptError]):
             return None
 
     def passes(self, action: Callable[[], None], where: str) -> bool:
-        """Whether an action raises no fault; one more is noted otherwise."""
+        """Return whether an action raises no fault; note the fault otherwise."""
         before = len(self)
         self.attempt(action, where)
         return len(self) == before
@@ -76,7 +76,7 @@ class FaultList(list[AisPromptError]):
             self.check_part(registry, PartSpec(kind, {k: v for k, v in config.items() if k != "type"}, where))
 
     def note(self, fault: AisPromptError, config_path: str, elsewhere: str = "") -> None:
-        """One fault more.
+        """Add a fault.
 
         Args:
             fault: what is wrong.

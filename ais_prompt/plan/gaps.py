@@ -1,4 +1,4 @@
-"""Rows without a value that the prompt shows: their question would be asked as "Question: None"."""
+"""Find rows that lack a value which the prompt shows; the prompt would read "Question: None"."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ GOLD: Final = "gold"
 
 
 def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
-    """What a judge is asked, as a dataset: the rows, with the judge's prompt in place of the dataset's."""
+    """Return the judge's questions as a dataset: the same rows with the judge's prompt template."""
     asking = InferSpec(
         ice_template=None,
         prompt_template=judge.prompt_template,
@@ -37,5 +37,5 @@ def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
 
 
 def judge_fields(fields: Mapping[str, Any], answer: Any, gold: Any) -> dict[str, Any]:
-    """What a judge's template can show: the columns of the row, the answer and the gold."""
+    """Return the columns of a judge's template: those of the row, the answer and the gold."""
     return {**fields, ANSWER: answer, GOLD: gold}

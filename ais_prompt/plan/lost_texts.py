@@ -1,4 +1,4 @@
-"""What a config writes and the model is not sent: texts, turns, the text around them, tokens, keys without meaning."""
+"""Find what a config writes but the model is not sent: texts, turns, frames, tokens, keys without meaning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENDS: Final = "the prompt ends where the model starts to write, so"
 
 
 def lost_texts(probe: PromptProbe) -> list[PromptWarning]:
-    """Everything of a dialogue and of the model's frame that does not reach the model."""
+    """Return the warnings about texts of a dialogue, and of the model's frame, that are not sent."""
     filled = probe.seen.filled
     found = [*_lost_end(probe), *_lost_stop_tokens(probe), *_hidden_answers(probe)]
     if isinstance(filled, PromptList):
@@ -43,7 +43,7 @@ def _lost_items(probe: PromptProbe, filled: PromptList) -> Iterator[PromptWarnin
 
 
 def _is_answer(item: Item, probe: PromptProbe) -> bool:
-    """Whether the model itself is to say this."""
+    """Return whether this turn is the answer that the model generates."""
     if isinstance(item, str) or not probe.continued:
         return False
     slot = _slot_of(item, probe.framing)

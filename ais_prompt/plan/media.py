@@ -1,4 +1,4 @@
-"""Media of a dataset, looked at before anything is asked."""
+"""Check the media of a dataset before any request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ais_prompt.utils.media import check_part
 
 
 def taken_kinds(model: Model, prompts: PromptBuilder, *, offline: bool = False) -> Collection[str] | None:
-    """What a model takes besides text; None if only its server knows that, or no prompt has media.
+    """Return the media that a model takes; None if only its server knows, or no prompt has media.
 
     Raises:
         ModelError, MissingExtra: as `MediaModel.media_kinds`.
@@ -31,7 +31,7 @@ def check_media(
     shown: Iterable[Sample] = (),
     kinds: Collection[str] | None = None,
 ) -> None:
-    """See that every image, sound and film can be sent. Nothing is fetched from elsewhere.
+    """Check that every image, audio and video can be sent. Nothing is downloaded.
 
     Args:
         prompts: makes the prompts of the samples.
@@ -60,7 +60,7 @@ def _faults(
     name: str,
     kinds: Collection[str] | None,
 ) -> Iterator[AisPromptError]:
-    """What is wrong with the media of each sample, at most one fault of each."""
+    """Yield at most one fault of the media of each sample."""
     for sample in samples:
         try:
             for part in media(sample):

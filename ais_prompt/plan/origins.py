@@ -1,4 +1,4 @@
-"""Where every character of a prompt comes from: the data, a template, an example, or the model's format.
+"""Find where every character of a prompt comes from: data, template, example, or the model's format.
 
 The prompt is made once more with marks around everything that goes into it: around each value of the data, around each
 example, around each text that the dataset's templates write. What is inside of no mark is the format's own. Templates
@@ -60,7 +60,7 @@ class Span(Struct, frozen=True):
     origin: Origin
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"text": self.text, **asdict(self.origin)}
 
 
@@ -71,7 +71,7 @@ Origins: TypeAlias = tuple[tuple[Span, ...], ...]
 def find_origins(
     inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, seen: Sequence[Preview]
 ) -> list[Origins | None]:
-    """The origins of every prompt of a sample; None for one whose format changes the texts that it is given.
+    """Return the origins of every prompt of a sample; None for one whose format changes its texts.
 
     Args:
         inferencer, sample, shots, context: what the prompts are made of.
@@ -90,14 +90,14 @@ def find_origins(
 
 
 def _format_kind(chat: ChatFormat) -> Kind:
-    """What writes the outermost texts."""
+    """Return what writes the outermost texts."""
     if isinstance(chat, TokenizerChatFormat):
         return "chat template"
     return "role template" if isinstance(chat, RoleTemplateFormat) else "meta template"
 
 
 class _Marks:
-    """Hands out marks, and reads them again.
+    """Put marks around texts, and read them back.
 
     Args:
         outside: what writes the texts that no mark is around.
@@ -114,7 +114,7 @@ class _Marks:
         self._origins: list[Origin] = []
 
     def wrap(self, text: str, origin: Origin) -> str:
-        """The text between two marks; one without anything to mark stays as it is."""
+        """Put a text between two marks; an empty text stays as it is."""
         core = text if self._around_blanks else text.strip()
         number = FIRST_MARK + 2 * len(self._origins)
         if not core or number >= LAST_MARK:
@@ -123,13 +123,13 @@ class _Marks:
         return text.replace(core, f"{chr(number)}{core}{chr(number + 1)}", 1)
 
     def wrap_value(self, value: str, origin: Origin) -> str:
-        """A value of the data with marks."""
+        """Return a value of the data with marks."""
         if not (self._in_parts and has_marker(value)):
             return self.wrap(value, origin)
         return _TEXT_PART.sub(lambda found: found[1] + self.wrap(found[2], origin), value)
 
     def read(self, text: str) -> tuple[Span, ...]:
-        """The spans of a marked text."""
+        """Return the spans of a marked text."""
         return tuple(
             Span("".join(sign for sign, _ in group), origin)
             for origin, group in groupby(self._signs(text), key=lambda pair: pair[1])
@@ -162,7 +162,7 @@ def _marked_previews(
 
 
 def _marked_sample(sample: Sample, marks: _Marks, shot: int | None, *, in_turns: bool = False) -> Sample:
-    """A sample of its own, because examples are known by their ids. Its label stays, for tables by label."""
+    """Return the sample under another id, since examples are told apart by id; its label stays, for label tables."""
     fields = {
         column: _marked_value(value, Origin("data", column, shot), marks, in_turns=in_turns)
         for column, value in sample.fields.items()
@@ -171,7 +171,7 @@ def _marked_sample(sample: Sample, marks: _Marks, shot: int | None, *, in_turns:
 
 
 def _marked_value(value: Any, origin: Origin, marks: _Marks, *, in_turns: bool = False) -> Any:
-    """A value with marks; a list that is no list of turns or messages is written as one text."""
+    """Return a value with marks; a list that holds neither turns nor messages becomes one text."""
     if isinstance(value, list | tuple) and (in_turns or all(isinstance(entry, Mapping) for entry in value)):
         return [_marked_value(entry, origin, marks, in_turns=in_turns) for entry in value]
     if isinstance(value, Mapping):  # a message: its role must stay
@@ -180,7 +180,7 @@ def _marked_value(value: Any, origin: Origin, marks: _Marks, *, in_turns: bool =
 
 
 class _MarkingFormat:
-    """Marks the texts of the dataset's templates, and the examples in them, before the model's format sees them."""
+    """Mark the texts of the dataset's templates and examples before the model's format gets them."""
 
     def __init__(self, chat: ChatFormat, builder: PromptBuilder, examples: Sequence[Sample], marks: _Marks) -> None:
         self._chat = (
@@ -215,7 +215,7 @@ class _MarkingFormat:
         )
 
     def _text(self, text: str) -> str:
-        """A text in which examples that are texts may stand."""
+        """Return the span of a text that may contain examples."""
         for number, shot in enumerate(self._examples, start=1):
             example = self._builder.examples([shot]) if self._builder.ice_template else ""
             core = example.strip() if isinstance(example, str) else ""
@@ -225,7 +225,7 @@ class _MarkingFormat:
 
 
 class _MarkedMessages:
-    """Marks the messages that a chat template is given."""
+    """Mark the messages of a chat template."""
 
     def __init__(self, messages: MessagesFormat, marks: _Marks) -> None:
         self._messages = messages
@@ -241,7 +241,7 @@ class _MarkedMessages:
 
 
 def _texts(prompt: Prompt) -> list[str]:
-    """The text of a prompt, or those of its messages."""
+    """Return the text of a prompt, or the texts of its messages."""
     if isinstance(prompt, str):
         return [prompt]
     return [

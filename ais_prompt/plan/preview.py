@@ -1,4 +1,4 @@
-"""What would be sent, without sending it."""
+"""Build the prompts that a run would send, without sending them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GoldSent: TypeAlias = GoldUse | Literal["all"]
 
 
 class PromptView(Struct, frozen=True):
-    """One prompt, for people to look at.
+    """One prompt with everything that `view-prompt` shows.
 
     Attributes:
         model, dataset: their ``abbr``.
@@ -40,8 +40,8 @@ class PromptView(Struct, frozen=True):
         gold_sent: what of it the prompt shows.
         tokens: length of the prompt; None if no tokenizer is known or it could not be loaded.
         warnings: what a person would want to know of it.
-        origins: where each piece of the prompt comes from; None if nobody asked, empty if it cannot be known.
-        all_tokens: the tokens of the prompt; None if nobody asked, or no tokenizer is known.
+        origins: where each piece of the prompt comes from; None if not requested, empty if unknown.
+        all_tokens: the tokens of the prompt; None if not requested, or without a tokenizer.
         left_out: how many further examples were retrieved but do not fit ``max_seq_len``.
     """
 
@@ -62,7 +62,7 @@ class PromptView(Struct, frozen=True):
     gold_sent: GoldSent = "none"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "model": self.model,
             "dataset": self.dataset,
@@ -83,7 +83,7 @@ class PromptView(Struct, frozen=True):
 
 
 def preview(task: Task, count: int, *, origins: bool = False, tokens: bool = False) -> Iterator[PromptView]:
-    """The prompts of the first ``count`` samples, with the origin of each piece and with all tokens if asked for.
+    """Yield the prompts of the first ``count`` samples, on request with origins and tokens.
 
     Raises:
         AisPromptError: a prompt cannot be built.
@@ -126,7 +126,7 @@ def _tokens(model: Model, prompt: Prompt) -> int | None:
 
 
 def previews(tasks: Sequence[Task], count: int, *, origins: bool = False, tokens: bool = False) -> Iterator[PromptView]:
-    """The first prompts of each task as they would be sent; no weights are loaded and nobody is asked.
+    """Yield the first prompts of each task as a run would send them. No weights are loaded.
 
     Args:
         tasks: of a plan that was checked.

@@ -1,4 +1,4 @@
-"""The prompts of one sample, as they would be sent, and once more with neutral data to see what the templates write."""
+"""Build the prompts of one sample, and again with neutral data to see what the templates write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HARMLESS: Final = str.maketrans("{}\\", "()/")
 def probe_prompts(
     task: TaskSpec, inferencer: Inferencer, context: InferenceContext, sample: Sample, shots: Sequence[Sample]
 ) -> list[PromptProbe]:
-    """Every prompt about a sample.
+    """Build every prompt of a sample.
 
     Raises:
         AisPromptError: one of them cannot be built.
@@ -55,7 +55,7 @@ def probe_prompts(
 
 
 def _meta_template_of(chat: ChatFormat) -> MetaTemplate | None:
-    """The meta template with which a format frames dialogues; None if it has none."""
+    """Return the meta template of a format; None if it has none."""
     if isinstance(chat, RoleTemplateFormat):
         return META_TEMPLATE
     inner = getattr(chat, "inner", None) or getattr(chat, "messages", None)
@@ -71,7 +71,7 @@ def _neutral_previews(
     shots: Sequence[Sample],
     count: int,
 ) -> Sequence[Preview | None]:
-    """The same prompts of neutral data; None for each if a part of the user's cannot work with such data."""
+    """Build the same prompts with neutral data; None for each if a user-defined part cannot handle such data."""
     gold = task.dataset.reader.output_column
     try:
         found = inferencer.preview(
@@ -85,7 +85,7 @@ def _neutral_previews(
 
 
 def _neutral_sample(sample: Sample, text: str = NEUTRAL_TEXT) -> Sample:
-    """A sample of its own, because examples are known by their ids. Its label stays, for tables by label."""
+    """Return the sample under another id, since examples are told apart by id; its label stays, for label tables."""
     return replace(
         sample,
         id=f"neutral {sample.id}",
@@ -104,7 +104,7 @@ def _neutral_value(value: Any, text: str) -> Any:
 
 
 def _harmless(value: Any) -> Any:
-    """A text of the data without what a template could be blamed for: placeholders and escaped newlines."""
+    """Return a text without placeholders and escaped newlines, which would look like those of a template."""
     return value.translate(HARMLESS) if isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""Whether in-context examples are shown, and how many of them fit into a prompt.
+"""Check that in-context examples are shown, and find how many fit into a prompt.
 
 The last examples are left out until the prompt has at most ``max_seq_len`` tokens, as OpenCompass does it. All prompts
 of a sample (those of its labels, say) keep the same examples. Nothing but examples is ever left out, and not even those
@@ -25,7 +25,7 @@ from ais_prompt.utils.places import defined_at
 def fitting_shots(
     inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext
 ) -> Sequence[Sample]:
-    """The examples with which every prompt of a sample fits; none if they do not fit even without examples.
+    """Return as many examples as fit into every prompt of a sample; none if it is too long even without.
 
     The number is found by bisection, so a prompt with k examples is built log2(k) + 1 times at most.
 
@@ -54,7 +54,7 @@ def fitting_shots(
 def check_shots_are_shown(
     inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, seen: Sequence[Preview]
 ) -> None:
-    """See that every prompt of a sample changes with its examples.
+    """Check that every prompt of a sample changes with its examples.
 
     Args:
         inferencer, sample, shots, context: what the prompts are made of.
@@ -78,13 +78,13 @@ def check_shots_are_shown(
 
 
 def _tokens(model: Model, prompt: Prompt) -> int:
-    """Counted with the model's tokenizer; without one estimated, as OpenCompass does for models behind an API."""
+    """Count tokens with the model's tokenizer; without one, estimate as OpenCompass does for API models."""
     counted = model.count_tokens(prompt)
     return estimate_tokens(prompt) if counted is None else counted
 
 
 def check_shots(shot_ids: Sequence[ShotIds], data: Dataset, name: str, retriever: Retriever) -> None:
-    """See that a retriever gives rows of the train split, for each question.
+    """Check that a retriever returns rows of the train split, for each question.
 
     Raises:
         PartError: it does not.

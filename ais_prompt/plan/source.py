@@ -1,4 +1,4 @@
-"""A config as the command line names it, read and checked."""
+"""Read and check a config that the command line names."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[Promp
         thorough: as in `check_plan`.
 
     Returns:
-        The plan of the config, and what a person would want to know of its prompts.
+        The plan of the config, and the warnings of its prompts.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
@@ -108,7 +108,7 @@ def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[Promp
 
 
 def checked_for_scoring(source: Source) -> Plan:
-    """Load and parse a config, and check what scoring needs of it: neither models nor data have to be there.
+    """Load and parse a config, and check what scoring needs: neither models nor data must exist.
 
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
@@ -129,7 +129,7 @@ def _limited(dataset: DatasetSpec, number: int) -> DatasetSpec:
 
 
 def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
-    """A run that is to be scored again: what `ais_prompt.workflows.run.run` needs for that, with the mode ``eval``.
+    """Return the plan and folder of a stored run, to be scored again.
 
     Args:
         run: its path, or its name below the work dir.
@@ -146,7 +146,7 @@ def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
 
 
 def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
-    """The config with that one of its datasets."""
+    """Return the config with only one of its datasets."""
     abbrs = [dataset.abbr for dataset in spec.datasets]
     if abbr not in abbrs and (abbr is not None or len(abbrs) > 1):
         what = f"the config has no dataset {abbr!r}" if abbr else f"the config has {len(abbrs)} datasets"

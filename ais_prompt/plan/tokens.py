@@ -1,4 +1,4 @@
-"""The tokens of a prompt, one by one."""
+"""List the tokens of a prompt."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Token(Struct, frozen=True):
     special: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return asdict(self)
 
 
 def find_tokens(model: Model, prompt: Prompt) -> tuple[Token, ...] | None:
-    """The tokens of a prompt as they reach the network; None if the model has no tokenizer at hand.
+    """Return the tokens of a prompt as the network gets them; None without a tokenizer.
 
     Raises:
         PromptError: the tokenizer's chat template refuses the prompt.

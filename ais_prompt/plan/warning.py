@@ -1,4 +1,4 @@
-"""Warnings of prompts: what one says, and what it is found in."""
+"""The values that warnings are made of: the warning, and the prompt that was probed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PromptWarning(Struct, frozen=True):
 
 
 class PromptProbe(Struct, frozen=True):
-    """One prompt of a task, looked at before it is sent.
+    """One prompt of a task, with what is needed to find its warnings.
 
     Attributes:
         task: the model and the dataset.
@@ -86,7 +86,7 @@ class PromptProbe(Struct, frozen=True):
 
 
 def filled_texts(filled: Filled) -> Iterator[str]:
-    """The texts that the dataset's templates write."""
+    """Return the texts that the dataset's templates write."""
     for item in [filled] if isinstance(filled, str) else filled:
         if isinstance(item, str):
             yield item
@@ -96,7 +96,7 @@ def filled_texts(filled: Filled) -> Iterator[str]:
 
 
 def sent_texts(prompt: Prompt) -> Iterator[str]:
-    """The texts that reach the model: the prompt, or those of its messages."""
+    """Return the texts that the model gets: the prompt, or its messages."""
     if isinstance(prompt, str):
         yield prompt
     else:

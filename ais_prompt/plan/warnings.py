@@ -1,4 +1,4 @@
-"""What the rules keep for parity with the peers, but a person would want to know of a prompt.
+"""Warn of prompts that follow the rules of the peers, but surprise people.
 
 Nothing here stops a run: each warning says what was seen, where it comes from and what can be done about it.
 """
@@ -44,7 +44,7 @@ ESCAPED_NEWLINE: Final = re.compile(
 
 
 def prompt_warnings(probe: PromptProbe) -> list[PromptWarning]:
-    """All that is to be said of a prompt; nothing if it is as one would expect."""
+    """Return the warnings of a prompt."""
     found = lost_texts(probe)
     if probe.neutral is not None:
         found += [warning for look in _LOOKS for warning in look(probe, probe.neutral)]
@@ -52,7 +52,7 @@ def prompt_warnings(probe: PromptProbe) -> list[PromptWarning]:
 
 
 def label_warnings(probes: Sequence[PromptProbe]) -> list[PromptWarning]:
-    """Warn where the prompts of all labels of a sample are one and the same: then the first label always wins."""
+    """Warn if the prompts of all labels of a sample are equal: the first label always wins then."""
     if len(probes) < 2 or any(probe.seen.gold != "every label" for probe in probes):
         return []
     if any(probe.seen.prompt != probes[0].seen.prompt for probe in probes):
@@ -113,7 +113,7 @@ def _no_column(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
 
 
 def shows_gold(probe: PromptProbe) -> bool:
-    """Return whether a template writes the gold that the model is asked for into the prompt."""
+    """Return whether a template writes the gold into the prompt."""
     return probe.neutral is not None and any(GOLD in text for text in sent_texts(probe.neutral.prompt))
 
 
@@ -208,14 +208,14 @@ _LOOKS: Final[tuple[Callable[[PromptProbe, Preview], Iterator[PromptWarning]], .
 
 
 def _is_framed(probe: PromptProbe, neutral: Preview) -> bool:
-    """True if the format writes who speaks: always in messages and role templates, else around turns only."""
+    """Return whether the format writes who speaks: always in messages and role templates, else only around turns."""
     if probe.gives_messages or probe.task.model.prompt_template is not None:
         return True
     return probe.meta is not None and not isinstance(neutral.filled, str)
 
 
 def _silent(part: PromptSection, meta: MetaTemplate) -> Iterator[str]:
-    """Roles that say nothing in some round of a part, though text is written around them."""
+    """Return the roles that are silent in some round although their frame is written."""
     if part.name in ("begin", "end"):
         for example in part.body.parts():
             if example.name == "ice":

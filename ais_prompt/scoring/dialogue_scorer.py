@@ -1,4 +1,4 @@
-"""Scoring of one dialogue of which each turn was asked: every turn like a sample of its own, then all together."""
+"""Score a dialogue of which each turn was asked: each turn like a sample, then all together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
 
 
 class DialogueScorer(Struct, frozen=True):
-    """Gives each metric of the evaluator twice.
+    """Score dialogues; each metric of the evaluator appears twice.
 
     ``accuracy`` is the mean over the turns of a dialogue, then over the dialogues, which weigh the same however long
     they are: turns of one dialogue depend on each other, dialogues do not, as the standard error presumes.
@@ -35,7 +35,7 @@ class DialogueScorer(Struct, frozen=True):
     turn: Scorer | JudgedScorer
 
     def score(self, prediction: Prediction) -> SampleScore:
-        """The score of one dialogue; ``extracted`` and ``gold`` have one entry for each turn.
+        """Score one dialogue; ``extracted`` and ``gold`` have one entry for each turn.
 
         Raises:
             GoldError: a gold cannot be used, or there is not one for each turn; ``where`` names the sample.
@@ -59,17 +59,17 @@ class DialogueScorer(Struct, frozen=True):
         )
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
-        """A dialogue that has no part in the values."""
+        """Return the score of a dialogue that does not count in the values."""
         return self.turn.failed(prediction, reason)
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """The mean of each metric over the dialogues that were answered, by turns and as a whole."""
+        """Return the mean of each metric over the answered dialogues, by turns and as a whole."""
         metrics = self.turn.evaluator.metrics
         return mean_scores((*metrics, *map(_of_dialogue, metrics)), samples)
 
 
 def _turns(prediction: Prediction) -> Iterator[Prediction]:
-    """Each turn of a dialogue as if it was a sample."""
+    """Yield each turn of a dialogue as if it was a sample."""
     answers, golds = prediction.prediction, prediction.gold
     if not (isinstance(answers, list) and isinstance(golds, list) and len(answers) == len(golds)):
         raise GoldError(

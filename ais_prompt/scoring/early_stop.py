@@ -1,4 +1,4 @@
-"""Stop asking when every gate is decided.
+"""Stop a task when all of its gates are decided.
 
 A gate is decided when it would hold, or fail, whatever the rest of the samples answers. Nothing is guessed: a run that
 stops early passes exactly the gates that it would have passed in the end.
@@ -18,7 +18,7 @@ from ais_prompt.types import AVERAGES, Gate, Prediction, SampleScore, SummaryGro
 
 
 class GateWatch:
-    """Says when all gates of a task are decided.
+    """Watch the predictions of a task, and say when all of its gates are decided.
 
     These are never decided early, so every sample is asked: a gate on a metric that is not a mean of values from 0 to
     1 (BLEU), a gate on a group that the dataset belongs to, any gate if a judge scores the answers,
@@ -44,7 +44,7 @@ class GateWatch:
         self._means: dict[str, _Mean] = {}
 
     def see(self, prediction: Prediction) -> None:
-        """Score the prediction, and find out whether that decides what is left."""
+        """Score a prediction, and update whether the gates are decided."""
         self._left -= 1
         if not self._possible or self.decided:
             return
@@ -56,7 +56,7 @@ class GateWatch:
         self.decided = self._possible and self._usable and all(map(self._is_decided, self._gates))
 
     def _scored(self, prediction: Prediction) -> SampleScore:
-        """The score of a sample.
+        """Score a sample.
 
         Raises:
             AisPromptError: samples cannot be scored here.
@@ -97,7 +97,7 @@ class GateWatch:
 
 
 class _Mean:
-    """What is known of the mean of a metric.
+    """What is known about the mean of a metric.
 
     Attributes:
         sum: of the values.
@@ -120,7 +120,7 @@ class _Mean:
 
 
 def _concern_groups(gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: Task) -> bool:
-    """Whether a gate concerns the average, or the counts, of a group that the task belongs to."""
+    """Return whether a gate concerns the average, or the counts, of a group of the task."""
     members = {task.spec.dataset.abbr}
     for group in groups:  # each after the groups that it is made of
         if members & {entry.name for entry in group.subsets}:

@@ -1,4 +1,4 @@
-"""Does a postprocessor find the answer, however a model words it?
+"""Test whether a postprocessor finds the answer in ordinary phrasings.
 
 The gold of a dataset is put into a dozen ordinary phrasings, and must come back out of each.
 """
@@ -55,7 +55,7 @@ class LostAnswer(Struct, frozen=True):
 
 
 class ExtractionTrial(Struct, frozen=True):
-    """How well a postprocessor finds the golds of a dataset.
+    """How many golds of a dataset a postprocessor finds.
 
     Attributes:
         dataset: its ``abbr``.
@@ -71,7 +71,7 @@ class ExtractionTrial(Struct, frozen=True):
 
 
 def try_extraction(dataset: PlannedDataset) -> ExtractionTrial | None:
-    """Try the postprocessor of a dataset; None if it has none, asks a judge, or has no gold for a sentence.
+    """Try the postprocessor of a dataset; None without one, with a judge, or without short golds.
 
     Raises:
         AisPromptError: the data cannot be read, or a gold cannot be used.
@@ -88,7 +88,7 @@ def try_extraction(dataset: PlannedDataset) -> ExtractionTrial | None:
 
 
 def _short_golds(samples: Sequence[Sample], gold_of: Postprocessor) -> Iterator[Any]:
-    """Different golds that are short texts or numbers, from all over the dataset."""
+    """Return different golds that are short texts or numbers, spread over the dataset."""
     step = max(1, len(samples) // GOLDS)
     golds = [gold_of(samples[row].gold) for row in range(0, len(samples), step)][:GOLDS]
     short = [gold for gold in golds if isinstance(gold, str | int | float) and 0 < len(str(gold)) <= LONGEST]
@@ -111,5 +111,5 @@ def _first_lost(
 
 
 def _value(evaluator: Evaluator, answer: Any, gold: Any) -> float:
-    """The main metric."""
+    """Return the main metric of an answer."""
     return evaluator.score(answer, gold)[evaluator.metrics[0]]

@@ -1,4 +1,4 @@
-"""Answers that were made elsewhere become predictions: each finds its question, and none is lost without a word."""
+"""Turn answers that were made elsewhere into predictions, and report every one that does not fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAMED: Final = 5
 
 
 class Answer(Struct, frozen=True):
-    """One answer of the file.
+    """One answer of a file.
 
     Attributes:
         where: its place in the file.
@@ -33,7 +33,7 @@ class Answer(Struct, frozen=True):
 
 
 class Matched(Struct):
-    """Which answer belongs to which question.
+    """The question of each answer, and the answers without one.
 
     Attributes:
         answers: sample id → its answer.
@@ -48,7 +48,7 @@ class Matched(Struct):
     other_gold: list[str] = field(default_factory=list)
 
     def remarks(self, samples: Sequence[Sample]) -> list[str]:
-        """What a person must know of the match, in one line each."""
+        """Yield what a user must know about the match, one line each."""
         missing = [sample.id for sample in samples if sample.id not in self.answers]
         found = {
             "questions have no answer, and count as failed": missing,
@@ -60,7 +60,7 @@ class Matched(Struct):
 
 
 def read_answers(path: Path) -> Iterator[Answer]:
-    """The answers of a file: JSONL, or one JSON text (``.json``) as OpenCompass writes: number of the row → answer.
+    """Read the answers of a file: JSONL, or JSON (``.json``) as OpenCompass writes it: row number → answer.
 
     Raises:
         DataError: it cannot be read; the error names the line.
@@ -114,7 +114,7 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
 
 
 def predictions(matched: Matched, samples: Iterable[Sample]) -> Iterator[Prediction]:
-    """A prediction for every question, in order; one without an answer that can be trusted, or is text, failed.
+    """Yield a prediction for every question, in order; without a usable answer it is failed.
 
     Raises:
         DataError: an answer has no ``prediction``, or ``completions`` that cannot be read.
@@ -160,7 +160,7 @@ def _prediction(sample: Sample, answer: Answer) -> Prediction:
 
 
 def _failed(sample: Sample, failure: Failure, repeats: int | None) -> Prediction:
-    """A question without an answer, or without so many."""
+    """Return the failed prediction of a question that lacks answers."""
     texts = None if repeats is None else [None] * repeats
     failures = (Completion(failure=failure),) * (repeats or 1)
     return Prediction(sample.id, sample.index, "", texts, sample.gold, failures, row_id=sample.row_id)
@@ -176,7 +176,7 @@ def _text(value: Any) -> str | Failure:
 
 
 def _completions(answer: Answer, found: Sequence[str | Failure]) -> tuple[Completion, ...]:
-    """What the file tells of each answer, in the form of this program's own predictions; else only the text."""
+    """Return the completions of an answer if the file has them in this program's format; otherwise only its text."""
     told = answer.values.get("completions")
     if told is None:
         return tuple(map(_completion, found))
@@ -195,7 +195,7 @@ def _completion(found: str | Failure) -> Completion:
 
 
 def _prompt(value: Any) -> Prompts:
-    """The prompt, if it is told in a form that is known: text, messages, or the turns of OpenCompass."""
+    """Return the prompt if its form is known: text, messages, or turns of OpenCompass."""
     turns = value if isinstance(value, list) else []
     if turns and all(isinstance(turn, dict) and isinstance(turn.get("role"), str) for turn in turns):
         return tuple(ChatMessage(turn["role"], str(turn.get("content", turn.get("prompt", "")))) for turn in turns)

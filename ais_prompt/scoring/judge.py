@@ -1,4 +1,4 @@
-"""Judging of answers: a judge is asked like any model, about samples that are made of rows and answers.
+"""Ask a judge about answers. A judge is a model like any other; its samples are made of rows and answers.
 
 Its requests have a journal of their own, so judging goes on where it stopped, and answers are judged again only if
 they, the prompt or the judge have changed.
@@ -30,7 +30,7 @@ NOT_YET: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("
 
 
 class Judge:
-    """A judge at work on the answers of one task.
+    """Judge the answers of one task.
 
     First `note` is told every answer that has to be judged, then `ask` asks about all of them, and from then on
     `recall` knows what was said. Equal answers to one question are judged once.
@@ -44,12 +44,12 @@ class Judge:
         self._said: dict[str, Prediction] = {}
 
     def note(self, sample: SampleScore) -> Prediction:
-        """This answer has to be judged; nothing is said about it yet."""
+        """Note an answer that must be judged."""
         self._noted[_key(sample)] = sample
         return NOT_YET
 
     def ask(self) -> None:
-        """Judge everything that was noted, from the journal as far as it reaches.
+        """Judge everything that was noted; earlier verdicts come from the journal.
 
         Raises:
             AisPromptError: the judge cannot be used, or the data is no longer that of the answers.
@@ -68,7 +68,7 @@ class Judge:
         self._said = {judgement.sample_id: judgement for judgement in read_predictions(path)}
 
     def recall(self, sample: SampleScore) -> Prediction:
-        """What was said about an answer that was noted."""
+        """Return the verdict about an answer that was noted."""
         return self._said[_key(sample)]
 
     def _questions(self) -> Dataset:
@@ -91,5 +91,5 @@ class Judge:
 
 
 def _key(sample: SampleScore, name: str = "") -> str:
-    """The id of a judge's question: that of the sample, or another ``name`` of it, and its answer and gold."""
+    """Return the id of a judge's question, from the sample's id (or ``name``), its answer and its gold."""
     return f"{name or sample.sample_id}-{digest([sample.extracted, sample.gold])}"

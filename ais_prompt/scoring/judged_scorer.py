@@ -1,4 +1,4 @@
-"""Scoring of one answer that a judge has looked at."""
+"""Score an answer with the verdict of a judge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JudgementOf: TypeAlias = Callable[[SampleScore], Prediction]
 
 
 class JudgedScorer(Struct, frozen=True):
-    """Scores an answer by a rule, if there is one and it is sure, and by the verdict of a judge otherwise.
+    """Score an answer by a rule where that is conclusive, and by the verdict of a judge otherwise.
 
     A sample without a verdict failed, which is not the model's fault; its reason begins with "judge".
 
@@ -35,11 +35,11 @@ class JudgedScorer(Struct, frozen=True):
 
     @classmethod
     def of(cls, scorer: Scorer, evaluator: JudgeEvaluator, judgement_of: JudgementOf) -> JudgedScorer:
-        """The scorer of a dataset, with a judge in the place of the comparison."""
+        """Return the scorer of a dataset in which a judge replaces the comparison."""
         return cls(replace(scorer, evaluator=_NoComparison(evaluator.metrics)), evaluator, judgement_of)
 
     def score(self, prediction: Prediction) -> SampleScore:
-        """The score of one sample.
+        """Score one sample.
 
         Raises:
             GoldError, PartError: as `Scorer.score`.
@@ -51,11 +51,11 @@ class JudgedScorer(Struct, frozen=True):
         return self._judged(sample) if known is None else replace(sample, values=self._complete(known))
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
-        """A sample that has no part in the value."""
+        """Return the score of a sample that does not count in the value."""
         return self.reader.failed(prediction, reason)
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """The scores of the dataset."""
+        """Return the scores of the dataset."""
         return self.evaluator.aggregate(samples)
 
     def _complete(self, values: Mapping[str, float]) -> dict[str, float]:
@@ -80,7 +80,7 @@ def _unjudged(sample: SampleScore, reason: str) -> SampleScore:
 
 
 class _NoComparison(Struct):
-    """In the place of an evaluator: the judge compares."""
+    """Stand-in for an evaluator where the judge compares."""
 
     metrics: tuple[str, ...]
 

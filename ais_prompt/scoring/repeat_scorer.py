@@ -1,4 +1,4 @@
-"""Scoring of one question that was asked several times: every answer like a sample of its own, then all together."""
+"""Score a question that was asked several times: each answer like a sample, then all together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WORST_FIRST: Final[tuple[Status, ...]] = ("truncated", "unparsed", "scored")
 
 
 class RepeatScorer(Struct, frozen=True):
-    """Gives each metric of the evaluator as its mean over the answers (avg@n), and more of the main metric.
+    """Score repeated questions: the mean of each metric over the answers (avg@n), and pass@k and votes of the main one.
 
     ``pass@k`` is how likely one of ``k`` answers is right, ``pass^k`` how likely all of them are, and ``cons@n`` the
     value of the answer that most of the ``n`` agree on (`ais_prompt.metrics.repeated`). They need a metric with right
@@ -54,7 +54,7 @@ class RepeatScorer(Struct, frozen=True):
     k: tuple[int, ...] = ()
 
     def score(self, prediction: Prediction) -> SampleScore:
-        """The score of one question; ``extracted`` has one entry for each answer.
+        """Score one question; ``extracted`` has one entry for each answer.
 
         Raises:
             GoldError: the gold cannot be used; ``where`` names the sample.
@@ -81,7 +81,7 @@ class RepeatScorer(Struct, frozen=True):
         )
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
-        """A question none of whose answers has a part in the values."""
+        """Return the score of a question of which no answer counts."""
         one = self.answer.failed(prediction, reason)
         return replace(one, repeats=(one,) * self.n)
 
@@ -165,11 +165,11 @@ class RepeatScorer(Struct, frozen=True):
 
 
 def _vote(extracted: object) -> object:
-    """Return what was extracted, without the white space around a text; None has no vote."""
+    """Return the vote of an answer, stripped of surrounding white space; None has no vote."""
     return (extracted.strip() or None) if isinstance(extracted, str) else extracted
 
 
 def _agreement_bounds(agree: float | None, answers: Sequence[SampleScore]) -> tuple[float, float]:
-    """Return whether the answers would all agree, at the worst and at the best, had none failed."""
+    """Return the worst and the best agreement that the failed answers could lead to."""
     failed = any(answer.status == "failed" for answer in answers)
     return (0.0 if failed or agree is None else agree), (1.0 if agree is None else agree)

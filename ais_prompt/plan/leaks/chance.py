@@ -1,4 +1,4 @@
-"""Tests of what a search for leaks sees against what chance gives, and the correction for many such tests."""
+"""Test the findings of a leak search against chance, and correct for many tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTICEABLE: Final = 0.05
 
 
 class Clue(Struct, frozen=True):
-    """What one test saw.
+    """The result of one test.
 
     Attributes:
         what: what is so of some questions.
@@ -43,7 +43,7 @@ class Clue(Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """The share of the questions of which it is so."""
+        """The share of questions that the clue applies to."""
         return len(self.hits) / self.questions
 
     def __str__(self) -> str:
@@ -56,12 +56,12 @@ class Clue(Struct, frozen=True):
 
 
 def alarming(clues: Sequence[Clue]) -> list[Clue]:
-    """The clues that are both significant, given how many there are, and noticeable."""
+    """Return the clues that are significant after correction, and large enough to matter."""
     return [clue for clue in clues if clue.p <= ALPHA / len(clues) and clue.share - clue.chance >= NOTICEABLE]
 
 
 def p_of_matches(matches: NDArray[np.bool_], own: NDArray[np.intp]) -> float:
-    """The permutation test of golds that stand in texts: how often shuffled golds stand there as often.
+    """Permutation test of golds that occur in texts: how often shuffled golds occur as often.
 
     Args:
         matches: whether a gold stands in a text, shape (texts, different golds).
@@ -79,7 +79,7 @@ def p_of_matches(matches: NDArray[np.bool_], own: NDArray[np.intp]) -> float:
 
 
 def p_of_hits(hits: int, options: Sequence[int]) -> float:
-    """The binomial test, one-sided: how often picking at random is right as often.
+    """One-sided binomial test: how often a random choice is right as often.
 
     Args:
         hits: how often it was right.
@@ -93,7 +93,7 @@ def p_of_hits(hits: int, options: Sequence[int]) -> float:
 
 
 def p_of_positions(counts: Sequence[int], options: Sequence[int]) -> float:
-    """The χ² test of gold positions, against draws in place of the distribution's tail: it holds for few rows too.
+    """χ² test of gold positions, by simulation, so that it holds for few rows too.
 
     Args:
         counts: how often the gold is at each position.

@@ -1,4 +1,4 @@
-"""The choices of a dataset: which columns hold them, and at which place the gold is among them."""
+"""Find the choices of a dataset: their columns, and the position of the gold among them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _Options = tuple[Sequence[str], Sequence[str]]
 def find_choices(
     columns: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[str]
 ) -> ChoiceLayout | None:
-    """How a dataset holds its choices; None if it seems to have none.
+    """Return how a dataset stores its choices; None if it seems to have none.
 
     They are a column with lists, one with ``label`` and ``text`` lists, or columns named by label; the gold is a label,
     a place, or the text of a choice, by the same rule in every row. Otherwise golds that are all letters are labels.
@@ -103,7 +103,7 @@ def _listed(column: str, row: Mapping[str, Any]) -> _Options | None:
 
 
 def _named(columns: Sequence[str], labels: str, row: Mapping[str, Any]) -> _Options:
-    """Choices in columns; the last ones may be empty, where questions have different numbers of them."""
+    """Return choices stored in columns; the last may be empty if questions have different numbers of choices."""
     texts = [row.get(column) for column in columns]
     there = list(takewhile(lambda text: text not in (None, ""), texts))
     return list(labels[: len(there)]), [str(text) for text in there]

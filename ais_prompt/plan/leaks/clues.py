@@ -1,4 +1,4 @@
-"""A search for golds that something else in their prompts gives away: another column, or the look of the choices."""
+"""Search for golds that another column, or the form of the choices, gives away."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN_CHOICES: Final = "shuffle the choices of each question, and make the wrong o
 def find_clues(
     samples: Sequence[Sample], columns: Sequence[str], golds_of: Callable[[Sample], Sequence[str]]
 ) -> list[Clue]:
-    """Everything that was tested, alarming or not.
+    """Return the result of every test, alarming or not.
 
     Args:
         samples: all questions.
@@ -50,7 +50,7 @@ def find_clues(
 
 
 def _spaced(text: str) -> str:
-    """The words of a text with a space on both sides of each."""
+    """Return the words of a text with a space on both sides of each."""
     return f" {' '.join(words_of(text))} "
 
 
@@ -74,7 +74,7 @@ def _in_columns(
 
 
 def _matches(texts: Sequence[str], golds: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
-    """Whether one of the phrases of a gold stands in a text, shape (texts, golds): looked up by its rarest word."""
+    """Return whether a phrase of a gold occurs in a text, shape (texts, golds); looked up by its rarest word."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for row, text in enumerate(texts):
         for word in set(text.split()):
@@ -133,12 +133,12 @@ def _position_clue(questions: Sequence[Choices], rows: Sequence[int]) -> Clue:
 
 
 def _only_one(values: Sequence[Any], best: Callable[[Sequence[Any]], Any]) -> int | None:
-    """The place of the best value; None if several have it."""
+    """Return the position of the best value; None if several share it."""
     return values.index(best(values)) if values.count(best(values)) == 1 else None
 
 
 def _odd_one(characters: Sequence[str]) -> int | None:
-    """The place of the only choice with another kind of character than all others; letters and digits are one kind."""
+    """Return the position of the only choice with another kind of characters; letters and digits are one kind."""
     kinds = ["" if character.isalnum() else character for character in characters]
     odd = [place for place, kind in enumerate(kinds) if kinds.count(kind) == 1]
     return odd[0] if len(kinds) > 2 and len(odd) == 1 and len(set(kinds)) == 2 else None

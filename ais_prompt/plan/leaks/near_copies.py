@@ -1,4 +1,4 @@
-"""A search for questions that are another one with words changed.
+"""Search for near copies: questions that equal another one except for a few words.
 
 Two questions are near copies if each of their input columns
 
@@ -53,7 +53,7 @@ def find_near_copies(
     columns: Sequence[str],
     allowed: Callable[[int, int], bool],
 ) -> list[tuple[int, int]]:
-    """For each question that has one, a row that is a near copy of it.
+    """Return, for each question that has one, a row that is a near copy of it.
 
     Args:
         questions: the questions.
@@ -86,7 +86,7 @@ def _words(sample: Sample, columns: Sequence[str]) -> Words:
 
 
 class _PairIndex:
-    """The pairs of adjacent words of all texts, numbered from the rarest on, and the texts by their rarest pairs.
+    """An index of adjacent word pairs, numbered from the rarest, and of texts by their rarest pairs.
 
     Args:
         texts: the words of all texts.
@@ -119,7 +119,7 @@ class _PairIndex:
         self._rows = {key: np.array(own) for key, own in rows.items()}
 
     def candidates(self, text: int) -> list[int]:
-        """Rows that may be near copies of a text, the likeliest first."""
+        """Return rows that may be near copies of a text, the likeliest first."""
         keys = [(pair, self._fixed[text]) for pair in self._rarest(text)]
         found = [(self._rows[key], self._weights[key[0]]) for key in keys if key in self._rows]
         if not found:
@@ -136,7 +136,7 @@ class _PairIndex:
         return enough[np.argsort(-shared[enough], kind="stable")][:MAX_COMPARED].tolist()  # type: ignore[no-any-return]
 
     def near(self, one: int, other: int) -> bool:
-        """Whether two texts are near copies, given that their numbers and signs are the same."""
+        """Return whether two texts with the same numbers and signs are near copies."""
         both = np.intersect1d(self._pairs[one], self._pairs[other], assume_unique=True)
         common = self._weight(both)
         union = self._weight(self._pairs[one]) + self._weight(self._pairs[other]) - common
@@ -146,19 +146,19 @@ class _PairIndex:
         )
 
     def _rarest(self, text: int) -> list[int]:
-        """The pairs without which too little weight is left for a near copy."""
+        """Return the pairs without which too little weight remains for a near copy."""
         pairs = self._pairs[text]
         weights = np.cumsum(self._weights[pairs])
         enough = np.searchsorted(weights, (1 - LEAST_OVERLAP) * weights[-1] + 1e-9) if len(pairs) else 0
         return pairs[: enough + 1].tolist()  # type: ignore[no-any-return]
 
     def _weight(self, pairs: Ids) -> NDArray[np.float64]:
-        """The weight of pairs in each column, shape (columns,)."""
+        """Return the weight of pairs in each column, shape (columns,)."""
         return np.bincount(self._column[pairs], self._weights[pairs], self._columns).astype(np.float64)
 
 
 def _pair_hashes(words: Words) -> set[int]:
-    """A number for each pair of adjacent words in a column with enough of them; modulo the columns it is the column."""
+    """Return a number for each pair of adjacent words of long enough columns; modulo the columns it is the column."""
     return {
         hash(pair) % 2**50 * len(words) + column
         for column, own in enumerate(words)
@@ -168,5 +168,5 @@ def _pair_hashes(words: Words) -> set[int]:
 
 
 def _fixed(words: Sequence[str]) -> tuple[str, ...]:
-    """What must be the same in a column of near copies: numbers and signs, in any order."""
+    """Return what near copies must share in a column: numbers and signs, in any order."""
     return tuple(sorted(word for word in words if not word.isalpha()))

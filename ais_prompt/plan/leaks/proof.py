@@ -1,4 +1,4 @@
-"""Proof that no template writes the gold into its prompt, and a search for questions among their own examples."""
+"""Prove that no template writes the gold into its prompt, and find questions among their own examples."""
 
 from __future__ import annotations
 
@@ -96,14 +96,14 @@ def _prompt_maker(
 
 
 class _Unformatted:
-    """In the place of a model's format: only what the templates of the dataset write is compared."""
+    """Stand-in for a model's format: only what the dataset's templates write is compared."""
 
     def render(self, prompt: Filled, mode: Mode) -> Prompt:  # noqa: ARG002
         return ""
 
 
 def with_other_value(sample: Sample, column: str) -> Sample:
-    """Put a value that no data holds into a column; into the last entry of a list."""
+    """Return the sample with a value that occurs in no data; in a list, as the last entry."""
     value = sample.fields.get(column)
     # Of a dialogue only the last answer is asked for in every mode; the earlier ones may be part of the question.
     other = [*value[:-1], OTHER_GOLD] if isinstance(value, list) and value else OTHER_GOLD
@@ -113,7 +113,7 @@ def with_other_value(sample: Sample, column: str) -> Sample:
 
 
 class ShownQuestions(Struct, frozen=True):
-    """Questions that are shown, or may be, among their own examples.
+    """Questions that are, or may be, among their own examples.
 
     Attributes:
         exact: how many have all input columns equal to those of such an example.
@@ -129,7 +129,7 @@ class ShownQuestions(Struct, frozen=True):
 def find_shown_questions(
     retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
 ) -> ShownQuestions:
-    """How many questions are among the rows that they may be shown.
+    """Count the questions that are among their own candidate examples.
 
     Args:
         retriever: says which rows it may show, and whether it leaves a row's own copies out.
@@ -158,7 +158,7 @@ def find_shown_questions(
 def refuse_shown_questions(
     retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
 ) -> None:
-    """Refuse questions that are among the rows that they may be shown as examples.
+    """Refuse questions that are among their own candidate examples.
 
     Raises:
         DataError: there are such questions.
@@ -169,7 +169,7 @@ def refuse_shown_questions(
 
 
 def shown_questions_warning(found: ShownQuestions, questions: int, where: str) -> PromptWarning | None:
-    """What is to be said of questions among their own examples; None if there are none."""
+    """Return the warning about questions among their own examples; None if there are none."""
     if found.first is None:
         return None
     count = found.exact + found.near
@@ -188,5 +188,5 @@ def _values(sample: Sample, columns: Iterable[str]) -> list[Any]:
 
 
 def question_key(sample: Sample, columns: Iterable[str]) -> int:
-    """Return a number that questions share if their columns are equal but for space and case."""
+    """Return a number that is equal for questions whose columns are equal except for space and case."""
     return row_key([" ".join(str(value).casefold().split()) for value in _values(sample, columns)])

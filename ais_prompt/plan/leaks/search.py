@@ -1,4 +1,4 @@
-"""A search for leaks that no proof can find: what the data itself gives away. It sees much, but not all.
+"""Search for leaks in the data itself, which no proof can rule out. It finds much, but not all.
 
 docs/leaks.md says what is proved, what is searched for, and what is missed.
 """
@@ -29,7 +29,7 @@ PROBES: Final = 5
 
 
 def search_leaks(dataset: PlannedDataset, shots: Sequence[Sample]) -> list[PromptWarning]:
-    """Look for whatever in the data of a dataset may give its golds away.
+    """Search the data of a dataset for whatever may give its golds away.
 
     Args:
         dataset: the dataset.
@@ -127,7 +127,7 @@ def _repeated_questions(spec: DatasetSpec, data: Dataset) -> list[PromptWarning]
 
 
 def _shown_rows(candidates: Sequence[Collection[int]], rows: int) -> Sequence[int]:
-    """The train rows that some question may be shown."""
+    """Return the train rows that may be an example of some question."""
     shown: set[int] = set()
     for own in candidates:
         if len(own) == rows or len(shown) == rows:

@@ -1,4 +1,4 @@
-"""The texts in which leaks are searched for: a bounded number of rows, and a bounded number of characters."""
+"""Draw the texts for a leak search: a bounded number of rows and characters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_CHARACTERS: Final = 10_000_000
 
 
 def drawn(samples: Sequence[Sample], rows: Sequence[int], most: int, columns: Sequence[str]) -> list[Sample]:
-    """Some of the samples in their order: at most so many, and of their columns at most `MAX_CHARACTERS` in all.
+    """Draw samples, in their order: a maximum number, with at most `MAX_CHARACTERS` in their columns together.
 
     Args:
         samples: a split.
@@ -36,7 +36,7 @@ def drawn(samples: Sequence[Sample], rows: Sequence[int], most: int, columns: Se
 
 
 def value_text(value: Any) -> str:
-    """The text of a value: of lists and mappings that of their entries, of images and other bytes nothing."""
+    """Return the text of a value: of lists and mappings the entries, of images and other bytes nothing."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
