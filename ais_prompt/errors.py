@@ -1,4 +1,4 @@
-"""Every error that a user can meet, in one tree.
+"""All errors of this program, in one tree.
 
 AisPromptError                 what happened, where, how to fix it, exit code
  ├── ConfigError        (2)    the config or the command line is wrong
@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 
 
 class AisPromptError(Exception):
-    """The root of all errors that are shown to the user without a traceback.
+    """The root of all errors that users see without a traceback.
 
     Attributes:
         what: one sentence that says what happened.
@@ -46,7 +46,7 @@ class AisPromptError(Exception):
         return _rebuild, (type(self), self.what, self.where, self.fix)
 
     def lines(self) -> list[str]:
-        """What, where and the fix as at most three lines for standard error."""
+        """Return what, where and fix as at most three lines for standard error."""
         lines = [f"{type(self).__name__}: {self.what}"]
         if self.where:
             lines.append(f"  where: {self.where}")
@@ -67,12 +67,12 @@ _ITEM = re.compile(r"(models|datasets)\[\d+\]")
 
 
 def without_index(text: str) -> str:
-    """Return a text with ``datasets[]`` in place of ``datasets[3]``: what is the same for every item of a list."""
+    """Return a text with ``datasets[]`` in place of ``datasets[3]``, equal for all items of a list."""
     return _ITEM.sub(r"\1[]", text)
 
 
 def _kind_of(fault: AisPromptError) -> tuple[str, ...]:
-    """What faults have in common that one mistake makes in every item of a list, as a loop does."""
+    """Return what is equal in all faults that one mistake causes in the items of a list."""
     # Behind the dot is a place in the data, which is another file for each dataset.
     place = fault.where.partition(" · ")[0]
     return type(fault).__name__, *map(without_index, (fault.what, place, fault.fix))
@@ -93,7 +93,7 @@ class ConfigFaults(ConfigError):
         return ConfigFaults, (self.faults,)
 
     def lines(self) -> list[str]:
-        """The lines of every fault, then their number. The same fault in other items of a list is only counted."""
+        """Return the lines of every fault, then their number. Repeats in other items of a list are only counted."""
         groups: dict[tuple[str, ...], list[AisPromptError]] = {}
         for fault in self.faults:
             groups.setdefault(_kind_of(fault), []).append(fault)
@@ -116,7 +116,7 @@ def raise_all(faults: Iterable[AisPromptError]) -> None:
 
 
 def faults_of(error: AisPromptError) -> tuple[AisPromptError, ...]:
-    """The single faults that an error stands for: itself, or those of `ConfigFaults`."""
+    """Return the single faults of an error: itself, or those of `ConfigFaults`."""
     return error.faults if isinstance(error, ConfigFaults) else (error,)
 
 
@@ -133,7 +133,7 @@ class PromptError(AisPromptError):
 
 
 class PartError(AisPromptError):
-    """A part of the user's own raises, or returns something of the wrong type; ``where`` is a line of its file."""
+    """A user-defined part raises, or returns something of the wrong type; ``where`` is a line of its file."""
 
 
 class StoreError(AisPromptError):

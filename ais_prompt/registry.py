@@ -43,11 +43,11 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         self.shipped = PARTS[kind]
 
     def names(self) -> list[str]:
-        """All names that can be used now, shipped and registered, in alphabetical order."""
+        """Return all names that can be used now, shipped and registered, in alphabetical order."""
         return sorted({*self.shipped, *self.module_dict})
 
     def get(self, key: str) -> Callable[..., Any]:
-        """The class or function that a registered name or a dotted path stands for.
+        """Return the class or function of a registered name or a dotted path.
 
         Raises:
             ConfigError: no such name or path; the fix offers the nearest name.
@@ -75,7 +75,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         return self.get(name)
 
     def make(self, key: str, args: Mapping[str, Any], **offered: Any) -> Any:
-        """Make a part. One that is not ours gets a stand-in, see `ais_prompt.utils.guard`.
+        """Build a part. A user-defined one is wrapped, see `ais_prompt.utils.guard`.
 
         Args:
             key: as for `get`.
@@ -115,7 +115,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         return bound if is_shipped(function) else guarded_call(bound, Any, key)
 
     def protocols(self) -> list[type]:
-        """What the program calls of a part of this kind; the first is what every part has."""
+        """Return what the program calls of a part of this kind; every part has the first."""
         return [import_dotted(path) for path in PROTOCOLS[self.kind]]  # type: ignore[misc]
 
     def _register_module(
@@ -149,7 +149,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
 
 
 def is_shipped(part: Any) -> bool:
-    """Whether a class or function is one of ais_prompt itself."""
+    """Return whether a class or function belongs to ais_prompt."""
     return str(getattr(part, "__module__", "")).startswith("ais_prompt.")
 
 

@@ -1,4 +1,4 @@
-"""The command line: one short file a verb. Only click is imported before a verb is at work, so help is quick."""
+"""The command line: one short file for each verb. Help imports only click, so it is quick."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) · 2 th
 
 
 class Program(click.Group):
-    """All verbs; whatever they print has no secrets in it."""
+    """All verbs. What they print contains no secrets."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line."""

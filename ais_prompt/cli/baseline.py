@@ -1,4 +1,4 @@
-"""``aisprompt baseline``: a small file of a run, against which later runs are held."""
+"""``aisprompt baseline``: write a small file of a run, for later runs to be compared with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ais_prompt.cli.verb import Verb
 def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     """Write down which samples of a run were right, in a small file that can be committed.
 
-    `aisprompt run CONFIG --baseline FILE` holds a later run against it. RUN is as in `aisprompt score`; the baseline of
+    `aisprompt run CONFIG --baseline FILE` compares a later run with it. RUN is as in `aisprompt score`; the baseline of
     several runs has the mean over them, and less noise.
     """
     from ais_prompt.regression.baseline import make_baselines

@@ -21,7 +21,7 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     searched for golds in other columns, choices that look right, and questions that are copied (docs/leaks.md).
     Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
-    Exit code 2 if anything is wrong; warnings tell what you may not expect of the prompts.
+    Exit code 2 if anything is wrong; warnings are about prompts that you may not expect.
     """
     from ais_prompt.report.claims import describe_claim
     from ais_prompt.report.extraction import describe

@@ -26,7 +26,7 @@ def diff(
     as_json: bool,
     debug: bool,  # noqa: ARG001  # read by `Verb`
 ) -> None:
-    """Compare the prompts of A and B: configs, which are rendered, or runs, of which they were kept.
+    """Compare the prompts of A and B: rendered from configs, or stored by runs.
 
     Without B two models of A are compared: aisprompt diff A --models ONE OTHER. Exit code 0 if all prompts are equal, 1
     if they differ.

@@ -1,4 +1,4 @@
-"""What became of prompts, as all verbs that compare them print it."""
+"""Print changed prompts, the same for all verbs that compare them."""
 
 from __future__ import annotations
 

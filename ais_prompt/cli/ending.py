@@ -1,4 +1,4 @@
-"""How the verbs that score end: the table, where everything lies, and the exit code."""
+"""The end of the verbs that score: the table, the files, and the exit code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def show(result: RunResult, root: Path) -> None:
-    """The table, and where everything lies."""
+    """Print the table, and where the files are."""
     from rich.console import Console
 
     from ais_prompt.report.speed import print_speed
@@ -55,7 +55,7 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
 
 
 def command_line(args: Sequence[str] | None = None) -> str:
-    """The command as it was given, without secrets."""
+    """Return the command as it was given, without secrets."""
     import shlex
 
     from ais_prompt.config.redact import redacted_override

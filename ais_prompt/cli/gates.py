@@ -1,4 +1,4 @@
-"""The options by which a run is let pass or not, the same for all verbs that score."""
+"""The options of gates, the same for all verbs that score."""
 
 from __future__ import annotations
 

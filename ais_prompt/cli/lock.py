@@ -1,4 +1,4 @@
-"""``aisprompt lock``: the prompts of a config, locked in a small file, and whether they are still the same."""
+"""``aisprompt lock``: write the prompt lock of a config, or check it."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def lock(ctx: click.Context, /, check: bool, lock_file: str | None, as_json: boo
 
 
 def lock_command(options: Mapping[str, Any], lock_file: str | None) -> str:
-    """The command that writes the lock of the config that these options name."""
+    """Return the command that writes the lock of the config of these options."""
     of_config = {name: options[name] for name in CONFIG_OPTIONS}
     return as_command("lock", **of_config) + (f" -o {shlex.quote(lock_file)}" if lock_file else "")
 
 
 def tell_drift(path: Path, command: str) -> None:
-    """Say that the prompts are not the locked ones, and the command that locks those of today."""
-    click.echo(f"The prompts are not those of {path}. If that is meant, lock them: {command}", err=True)
+    """Say that the prompts differ from the lock, and which command locks the present ones."""
+    click.echo(f"The prompts are not those of {path}. If the change is intended, lock them: {command}", err=True)
 
 
 def _write(plan: Plan, path: Path, command: str) -> None:

@@ -1,4 +1,4 @@
-"""The options that say which config is meant, the same for all verbs."""
+"""The options that name a config, the same for all verbs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def source(
     allow_code_execution: bool | Literal["unsafe"] = False,
     cache: str | None = None,
 ) -> Source:
-    """What the options say."""
+    """Return the source that the options name."""
     from ais_prompt.plan.source import Source
 
     return Source(config, models, datasets, overrides, work_dir, num_prompts, allow_code_execution, cache=cache)
@@ -96,7 +96,7 @@ def as_command(
     work_dir: str | None = None,
     allow_code_execution: bool | Literal["unsafe"] = False,
 ) -> str:
-    """The command line that gives another verb the same options; a secret among them is shown as ``***``."""
+    """Return the command line of another verb with the same options; secrets are shown as ``***``."""
     from ais_prompt.config.redact import redacted_override
 
     parts = ["aisprompt", verb, *([config] if config else [])]

@@ -90,7 +90,7 @@ def run(
 
 
 def _is_locked(plan: Plan, lock_file: str | None, options: dict[str, Any]) -> bool:
-    """Whether the prompts are those of the lock; if not, what changed is told."""
+    """Return whether the prompts equal the lock; if not, print what changed."""
     from ais_prompt.prompt_locks.lock import find_drift, prompt_lock_path
 
     path = prompt_lock_path(plan.spec, lock_file, options["config"])
@@ -105,7 +105,7 @@ def _is_locked(plan: Plan, lock_file: str | None, options: dict[str, Any]) -> bo
 
 
 def _show_plan(plan: Plan) -> None:
-    """The tasks of a run, and how much each would ask."""
+    """Print the tasks of a run, and how many questions each has."""
     sizes = [len(task.data.test) for task in plan.tasks]
     for task, size in zip(plan.tasks, sizes, strict=True):
         click.echo(f"{task.name}: {size} questions")
@@ -113,7 +113,7 @@ def _show_plan(plan: Plan) -> None:
 
 
 def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict[str, Any]) -> None:
-    """The commands that are of use now."""
+    """Print the commands that are useful next."""
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
     again = as_command("run", **options)

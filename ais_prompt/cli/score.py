@@ -1,4 +1,4 @@
-"""``aisprompt score``: answers that are there already become scores."""
+"""``aisprompt score``: score stored answers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def score(
     debug: bool,
     **gate_values: Any,
 ) -> None:
-    """Score answers that are there already. They stay as they are, and nobody is asked but a judge, if they need one.
+    """Score stored answers. They stay as they are, and only a judge is asked, if they need one.
 
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Answers made
     elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
@@ -83,7 +83,7 @@ def score(
 def _opened(
     run: str | None, predictions: Path | None, source: Source, dataset: str | None, model: str | None
 ) -> tuple[Plan, RunFolder]:
-    """The run folder with the answers, and the config to score them with."""
+    """Return the run folder with the answers, and the plan to score them with."""
     from msgspec.structs import replace
 
     from ais_prompt.plan.source import open_stored

@@ -1,4 +1,4 @@
-"""Standard output and standard error without secrets, from any writer: this program, a library, or Python itself."""
+"""Hide secrets in standard output and standard error, from any writer: this program, a library, or Python itself."""
 
 from __future__ import annotations
 

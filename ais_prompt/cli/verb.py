@@ -1,4 +1,4 @@
-"""What all verbs share: lists of names behind one option, and errors in three lines with an exit code."""
+"""What all verbs share: options with several names, and errors of three lines with an exit code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Verb(click.Command):
         return super().parse_args(ctx, _spread(_with_latest(args)))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; every error that a user can meet becomes its lines and its exit code."""
+        """Run the command; an error of the user becomes its lines and its exit code."""
         with _terminable():
             try:
                 return super().invoke(ctx)
@@ -101,7 +101,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _with_latest(args: Sequence[str]) -> list[str]:
-    """``-r`` without a run behind it means the latest one."""
+    """Take ``-r`` without a run as ``-r latest``."""
     complete: list[str] = []
     for position, arg in enumerate(args):
         complete.append(arg)
@@ -115,7 +115,7 @@ def _names_run(following: Sequence[str]) -> bool:
 
 
 def _spread(args: Sequence[str]) -> list[str]:
-    """``--models a b`` as click reads it: ``--models a --models b``."""
+    """Write ``--models a b`` as click reads it: ``--models a --models b``."""
     spread: list[str] = []
     option = ""
     for arg in args:

@@ -65,7 +65,7 @@ def view_prompt(
 
 
 def _matching(tasks: Sequence[Task], pattern: str | None) -> list[Task]:
-    """The tasks of datasets that match."""
+    """Return the tasks of matching datasets."""
     from ais_prompt.errors import ConfigError
     from ais_prompt.utils.text import listed
 
@@ -77,7 +77,7 @@ def _matching(tasks: Sequence[Task], pattern: str | None) -> list[Task]:
 
 
 def _chosen(tasks: Sequence[Task], asking: bool) -> Task:
-    """The first task, or the one that the user chooses."""
+    """Return the first task, or the one that the user chooses."""
     if not asking:
         return tasks[0]
     model = _ask("model", list(dict.fromkeys(task.spec.model.abbr for task in tasks)))

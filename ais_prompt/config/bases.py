@@ -1,4 +1,4 @@
-"""The configs that a config builds on (``read_base()`` or ``_base_``), found and checked without running any.
+"""Find and check the base configs of a config (``read_base()`` or ``_base_``) without running any.
 
 mmengine runs the files; it answers a wrong base with an assertion, a bare name or its own recursion limit. Here the
 whole family is walked first, so that each of these faults has a file, a line and a fix.
@@ -23,7 +23,7 @@ class Base(Struct, frozen=True):
     """One config that another builds on.
 
     Attributes:
-        written: as it stands in the config: ``.datasets.gsm8k`` or ``./gsm8k.py``.
+        written: as in the config: ``.datasets.gsm8k`` or ``./gsm8k.py``.
         file: the file that is meant, there or not.
         line: where it is written.
         names: (name in the base, name in the config); ``("*", "*")`` for all names.
@@ -36,12 +36,12 @@ class Base(Struct, frozen=True):
 
 
 def is_old_style(tree: ast.Module) -> bool:
-    """True if the config inherits with ``_base_ = [...]``."""
+    """Return whether the config inherits with ``_base_ = [...]``."""
     return _base_assignment(tree) is not None
 
 
 def bases_of(tree: ast.Module, file: Path) -> list[Base]:
-    """The direct bases of a config, in its order.
+    """Return the direct bases of a config, in its order.
 
     Raises:
         ConfigError: a form that mmengine cannot read.
@@ -78,7 +78,7 @@ def check_bases(file: Path, trail: tuple[Path, ...] = ()) -> set[Path]:
 
 
 def is_read_base(node: ast.AST) -> bool:
-    """True for a ``with read_base():`` block."""
+    """Return whether a statement is ``with read_base():``."""
     if not isinstance(node, ast.With):
         return False
     call = node.items[0].context_expr
@@ -148,7 +148,7 @@ def _check_relative_imports(tree: ast.Module, file: Path) -> None:
         if id(node) not in in_blocks:
             name = node.module or node.names[0].name
             raise ConfigError(
-                f"the relative import of {name!r} stands outside of read_base()",
+                f"the relative import of {name!r} is outside of read_base()",
                 where=place(file, node.lineno),
                 fix=f"for a config: put it into `with read_base():`; for a part: `from {name} import ...`",
             )

@@ -16,7 +16,7 @@ from ais_prompt.utils.places import place
 
 
 def compose(models: Sequence[str], datasets: Sequence[str], overrides: Sequence[str] = ()) -> LoadedConfig:
-    """The models and datasets of the configs with these names; ``demo_*`` stands for all whose names match.
+    """Compose a config of the models and datasets with these names; ``demo_*`` matches all such names.
 
     Raises:
         ConfigError: a name is unknown or ambiguous, or its config cannot be read or has no models or datasets.
@@ -36,7 +36,7 @@ def compose(models: Sequence[str], datasets: Sequence[str], overrides: Sequence[
 
 
 def _collect(kind: Kind, names: Sequence[str], origins: dict[str, tuple[Path, str]], imports: list[str]) -> list[Any]:
-    """All items of one kind in these configs; ``origins`` and ``imports`` are filled with what belongs to them."""
+    """Return all items of one kind in these configs; also fill ``origins`` and ``imports``."""
     items: list[Any] = []
     files = [file for name in names for file in _files(kind, name)]
     for file in dict.fromkeys(files):
@@ -55,7 +55,7 @@ def _files(kind: Kind, name: str) -> list[Path]:
 
 
 def _lists(kind: Kind, values: Mapping[str, Any], file: Path) -> dict[str, list[Any]]:
-    """The list called ``models`` or ``datasets``, or else all lists whose names end so, as ``gsm8k_datasets``."""
+    """Return the list called ``models`` or ``datasets``, else all lists whose names end so (``gsm8k_datasets``)."""
     lists = {name: value for name, value in values.items() if name.endswith(kind) and isinstance(value, list)}
     if not lists:
         fix = f"write {kind} = [dict(...)], or my_{kind} = [...]"
@@ -69,7 +69,7 @@ def _custom_imports(values: Mapping[str, Any]) -> list[str]:
 
 
 def _with_anchored_paths(item: Any, folder: Path) -> Any:
-    """The item with absolute paths to files that lie beside its config: the composed config lies nowhere."""
+    """Return the item with absolute paths to files beside its config, since the composed config is no file."""
 
     def beside(path: str) -> Path | None:
         found = resolve_data_path(path, folder)
@@ -79,7 +79,7 @@ def _with_anchored_paths(item: Any, folder: Path) -> Any:
 
 
 def _short(names: Sequence[str]) -> str:
-    """A name for a run folder: the first name, and how many more there are."""
+    """Return a name for a run folder: the first name, and how many more there are."""
     if not names:
         return ""
     first = Path(names[0]).name.removesuffix(".py").translate(dict.fromkeys(map(ord, "*?[]")))

@@ -1,4 +1,4 @@
-"""Advice for a name that is not known."""
+"""Suggest what to write instead of an unknown name."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ais_prompt.utils.text import listed
 
 
 def near_miss(name: str, candidates: Iterable[object]) -> str | None:
-    """The candidate that looks like a misspelling of ``name``; None if there is none."""
+    """Return the candidate that ``name`` seems to be a misspelling of; None if there is none."""
     near = difflib.get_close_matches(name, [item for item in candidates if isinstance(item, str)], n=1, cutoff=0.8)
     return near[0] if near else None
 
 
 def advice(name: str, known: Iterable[object]) -> str:
-    """The nearest known name as a question, or the list of all known names."""
+    """Return the nearest known name as a question, or the list of all known names."""
     names = [str(item) for item in known]
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if near:

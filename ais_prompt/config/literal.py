@@ -1,4 +1,4 @@
-"""Values as they are written on the command line and in a config file."""
+"""Read literals of the command line and of a config file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def parse_literal(text: str) -> Any:
-    """The plain Python value that a text stands for (``64``, ``None``, ``['a', 'b']``), or else the text itself."""
+    """Return the Python value of a literal (``64``, ``None``, ``['a', 'b']``), otherwise the text itself."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -25,7 +25,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def literals_of(node: ast.AST) -> Any:
-    """The literals of a syntax tree below the names that they are given, whatever is computed around them."""
+    """Yield the literals of a syntax tree with the names that they are assigned to."""
     match node:
         case ast.Constant(value):
             return value
@@ -44,7 +44,7 @@ def literals_of(node: ast.AST) -> Any:
 
 
 def _below(target: ast.AST, value: Any) -> Any:
-    """The value below the names of a target such as ``models[0]['headers']['Cookie']``."""
+    """Return the value below the names of a target such as ``models[0]['headers']['Cookie']``."""
     for name in reversed(re.findall(r"[\w-]+", ast.unparse(target))):
         value = {name: value}
     return value

@@ -1,4 +1,4 @@
-"""A config file, read into plain values."""
+"""Read a config file into plain values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LoadedConfig(Struct, frozen=True):
     origins: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
 
     def place(self, where: str) -> str:
-        """A config path with the ``file:line`` where it was written, as far as that can be found."""
+        """Return a config path with the ``file:line`` where it was written, if that can be found."""
         return f"{where} ({found})" if (found := self._found(where)) else where
 
     def _found(self, where: str) -> str | None:
@@ -59,7 +59,7 @@ class LoadedConfig(Struct, frozen=True):
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
-    """Read a config file and all that it builds on, and put in the overrides of the command line.
+    """Read a config file with its bases, and apply the overrides of the command line.
 
     Imported classes become dotted names without being imported. Afterwards the modules in the config's folder and in
     the working directory can be imported, and those that ``custom_imports`` names have been.
@@ -104,7 +104,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _failure(error: BaseException, path: Path, family: set[Path]) -> ConfigError:
-    """The error of a config whose code failed, or that mmengine refused."""
+    """Return the error of a config whose code failed, or that mmengine refused."""
     refused = _refused_import(error)
     if refused:
         return refused
@@ -124,7 +124,7 @@ def _failure(error: BaseException, path: Path, family: set[Path]) -> ConfigError
 
 
 def _refused_import(error: BaseException) -> ConfigError | None:
-    """The error of an import statement that mmengine cannot take; its frames know which statement that was."""
+    """Return the error of an import that mmengine cannot handle; its frames tell which statement."""
     frame = error.__traceback__
     while frame and frame.tb_frame.f_code.co_name not in ("visit_Import", "visit_ImportFrom"):
         frame = frame.tb_next

@@ -1,4 +1,4 @@
-"""Configs by name: those in the working directory's ``configs/``, and those that ship with ais_prompt.
+"""Find configs by name: in the working directory's ``configs/``, and among the shipped ones.
 
 Only file names and syntax trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
 """
@@ -39,14 +39,14 @@ class NamedConfig:
 
 
 def shipped_root() -> Path:
-    """The shipped ``configs`` folder: inside the installed package, or at the top of the repository."""
+    """Return the shipped ``configs`` folder: in the installed package, or at the top of the repository."""
     package = Path(__file__).resolve().parents[1]
     inside = package / "configs"
     return inside if inside.is_dir() else package.parent / "configs"
 
 
 def match_shipped(kind: Kind, pattern: str) -> list[Path]:
-    """All configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
+    """Return all configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
 
     The user's own ``configs/<kind>`` in the working directory comes first: what matches there hides the shipped ones.
     """
@@ -59,7 +59,7 @@ def match_shipped(kind: Kind, pattern: str) -> list[Path]:
 
 
 def find_shipped(kind: Kind, name: str) -> Path:
-    """The one config with this name; a path to a ``.py`` file is taken as it is.
+    """Return the config with this name; a path to a ``.py`` file is used as it is.
 
     Raises:
         ConfigError: there is none (the fix offers the nearest name) or there are several (it lists them).
@@ -78,7 +78,7 @@ def find_shipped(kind: Kind, name: str) -> Path:
 
 
 def list_shipped(kind: Kind) -> list[NamedConfig]:
-    """Every config that can be used by name, the user's own first, each folder in alphabetical order."""
+    """Return every config that can be used by name, the user's own first, each folder in alphabetical order."""
     configs: list[NamedConfig] = []
     for folder in _folders(kind):
         files = _config_files(folder)
@@ -90,14 +90,14 @@ def list_shipped(kind: Kind) -> list[NamedConfig]:
 
 
 def list_configs() -> list[str]:
-    """The shipped configs of whole runs, as they are named on the command line: ``eval``."""
+    """Return the shipped configs of whole runs, as the command line names them: ``eval``."""
     return [file.stem for file in _config_files(shipped_root(), deep=False)]
 
 
 def find_config(name_or_path: str | Path) -> Path:
-    """The config file of a run: a path as it is given, else a shipped config such as ``eval`` or ``configs/eval.py``.
+    """Return the config file of a run: the given path, or a shipped config such as ``eval`` or ``configs/eval.py``.
 
-    The result differs from the path that was given when a shipped config stands in for it.
+    The result differs from the given path if a shipped config is used instead.
 
     Raises:
         ConfigError: there is no such file; the fix offers near names in its folder and among the shipped configs.
@@ -113,7 +113,7 @@ def find_config(name_or_path: str | Path) -> Path:
 
 
 def missing_config(path: Path) -> ConfigError:
-    """The error for a config that is not there, or that is a folder."""
+    """Return the error for a config that does not exist, or is a folder."""
     if path.is_dir():
         inside = ", ".join(str(path / file.name) for file in sorted(path.glob("*.py"))[:5])
         fix = f"name a file in it: {inside}" if inside else "give the path of a .py file"
@@ -135,7 +135,7 @@ def _folders(kind: Kind) -> list[Path]:
 
 
 def _config_files(folder: Path, *, deep: bool = True) -> list[Path]:
-    """The configs of a folder; files that begin with an underscore are parts of others."""
+    """Return the configs of a folder; files that begin with an underscore are parts of others."""
     files: Iterable[Path] = folder.rglob("*.py") if deep else folder.glob("*.py")
     return sorted(file for file in files if not file.name.startswith("_"))
 

@@ -1,4 +1,4 @@
-"""What mmengine 0.10.7 does not manage in reading a config, and ours in its place.
+"""Replace the internals of mmengine 0.10.7 that fail to read some configs.
 
 - It looks for absolutely imported configs with ``pkg_resources``, which setuptools no longer has.
 - It knows the standard library by the folder of the running Python, which is wrong in a virtual environment: there
@@ -28,7 +28,7 @@ from ais_prompt.errors import ConfigError
 
 
 def installed_path(package: str) -> str:
-    """The folder below which the configs of a package are looked up.
+    """Return the folder in which the configs of a package are looked up.
 
     ``configs`` is the folder of that name in the working directory, or else the shipped one;
     ``ais_prompt.configs`` is always the shipped one.
@@ -54,7 +54,7 @@ def installed_path(package: str) -> str:
 
 
 def is_standard_library(module: str) -> bool:
-    """True for a module that a config may really import: the standard library, and ``read_base`` itself."""
+    """Return whether a config may really import a module: the standard library, and ``read_base`` itself."""
     return module.partition(".")[0] in sys.stdlib_module_names or module.startswith("mmengine.config")
 
 
@@ -64,7 +64,7 @@ _INSTALLED: Final = ("site-packages", "dist-packages")
 
 
 def is_own_module(module: str) -> bool:
-    """True for a module of the user, which lies beside the config, in the working directory or on ``PYTHONPATH``.
+    """Return whether a module is the user's: beside the config, in the working directory or on ``PYTHONPATH``.
 
     Installed libraries are not imported while a config is read: that takes seconds, and they may be missing here.
     """
@@ -82,7 +82,7 @@ def is_own_module(module: str) -> bool:
 
 
 class OwnModulesImported(mmengine_utils.ImportTransformer):  # type: ignore[misc]  # mmengine has no types
-    """Lets a config really import the user's own modules, so that their constants and functions are what they are."""
+    """Let a config really import the user's modules, so that it gets their constants and functions."""
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:  # noqa: N802  # ast calls it so
         """Keep ``from my_consts import PROMPT``; base configs and libraries are mmengine's."""
@@ -120,12 +120,12 @@ OURS: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (mmengine_config, "ImportTransformer", OwnModulesImported),
     (mmengine_config, "open", open_text),
 )
-"""Module of mmengine, name in it, and what stands there while a config is read."""
+"""Module of mmengine, name in it, and its replacement while a config is read."""
 
 
 @contextmanager
 def filled() -> Iterator[None]:
-    """Let mmengine use what stands in this file while a config is read."""
+    """Temporarily replace the mmengine internals that need a fix."""
     theirs = [getattr(module, name, None) for module, name, _ in OURS]
     for module, name, ours in OURS:
         setattr(module, name, ours)

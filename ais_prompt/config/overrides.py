@@ -1,4 +1,4 @@
-"""``--set models.0.max_out_len=64``: single values of a config, changed from the command line."""
+"""Change single values of a config from the command line: ``--set models.0.max_out_len=64``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ais_prompt.errors import ConfigError
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
-    """The config with every ``path=value`` put in, in order; the given one is left as it is.
+    """Return the config with every ``path=value`` applied in order; the given one stays as it is.
 
     A path goes through keys, positions in lists (``datasets.0``, ``datasets[0]``, ``datasets.-1``), the ``abbr`` of an
     item (``models.demo``), or ``*`` for every item. The value is a Python literal, or else the text itself. The last
@@ -78,7 +78,7 @@ class _Override:
             self._descend(container[key], rest, done)
 
     def _items(self, items: Sequence[Any], path: str, done: str) -> list[tuple[int, str]]:
-        """The positions that the first part of a path stands for, and the rest of the path."""
+        """Return the positions that the first part of a path means, and the rest of the path."""
         part, _, rest = path.partition(".")
         if part == "*" and items:
             return [(index, rest) for index in range(len(items))]
@@ -100,7 +100,7 @@ class _Override:
 
 
 def _key_in(container: dict[Any, Any], key: str) -> Any:
-    """The key itself, or the number that it stands for where the config has that number as a key."""
+    """Return the key itself, or its number if the config has that number as a key."""
     numbers = [known for known in container if isinstance(known, int) and str(known) == key]
     return numbers[0] if numbers and key not in container else key
 

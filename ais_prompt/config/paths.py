@@ -1,4 +1,4 @@
-"""Relative paths of data files and model folders: where they are looked up."""
+"""Resolve relative paths of data files and model folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATH_KEYS = ("path", "tokenizer_path")
 
 
 def resolve_data_path(path: str, config_dir: Path | None) -> Path | None:
-    """The absolute path of a data file or model folder; None if there is none, as for the name of a hub repository.
+    """Return the absolute path of a data file or model folder; None if it does not exist, as for a hub repository.
 
     A relative path is looked up in the working directory, then beside the config, then in the shipped ``configs``.
     """
@@ -25,7 +25,7 @@ def resolve_data_path(path: str, config_dir: Path | None) -> Path | None:
 
 
 def replace_paths(args: Mapping[str, Any], find: Callable[[str], Path | None]) -> dict[str, Any]:
-    """The arguments of a model or dataset with every path that ``find`` finds in its place.
+    """Return the arguments of a model or dataset with each path replaced by what ``find`` returns.
 
     ``data_files`` are left alone where ``path`` is a folder, because then they lie in that folder.
     """
@@ -48,7 +48,7 @@ def replace_paths(args: Mapping[str, Any], find: Callable[[str], Path | None]) -
 
 
 def expand(path: str) -> Path:
-    """The path with ``~`` replaced by the home folder, where there is one."""
+    """Return the path with ``~`` replaced by the home folder."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -63,5 +63,5 @@ def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError):
-        # A long prompt or any other text can stand where a path is expected.
+        # A long prompt or any other text may be where a path is expected.
         return False

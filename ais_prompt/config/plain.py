@@ -1,4 +1,4 @@
-"""From what a config file left behind to plain values: the boundary below which no mmengine object goes."""
+"""Turn what mmengine read into plain values; no mmengine object passes this boundary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ais_prompt.errors import ConfigError
 
 
 def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
-    """The top level of a config as plain values.
+    """Return the top level of a config as plain values.
 
     A variable that is not plain (a function, a module, a loop variable of any type) is a helper of the config and is
     left out, and so is one whose name begins with an underscore; what a run reads (`CONFIG.names`) must be plain.
@@ -40,7 +40,7 @@ def _plain(value: Any, where: str) -> Any:
     if callable(value):
         return _dotted_name(value, where)
     raise ConfigError(
-        f"a {type(value).__name__} cannot stand in a config: {value!r:.60}",
+        f"a {type(value).__name__} cannot be in a config: {value!r:.60}",
         where=where,
         fix="use plain values: dict, list, tuple, str, int, float, bool, None",
     )
@@ -57,7 +57,7 @@ def _below(where: str, key: Any) -> str:
 
 
 def _dotted_name(part: Any, where: str) -> str:
-    """``module.name`` of a class or function that a config really imported (old style configs do)."""
+    """Return ``module.name`` of a class or function that a config really imported, as old-style configs do."""
     module, name = getattr(part, "__module__", None), getattr(part, "__qualname__", "")
     found: Any = sys.modules.get(str(module))
     for step in name.split("."):

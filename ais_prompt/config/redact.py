@@ -1,4 +1,4 @@
-"""Values without secrets, for everything that is shown or written down."""
+"""Remove secrets from values before they are shown or written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ environment variable; a table such as ``headers``; a value of such a table."""
 
 
 class Redaction:
-    """Takes the secrets out of plain values.
+    """Remove the secrets from plain values.
 
     Attributes:
         secrets: what was hidden.
@@ -45,7 +45,7 @@ class Redaction:
         self.shown: set[str] = set()
 
     def of(self, value: Any, place: Place) -> Any:
-        """The value with ``***`` in place of every secret."""
+        """Return the value with ``***`` in place of every secret."""
         if isinstance(value, Mapping):
             return {name: self.of(item, _below(place, str(name))) for name, item in value.items()}
         if isinstance(value, list | tuple):
@@ -59,7 +59,7 @@ class Redaction:
         return self._open(value, place) if isinstance(value, str) else value
 
     def _open(self, text: str, place: Place) -> str:
-        """A text of which only a part may be secret."""
+        """Return a text of which only a part may be secret."""
         if _SECRET_VALUE.fullmatch(text):
             return self._hidden(text)
         if place == "address" or re.match(r"[A-Za-z][\w+.-]*://\S+$", text):
@@ -79,7 +79,7 @@ class Redaction:
 
 
 def redacted(value: Any, key: str) -> Any:
-    """The value of a key, with ``***`` in place of every secret.
+    """Return the value of a key with ``***`` in place of every secret.
 
     Secrets are the values of ``headers``, whatever is below a key such as ``api_key`` and is not the name of an
     environment variable, what looks like a well-known kind of key itself, and the login and query of a URL.
@@ -88,19 +88,19 @@ def redacted(value: Any, key: str) -> Any:
 
 
 def redacted_at(path: str, value: Any) -> Any:
-    """The value at a config path such as ``models.0.headers.Cookie``, with ``***`` in place of every secret."""
+    """Return the value at a config path such as ``models.0.headers.Cookie``, with ``***`` in place of every secret."""
     return Redaction().of(value, _place_of(path))
 
 
 def register_secrets(values: Any) -> None:
-    """Hide the secrets of a config from now on, wherever they appear. What it also has in the open stays visible."""
+    """Hide the secrets of a config from now on, wherever they appear. Values that are also in the open stay."""
     redaction = Redaction()
     redaction.of(values, "open")
     SECRETS.add(*redaction.secrets - redaction.shown)
 
 
 def redacted_override(argument: str) -> str:
-    """An argument of the command line, such as ``models.0.api_key=...``, without its secret; others as they are."""
+    """Return a command-line argument such as ``models.0.api_key=...`` without its secret; others unchanged."""
     override = _OVERRIDE.fullmatch(argument)
     if override is None:
         return str(Redaction().of(argument, "open"))
@@ -119,7 +119,7 @@ def _place_of(path: str) -> Place:
 
 
 def _below(place: Place, key: str) -> Place:
-    """The place of what is below a key."""
+    """Return the place below a key."""
     if place in ("key", "value"):
         return place
     if place == "table":

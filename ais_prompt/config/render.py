@@ -1,4 +1,4 @@
-"""The resolved config as a Python file that can be run again, without secrets."""
+"""Write the resolved config as a Python file that can be run again, without secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def render_config(values: Mapping[str, Any]) -> str:
 
 
 def hidden_again(config: str) -> str:
-    """What `render_config` of an earlier version wrote, without the secrets that this one hides; else as it is."""
+    """Return a config that an earlier version wrote, without the secrets that this version hides."""
     try:
         assignments = [node for node in ast.parse(config).body if not isinstance(node, ast.Expr)]
         values = {node.targets[0].id: _value(node.value) for node in assignments}  # type: ignore[attr-defined]
@@ -30,7 +30,7 @@ def hidden_again(config: str) -> str:
 
 
 def _value(node: ast.expr) -> Any:
-    """The value of a literal, ``dict(...)`` and ``float('inf')`` included."""
+    """Return the value of a literal, ``dict(...)`` and ``float('inf')`` included."""
     match node:
         case ast.Call(ast.Name("dict"), [], keywords):
             return {keyword.arg: _value(keyword.value) for keyword in keywords}
@@ -73,7 +73,7 @@ def _sequence(value: list[Any] | tuple[Any, ...], depth: int) -> str:
 
 
 def _lines(begin: str, items: list[str], end: str, depth: int) -> str:
-    """Short and flat on one line, with a comma at the end that also makes a tuple of one item; else an item a line."""
+    """Write a short flat value on one line, otherwise one item a line; the last comma also makes tuples of one."""
     flat = f"{begin}{', '.join(items)}{',' if begin == '(' and len(items) == 1 else ''}{end}"
     if len(flat) <= 80 and "\n" not in flat and sum(flat.count(sign) for sign in "([{") <= 1:
         return flat

@@ -1,4 +1,4 @@
-"""Every kind of dict that a config may hold: its keys, what each one means, and its default.
+"""Every kind of dict in a config: its keys, their meaning, and their defaults.
 
 The checks read their keys from these tables, and ``python -m tools.reference`` writes docs/reference.md from them.
 The arguments of parts are not listed here: they are the parameters of the class that ``type`` names.
@@ -50,11 +50,11 @@ class Table(Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the keys."""
+        """Return the names of the keys."""
         return tuple(key.name for key in self.keys)
 
     def unknown(self, values: Mapping[Any, Any]) -> Iterator[tuple[Any, str]]:
-        """Each key of a dict that is not in the table, with what to write in its place."""
+        """Yield each key of a dict that is not in the table, with what to write instead."""
         for key in values:
             if key not in self.names:
                 yield key, advice(str(key), self.names)

@@ -1,4 +1,4 @@
-"""A config file's syntax tree, read without running the file."""
+"""Parse a config file without running it."""
 
 from __future__ import annotations
 

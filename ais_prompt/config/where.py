@@ -1,4 +1,4 @@
-"""Where a config path such as ``datasets[2].infer_cfg.retriever`` was written: file and line, without running anything.
+"""Find the file and line of a config path such as ``datasets[2].infer_cfg.retriever``, without running anything.
 
 This reads the config's assignments in order and follows names, ``dict(...)`` calls, literals, ``+``, ``*`` and base
 configs. Whatever cannot be followed (loops, comprehensions, calls) ends the walk at the nearest ancestor found.
@@ -24,7 +24,7 @@ REORDERING = {"clear", "insert", "pop", "remove", "reverse", "sort"}
 
 
 class Spot(Struct, frozen=True):
-    """An expression in a config: where it stands, and what the names in it meant at that point.
+    """An expression in a config: its place, and what the names in it meant at that point.
 
     Attributes:
         nodes: the expression; several for a list that was made by ``a = [...]`` and then ``a += [...]``.
@@ -44,7 +44,7 @@ Names: TypeAlias = dict[str, Spot]
 
 
 def locate(config_path: str, file: Path) -> str | None:
-    """``file:line`` of a config path, or of its nearest ancestor that can be found; None if there is nothing."""
+    """Return ``file:line`` of a config path, or of its nearest ancestor that can be found; None if there is none."""
     steps = [int(index) if index else name for name, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", config_path)]
     try:
         return _walk(_names_of(file, ()), steps)
@@ -66,7 +66,7 @@ def _walk(names: Names, steps: list[int | str]) -> str | None:
 
 
 def _names_of(file: Path, trail: tuple[Path, ...]) -> Names:
-    """What every top-level name of a config stands for at its end."""
+    """Return what every top-level name of a config means at its end."""
     file = file.resolve()
     tree = read_syntax(file)
     names: Names = {}
@@ -111,7 +111,7 @@ def _follow(node: ast.stmt, file: Path, names: Names) -> None:
 
 
 def _reordered_names(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement assigns in a branch or loop, or whose list it reorders."""
+    """Return names that a statement assigns in a branch or loop, or whose list it reorders."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             yield node.id
@@ -127,7 +127,7 @@ def _item(spot: Spot, index: int) -> Spot | None:
 
 
 def _items(spot: Spot) -> list[Spot] | None:
-    """The items of a list expression; None if it cannot be followed."""
+    """Return the items of a list expression; None if it cannot be followed."""
     items: list[Spot] = []
     for node in spot.nodes:
         more = _items(node) if isinstance(node, Spot) else _items_of_node(node, spot)
@@ -154,7 +154,7 @@ def _items_of_node(node: ast.expr, spot: Spot) -> list[Spot] | None:
 
 
 def _value(spot: Spot, key: str) -> Spot | None:
-    """The value of a key in a dict expression; None if it cannot be followed."""
+    """Return the value of a key in a dict expression; None if it cannot be followed."""
     match _defined(spot).nodes:
         case (ast.Dict(keys=keys, values=values),):
             pairs = [
@@ -165,7 +165,7 @@ def _value(spot: Spot, key: str) -> Spot | None:
             pairs += [(keyword.arg, keyword.value) for keyword in keywords]
         case _:
             return None
-    # The last one wins, and None stands for `**other` or `dict(other)`.
+    # The last one wins, and None means `**other` or `dict(other)`.
     for name, value in reversed(pairs):
         inside = _defined(spot).inside(value)
         if name is None and (nested := _value(inside, key)):
@@ -176,7 +176,7 @@ def _value(spot: Spot, key: str) -> Spot | None:
 
 
 def _defined(spot: Spot) -> Spot:
-    """Where the value of a name is written, if the expression is only a name."""
+    """Return where the value of a name is written, if the expression is only a name."""
     match spot.nodes:
         case (ast.Name(id=name),) if name in spot.names:
             return _defined(spot.names[name])

@@ -1,1 +1,1 @@
-"""From a config to built parts, and everything that is looked at before a model is asked."""
+"""From a config to built parts, and every check before the first request."""

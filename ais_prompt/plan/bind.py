@@ -48,7 +48,7 @@ def argument_faults(
 
 
 def _named_in_typed_dict(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names and hints that ``**options: Unpack[SomeTypedDict]`` stands for (PEP 692)."""
+    """Return the names and hints that ``**options: Unpack[SomeTypedDict]`` means (PEP 692)."""
     rest = next((hints.get(p.name) for p in parameters if p.kind is p.VAR_KEYWORD), None)
     return get_type_hints(get_args(rest)[0], include_extras=True) if get_origin(rest) is Unpack else {}
 

@@ -45,7 +45,7 @@ class Origin(Struct, frozen=True):
         kind: ``data``, a value of a row; ``template``, a text of the dataset's templates; or what the model's side
             writes around these: its meta template, its role template, or the chat template of its tokenizer.
         column: the column of a value; empty for others.
-        shot: number of the in-context example that it stands in, from 1; None for what belongs to none.
+        shot: number of the in-context example that it belongs to, from 1; None for what belongs to none.
     """
 
     kind: Kind
@@ -101,7 +101,7 @@ class _Marks:
 
     Args:
         outside: what writes the texts that no mark is around.
-        around_blanks: whether blanks at either end of a text stand inside of its marks. A chat template that strips
+        around_blanks: whether blanks at either end of a text are inside of its marks. A chat template that strips
             texts would find none to strip then.
         in_parts: whether a value with AISBench's markers of texts and media is a list of parts, of which only the texts
             are marked, or a text like any other.
@@ -162,7 +162,7 @@ def _marked_previews(
 
 
 def _marked_sample(sample: Sample, marks: _Marks, shot: int | None, *, in_turns: bool = False) -> Sample:
-    """Return the sample under another id, since examples are told apart by id; its label stays, for label tables."""
+    """Return the sample under another id, since ids distinguish examples; its label stays, for label tables."""
     fields = {
         column: _marked_value(value, Origin("data", column, shot), marks, in_turns=in_turns)
         for column, value in sample.fields.items()

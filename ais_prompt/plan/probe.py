@@ -85,7 +85,7 @@ def _neutral_previews(
 
 
 def _neutral_sample(sample: Sample, text: str = NEUTRAL_TEXT) -> Sample:
-    """Return the sample under another id, since examples are told apart by id; its label stays, for label tables."""
+    """Return the sample under another id, since ids distinguish examples; its label stays, for label tables."""
     return replace(
         sample,
         id=f"neutral {sample.id}",

@@ -19,7 +19,7 @@ class Token(Struct, frozen=True):
     Attributes:
         id: its number in the vocabulary.
         text: what it decodes to; the tokenizer's own name for it if it is only a part of a character.
-        special: True for those that stand beside the vocabulary of texts: BOS, EOS, the marks of a chat template.
+        special: True for tokens that no text produces: BOS, EOS, the marks of a chat template.
     """
 
     id: int

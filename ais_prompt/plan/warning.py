@@ -13,13 +13,13 @@ from ais_prompt.prompts import Filled
 from ais_prompt.types import Prompt, TaskSpec
 
 GOLD: Final = "\ue000gold\ue000"
-"""Stands for the gold in a neutral prompt. Private characters: no template holds them."""
+"""Replaces the gold in a neutral prompt. Private characters, which occur in no template."""
 
 NEUTRAL_TEXT: Final = "\ue001"
-"""Stands for a text of the question: it cannot be taken for a placeholder, a role or a newline of a template."""
+"""Replaces a text of the question: nothing in it looks like a placeholder, a role or a newline of a template."""
 
 NEUTRAL_SHOT: Final = "\ue002"
-"""Stands for a text of an in-context example."""
+"""Replaces a text of an in-context example."""
 
 SHOWN: Final = 60
 """Characters of a text that a warning quotes."""
@@ -49,7 +49,7 @@ class PromptProbe(Struct, frozen=True):
         task: the model and the dataset.
         seen: the prompt.
         neutral: the same prompt of a row whose texts are meaningless and whose gold is `GOLD`, so that whatever else
-            stands in it was written by a template; None if there can be none.
+            is in it was written by a template; None if there can be none.
         meta: the meta template with which a language model frames dialogues; None for other formats.
         gives_messages: the model is given messages (that its tokenizer may then write as one text).
         served: the prompt goes to a server, which puts BOS in front of it by itself.

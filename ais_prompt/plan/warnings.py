@@ -150,7 +150,7 @@ def _markers_as_text(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWar
 def _leading_newline(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
     if next(iter(sent_texts(neutral.prompt)), "").startswith("\n"):
         yield PromptWarning(
-            "the prompt starts with a newline: an empty text stands first, such as the place of examples that are none",
+            "the prompt starts with a newline: an empty text comes first, such as the place of missing examples",
             probe.template,
             "remove the empty text or the ice_token; keep it to compare scores with OpenCompass or AISBench",
         )
@@ -160,7 +160,7 @@ def _doubled_bos(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning
     first = next(iter(sent_texts(neutral.prompt)), "")
     found = re.match(rf"\s*({BOS})" if probe.served else rf"\s*({BOS})\s*\1", first)
     if found:
-        who = "the server puts it there too" if probe.served else "it stands there already"
+        who = "the server puts it there too" if probe.served else "it is there already"
         yield PromptWarning(
             f"the model sees {found[1]} twice at the beginning: a template writes it, and {who}",
             probe.template if found[1] in "".join(filled_texts(neutral.filled)) else _model_template(probe),

@@ -37,7 +37,7 @@ GOLDS: Final = 20
 """Different golds of a dataset that are tried, spread over it."""
 
 LONGEST: Final = 80
-"""Characters of a gold that can stand in a sentence; texts and programs cannot."""
+"""Characters of a gold that fits into a sentence; longer texts and programs do not."""
 
 
 class LostAnswer(Struct, frozen=True):

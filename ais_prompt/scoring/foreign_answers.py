@@ -25,7 +25,7 @@ class Answer(Struct, frozen=True):
 
     Attributes:
         where: its place in the file.
-        values: what stands there.
+        values: its content.
     """
 
     where: str
@@ -39,7 +39,7 @@ class Matched(Struct):
         answers: sample id → its answer.
         foreign: places of answers that belong to no question.
         doubled: ids of questions that have several answers, none of which can be trusted.
-        other_gold: ids of questions whose gold is another one in the file.
+        other_gold: ids of questions with a different gold in the file.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict)

@@ -32,8 +32,8 @@ NOT_YET: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("
 class Judge:
     """Judge the answers of one task.
 
-    First `note` is told every answer that has to be judged, then `ask` asks about all of them, and from then on
-    `recall` knows what was said. Equal answers to one question are judged once.
+    First call `note` for every answer that must be judged, then `ask` once; afterwards `recall` returns the
+    verdicts. Equal answers to one question are judged once.
     """
 
     def __init__(self, task: Task, folder: RunFolder, open_progress: OpenProgress) -> None:

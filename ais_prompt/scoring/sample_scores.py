@@ -1,4 +1,4 @@
-"""The scores of all samples of one task, of which memory holds few at a time."""
+"""The scores of all samples of one task; few are in memory at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ais_prompt.utils.spilled import Spilled
 
 
 class SampleScores(Spilled[SampleScore]):
-    """A sequence that knows what is to be told of its samples as a whole.
+    """A sequence that also sums up its samples.
 
     Attributes:
         failed: samples with an answer that failed, whatever it failed for.
@@ -40,14 +40,14 @@ class SampleScores(Spilled[SampleScore]):
 
     @property
     def reasons(self) -> Mapping[str, int]:
-        """``status: reason`` of all answers that are not plainly scored, the most frequent first.
+        """``status: reason`` of all answers that are not scored, the most frequent first.
 
-        What stands behind a colon in a reason says more of the sample, and is not counted apart.
+        Text after a colon in a reason is about one sample, and not counted apart.
         """
         return dict(self._reasons.most_common())
 
     def doubled_ids(self) -> list[str]:
-        """Ids of more than one sample."""
+        """Return ids that several samples share."""
         hashes = np.sort(np.frombuffer(self._hashes, dtype=np.int64))
         suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
         if not suspects:

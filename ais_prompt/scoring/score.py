@@ -1,4 +1,4 @@
-"""Scoring of one task: predictions on disk become scores on disk. Nobody is asked, unless answers need a judge."""
+"""Score one task: from predictions on disk to results on disk. Only a judge is asked, if the answers need one."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def score(
 
 
 def isolation_of(dataset: PlannedDataset) -> str | None:
-    """Return how the programs of a dataset's answers are kept apart from the machine; None if none are run.
+    """Return how the programs of a dataset's answers are isolated from the machine; None if none are run.
 
     Raises:
         AisPromptError: the evaluator cannot be made.
@@ -110,7 +110,7 @@ def isolation_of(dataset: PlannedDataset) -> str | None:
 
 
 def _stopped(score: Score, questions: int) -> Score:
-    """The score of a task that stopped early, with the bounds of what the rest can make of it.
+    """Return the score of a task that stopped early, with the bounds that the remaining answers can lead to.
 
     It has no interval: when to stop was decided by the answers, so the usual ones would not hold.
     """
@@ -123,7 +123,7 @@ def _stopped(score: Score, questions: int) -> Score:
 
 
 def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
-    """The scores that were written before; none if the dataset has no evaluator.
+    """Read the stored scores; none if the dataset has no evaluator.
 
     Raises:
         StoreError: there are no results, or they cannot be read.
@@ -134,7 +134,7 @@ def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
 
 
 def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleScore]:
-    """The scores of predictions, which are written nowhere; none if the dataset has no evaluator.
+    """Score predictions without writing anything; none if the dataset has no evaluator.
 
     Raises:
         AisPromptError: they cannot be scored, or not without asking a judge.
@@ -151,7 +151,7 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
 
 
 def scorer_of(task: Task, first: Prediction) -> AnyScorer | None:
-    """What scores the samples of a task one by one; None without an evaluator, or if a judge is needed.
+    """Return the scorer of single samples; None without an evaluator, or if a judge is needed.
 
     Args:
         task: which model answered what.
@@ -167,14 +167,14 @@ def scorer_of(task: Task, first: Prediction) -> AnyScorer | None:
 
 
 def _reader(dataset: PlannedDataset, evaluator: Evaluator) -> Scorer:
-    """What finds answer and gold, and compares them."""
+    """Return what finds answer and gold, and compares them."""
     return Scorer(evaluator, dataset.answer_of, dataset.gold_of)
 
 
 def _read_otherwise(
     task: Task, reader: Scorer, first: Prediction, predictions: Iterator[Prediction], count: int
 ) -> Sensitivity | None:
-    """The score under other postprocessors; None if a judge compares, or the postprocessor has no alternative."""
+    """Score with other postprocessors; None if a judge compares, or the postprocessor has no alternative."""
     configured = task.spec.dataset.eval.pred_postprocessor
     if configured is None or isinstance(reader.evaluator, JudgeEvaluator) or not others_than(configured):
         return None
@@ -186,7 +186,7 @@ def _read_otherwise(
 
 
 def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:
-    """What scores a sample: by turns if each turn is asked, by answers if there are several to each question."""
+    """Return the scorer of a sample: by turns if each is asked, by answers if a question has several."""
     inferencer = dataset.inferencer
     if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
         return DialogueScorer(one)
@@ -203,7 +203,7 @@ def _judged(
     first: Prediction,
     open_progress: OpenProgress,
 ) -> AnyScorer:
-    """What scores a sample, after everything that needs a judge was judged.
+    """Return the scorer of a sample, after everything that needs a judge was judged.
 
     Raises:
         AisPromptError: the judge cannot be used.
@@ -219,7 +219,7 @@ def _judged(
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:
-    """The score of each sample. One whose gold cannot be used, or that a part cannot score, is failed.
+    """Yield the score of each sample. One with an unusable gold, or that a part cannot score, is failed.
 
     Raises:
         GoldError, PartError: no sample can be scored.
@@ -242,7 +242,7 @@ def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Predictio
 
 
 class _Unscored:
-    """Samples that cannot be scored for one kind of reason, of which the first few are named.
+    """Samples that cannot be scored for one reason; the first few are named.
 
     Attributes:
         count: how many there are.
@@ -254,7 +254,7 @@ class _Unscored:
         self._first: list[AisPromptError] = []
 
     def add(self, error: AisPromptError) -> None:
-        """Count one more."""
+        """Add one."""
         self.count += 1
         if self.count <= _NAMED + 1:
             self._first.append(error)
@@ -273,13 +273,13 @@ class _Unscored:
 
 
 def _refuse_doubled(names: list[str], origin: str) -> None:
-    """A sample counts once.
+    """Refuse samples that occur more than once.
 
     Raises:
         DataError: there are such ids.
     """
     if names:
-        what = f"{len(names)} ids stand there more than once: {', '.join(_shortened(names))}"
+        what = f"{len(names)} ids occur more than once: {', '.join(_shortened(names))}"
         raise DataError(what, where=origin, fix=_AGAIN)
 
 

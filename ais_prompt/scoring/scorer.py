@@ -1,4 +1,4 @@
-"""Scoring of one sample: what the answer is, and how it compares with the gold."""
+"""Score one sample: find the answer, and compare it with the gold."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Scorer(Struct, frozen=True):
     gold_of: Postprocessor
 
     def score(self, prediction: Prediction) -> SampleScore:
-        """The score of one sample: its status, and the metrics' values unless it failed.
+        """Score one sample: its status, and the metrics' values unless it failed.
 
         Raises:
             GoldError: the gold cannot be used; ``where`` names the sample.
@@ -64,11 +64,11 @@ class Scorer(Struct, frozen=True):
         return SampleScore(prediction.sample_id, "scored", answer, gold, values, reason, readings=readings)
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
-        """A sample that has no part in the value."""
+        """Return the score of a sample that does not count in the value."""
         return SampleScore(prediction.sample_id, "failed", None, prediction.gold, reason=reason)
 
     def aggregate(self, samples: Sequence[SampleScore]) -> list[Score]:
-        """The scores of the dataset."""
+        """Return the scores of the dataset."""
         return self.evaluator.aggregate(samples)
 
     def _gold(self, prediction: Prediction, where: str) -> Any:
@@ -83,7 +83,7 @@ class Scorer(Struct, frozen=True):
             raise GoldError(what, where=where, fix=FIX) from error
 
     def _unread(self, prediction: Prediction, gold: Any) -> SampleScore:
-        """An answer in which nothing was found; a truncated one is counted as such."""
+        """Return the score of an answer in which nothing was found; a truncated one counts as truncated."""
         status: Status = "truncated" if prediction.truncated else "unparsed"
         values = dict.fromkeys(self.evaluator.metrics, 0.0)
         return SampleScore(prediction.sample_id, status, None, gold, values, _why_unread(prediction))
@@ -100,7 +100,7 @@ def _why_unread(prediction: Prediction) -> str:
 
 
 def failure_kind(prediction: Prediction) -> str:
-    """The kind of the first failure."""
+    """Return the kind of the first failure."""
     return next(completion.failure.kind for completion in prediction.completions if completion.failure)
 
 

@@ -1,4 +1,4 @@
-"""The score of a task under every plausible postprocessor: does it depend on how answers are read?"""
+"""Score a task with every plausible postprocessor, to see whether the score depends on how answers are read."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ScorerOf: TypeAlias = Callable[[PartSpec], Callable[[Prediction], SampleScore]]
 
 
 def others_than(spec: PartSpec | None) -> list[PartSpec]:
-    """Return the postprocessors that could be in the place of the configured one, and OpenCompass' of its name.
+    """Return the postprocessors that could replace the configured one, and OpenCompass' of its name.
 
     Arguments such as ``options`` go along where they are understood. There is none for a postprocessor of the user's
     own, nor for one of texts and programs.
@@ -98,7 +98,7 @@ def warning_of(found: Sensitivity, *, fraction: bool) -> str | None:
 def _values(
     scorers: Sequence[Callable[[Prediction], SampleScore]], prediction: Prediction, metric: str
 ) -> list[float] | None:
-    """The value of a sample under each postprocessor; None if it failed, or its gold cannot be used."""
+    """Return the value of a sample with each postprocessor; None if it failed, or its gold is unusable."""
     try:
         samples = [scorer(prediction) for scorer in scorers]
     except AisPromptError:

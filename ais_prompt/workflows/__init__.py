@@ -1,1 +1,1 @@
-"""One file for each verb of the command line."""
+"""The verbs that coordinate several rooms: run, score, check, and gates. Others call their room directly."""

@@ -1,4 +1,4 @@
-"""The whole program: load, check, partition, run, report."""
+"""Run every model on every dataset: ask, score, summarise, report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RunMode: TypeAlias = Literal["all", "infer", "eval", "viz"]
 
 
 class RunResult(Struct, frozen=True):
-    """What a run leaves behind.
+    """The result of a run.
 
     Attributes:
         outcomes: how each task ended.
@@ -65,7 +65,7 @@ class RunResult(Struct, frozen=True):
 
 
 def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
-    """See whether the models can be used at all, and find or make the run folder.
+    """Check that the models can be used, and find or make the run folder.
 
     Args:
         plan: of a checked config.
@@ -146,7 +146,7 @@ def run(
 
 
 def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:
-    """How many samples of a task failed; before they are scored only those without an answer are known."""
+    """Return how many samples of a task failed; before scoring, only those without an answer are known."""
     by_score = outcome.scores[0].failed_samples if outcome.scores else None
     return record.unanswered(task) if by_score is None else by_score
 
@@ -172,7 +172,7 @@ def _hide_again(folder: RunFolder) -> None:
 
 
 def _asked(plan: Plan, mode: RunMode) -> Iterator[PlannedModel]:
-    """The models and judges that are asked in a mode."""
+    """Yield the models and judges that are asked in a mode."""
     if mode in ("all", "infer"):
         yield from plan.models
     if mode in ("all", "eval"):

@@ -1,4 +1,4 @@
-"""Scoring of answers that are there already: neither models nor servers are asked."""
+"""Make a run folder of answers from elsewhere, to be scored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFolder]:
-    """A new run folder with answers that were made elsewhere, to be scored like those of `open_stored`.
+    """Make a run folder with answers that were made elsewhere.
 
     Answers that are missing, doubled or foreign are named in warnings; questions without one that can be trusted have
     failed.
@@ -54,7 +54,7 @@ def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFol
 
 
 def _counted(predictions: Iterable[Prediction], failed: Counter[bool]) -> Iterator[Prediction]:
-    """Counts how many of the predictions failed while they pass."""
+    """Yield the predictions, and count those that failed."""
     for prediction in predictions:
         failed[prediction.failed] += 1
         yield prediction

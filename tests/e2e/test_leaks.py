@@ -15,7 +15,7 @@ def test_check_warns_of_a_gold_in_another_column_and_refuses_a_gold_column_in_th
     project.write_config(datasets=shown)
     done = project.run("check", "eval.py")
     assert done.returncode == 0, done.stderr
-    assert "Warning: the gold stands in the column 'source', which the prompt shows, in 100.0% of 100" in done.stdout
+    assert "Warning: the gold occurs in the column 'source', which the prompt shows, in 100.0% of 100" in done.stdout
     assert "  where: datasets[0].infer_cfg.prompt_template (eval.py:" in done.stdout
     assert done.stdout.splitlines()[-1] == "No faults: 1 model, 1 dataset."
 

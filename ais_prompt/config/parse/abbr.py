@@ -13,7 +13,7 @@ LONGEST = 200
 
 
 def parse_abbr(section: ConfigSection, derived: str) -> str | None:
-    """The section's ``abbr``, or the derived one; None after a fault."""
+    """Return the section's ``abbr``, or the derived one; None after a fault."""
     abbr = section.get("abbr", (str,), "a short name", derived)
     if not isinstance(abbr, str):
         return None
@@ -27,7 +27,7 @@ def parse_abbr(section: ConfigSection, derived: str) -> str | None:
 
 
 def derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
-    """The last part of the first of these keys that holds a path or name, without a data file's ending."""
+    """Return the last part of the first key with a path or name, without a data file's ending."""
     for key in keys:
         value = values.get(key)
         if isinstance(value, str) and (name := PurePath(value).name):
@@ -36,7 +36,7 @@ def derived_abbr(values: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 
 def refuse_duplicates(kind: str, abbrs: Sequence[tuple[str, str]], faults: Faults) -> None:
-    """Note every ``abbr`` that stands twice; ``abbrs`` are pairs of abbr and config path."""
+    """Note every ``abbr`` that occurs twice; ``abbrs`` are pairs of abbr and config path."""
     owners: dict[str, str] = {}
     for abbr, where in abbrs:
         if abbr in owners:
@@ -54,7 +54,7 @@ def _without_ending(name: str) -> str:
 
 
 def name_fault(abbr: str) -> str:
-    """What keeps a text from being the name of a file or folder; empty if nothing does."""
+    """Return why a text cannot be the name of a file or folder; empty if it can."""
     if not abbr or abbr in (".", ".."):
         return "is not a name"
     if "/" in abbr or "\\" in abbr:

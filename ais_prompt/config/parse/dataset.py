@@ -1,4 +1,4 @@
-"""One item of ``datasets``: how it is read (``reader_cfg``), asked (``infer_cfg``) and scored (``eval_cfg``)."""
+"""Parse one item of ``datasets``: its ``reader_cfg``, ``infer_cfg`` and ``eval_cfg``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVAL_PARTS = ("evaluator", "pred_postprocessor", "dataset_postprocessor")
 
 
 def parse_dataset(section: ConfigSection, find: Callable[[str], Path | None]) -> DatasetSpec | None:
-    """The dataset of a section; None if it has faults, which are noted.
+    """Parse a dataset; None after faults, which are noted.
 
     Args:
         section: keys other than those of `DATASET` (default ``LocalDataset``) are arguments of the reader.
@@ -42,7 +42,7 @@ def parse_dataset(section: ConfigSection, find: Callable[[str], Path | None]) ->
 
 
 def parse_reader(section: ConfigSection) -> ReaderSpec | None:
-    """``reader_cfg``; None if it cannot be used."""
+    """Parse ``reader_cfg``; None after a fault."""
     section.refuse_unknown(READER)
     columns, gold_columns = _parse_columns(section, "input_columns"), _parse_columns(section, "gold_columns", ())
     output_column = section.get("output_column", (str, type(None)), "the name of a column, or None")
@@ -65,7 +65,7 @@ def parse_reader(section: ConfigSection) -> ReaderSpec | None:
 
 
 def _parse_input_template(section: ConfigSection) -> str | None:
-    """The text by which retrievers compare rows: as it is, or as a `PromptTemplate`, as in OpenCompass."""
+    """Parse the text by which retrievers compare rows: a text, or a `PromptTemplate` as in OpenCompass."""
     value: Any = section.values.get("input_template")
     if isinstance(value, Mapping):
         value = value.get("template")
@@ -77,7 +77,7 @@ def _parse_input_template(section: ConfigSection) -> str | None:
 
 
 def parse_infer(section: ConfigSection) -> InferSpec | None:
-    """``infer_cfg``; None if it cannot be used. Without a retriever there are no shots (``ZeroRetriever``)."""
+    """Parse ``infer_cfg``; None after a fault. Without a retriever there are no shots (``ZeroRetriever``)."""
     section.refuse_unknown(INFER)
     ice_template, prompt_template = section.part("ice_template"), section.part("prompt_template")
     retriever: PartSpec | None = PartSpec("ZeroRetriever", {}, section.at("retriever"))
@@ -98,7 +98,7 @@ def parse_infer(section: ConfigSection) -> InferSpec | None:
 
 
 def _parse_eval(dataset: ConfigSection, find: Callable[[str], Path | None]) -> EvalSpec | None:
-    """``eval_cfg``, which may be missing: then only predictions are made."""
+    """Parse ``eval_cfg``. Without it, only predictions are made."""
     if dataset.values.get("eval_cfg") is None:
         return EvalSpec(where=dataset.at("eval_cfg"))
     section = dataset.section("eval_cfg")
@@ -114,7 +114,7 @@ def _parse_eval(dataset: ConfigSection, find: Callable[[str], Path | None]) -> E
 
 
 def _asked(infer: InferSpec, answers: int) -> InferSpec:
-    """The ``infer_cfg`` with so many answers to each question, unless its inferencer says how many."""
+    """Set the number of answers to each question, unless the inferencer says how many."""
     if answers == 1:
         return infer
     part = infer.inferencer
@@ -122,7 +122,7 @@ def _asked(infer: InferSpec, answers: int) -> InferSpec:
 
 
 def _parse_counts(section: ConfigSection, key: str) -> tuple[int, ...]:
-    """One number above 0 or a list of them, in order and each once; empty if there is none."""
+    """Parse a number above 0 or a list of them, sorted and each once; empty if there is none."""
     value: Any = section.get(key, (int, list, tuple), "a number, or a list of numbers", ())
     numbers = [value] if isinstance(value, int) else list(value or ())
     for number in numbers:
@@ -133,7 +133,7 @@ def _parse_counts(section: ConfigSection, key: str) -> tuple[int, ...]:
 
 
 def _parse_columns(section: ConfigSection, key: str, default: Any = REQUIRED) -> tuple[str, ...] | None:
-    """Columns as a list, or as one text that is split at blanks, as in OpenCompass: ``'question context'``."""
+    """Parse columns as a list, or as a text that is split at blanks as in OpenCompass: ``'question context'``."""
     columns: Any = section.get(key, (str, list, tuple), "a list of column names", default)
     if isinstance(columns, str):
         return tuple(columns.split())

@@ -1,4 +1,4 @@
-"""``gates = ['gsm8k*: accuracy >= 80%', 'failed <= 1%']``: what a run must keep to."""
+"""``gates = ['gsm8k*: accuracy >= 80%', 'failed <= 1%']``: the gates of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FORM: Final = (
 
 
 def parse_gates(top: ConfigSection) -> tuple[Gate, ...]:
-    """The ``gates`` of a config, which may be missing; faults are noted."""
+    """Parse the ``gates`` of a config, which may be missing; note faults."""
     texts: Any = top.get("gates", (list, tuple), "a list of conditions", ())
     gates = []
     for number, text in enumerate(texts or ()):
@@ -39,7 +39,7 @@ def parse_gates(top: ConfigSection) -> tuple[Gate, ...]:
 
 
 def parse_gate(text: Any, where: str) -> Gate:
-    """One condition.
+    """Parse one condition.
 
     Raises:
         ConfigError: it is none.

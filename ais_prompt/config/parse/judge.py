@@ -1,4 +1,4 @@
-"""The judge of an evaluator: ``judge_cfg`` and ``prompt_template`` in its dict, or in its ``llm_evaluator``."""
+"""Parse the judge of an evaluator: ``judge_cfg`` and ``prompt_template`` in its dict, or in its ``llm_evaluator``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JUDGE_KEYS = ("judge_cfg", "prompt_template")
 
 
 def parse_judge(section: ConfigSection, find: Callable[[str], Path | None]) -> JudgeSpec | None:
-    """The judge of an evaluator's section; None if it has none, or faults, which are noted.
+    """Parse a judge; None if there is none, or after faults, which are noted.
 
     Args:
         section: the evaluator.
@@ -39,7 +39,7 @@ def parse_judge(section: ConfigSection, find: Callable[[str], Path | None]) -> J
 
 
 def without_judge(part: PartSpec) -> PartSpec:
-    """The evaluator without the keys that are its judge's."""
+    """Return the evaluator without the keys of its judge."""
     return replace(part, args=_without_judge(part.args))
 
 

@@ -1,4 +1,4 @@
-"""One item of ``models``, or the ``judge_cfg`` of an evaluator: the model, and the template that shapes its prompts."""
+"""Parse one item of ``models``, or the ``judge_cfg`` of an evaluator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ais_prompt.types import ModelSpec
 
 
 def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> ModelSpec | None:
-    """The model of a section; None if it has faults, which are noted."""
+    """Parse a model; None after faults, which are noted."""
     section.refuse_misspelt(("meta_template", "prompt_template"))
     part = section.as_part(leave_out=MODEL.names)
     if part is None:
@@ -31,7 +31,7 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
 
 
 def _role_template(section: ConfigSection) -> Mapping[str, Any] | str | None:
-    """``prompt_template`` of a model; None if it has none or it has a fault."""
+    """Parse the ``prompt_template`` of a model; None if there is none, or after a fault."""
     expected = "a dict of role → (before, after), or a dotted path"
     template: Mapping[str, Any] | str | None = section.get(
         "prompt_template", (Mapping, str, type(None)), expected, None

@@ -1,4 +1,4 @@
-"""From a loaded config to a `RunSpec`: all faults of the config at once, or frozen values."""
+"""Parse a loaded config into a `RunSpec`, or report all of its faults at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
 
 
 def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
-    """Parse a config. Parts are not looked up here: their types and arguments are bound later, by the check.
+    """Parse a config. Parts are not resolved here: the check binds their types and arguments.
 
     The specs hold absolute paths of data files and model folders that exist; ``resolved`` keeps every path as the user
     wrote it, and the folder that the paths are relative to.
@@ -63,14 +63,14 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
 
 
 def _is_used(loaded: LoadedConfig, name: str) -> bool:
-    """Whether the code of the config uses a variable of its top level: then it is a helper with a name of its own."""
+    """Return whether the code of a config uses a top-level variable, so that it is a helper and no misspelt key."""
     files = check_bases(loaded.path) if loaded.path else ()
     nodes = (node for file in files for node in ast.walk(read_syntax(file)))
     return any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
 
 
 def _parse_list(top: ConfigSection, key: str, parse: Callable[[ConfigSection], Spec | None]) -> tuple[Spec, ...]:
-    """The items of ``models`` or ``datasets`` that have no fault."""
+    """Parse ``models`` or ``datasets``; items with faults are left out."""
     items: Any = top.get(key, (list, tuple), f"a list of {key}")
     if items is not None and not items:
         top.fault(key, f"the config has no {key}: the list is empty", f"write {key} = [dict(...)]")
@@ -81,7 +81,7 @@ def _parse_list(top: ConfigSection, key: str, parse: Callable[[ConfigSection], S
 
 
 def _config_folder(top: ConfigSection, loaded: LoadedConfig) -> Path:
-    """Where relative paths are looked up: beside the config, or for configs by name in the working directory."""
+    """Return where relative paths are looked up: beside the config, or in the working directory for configs by name."""
     written = _name(top, "paths_relative_to", "a folder", "")
     if written:
         return expand(written).absolute()
@@ -96,7 +96,7 @@ def _run_name(top: ConfigSection, default: str) -> str:
 
 
 def _name(top: ConfigSection, key: str, expected: str, default: str) -> str:
-    """A text that is not empty and that a file system can take."""
+    """Return a name that a file system accepts."""
     value: str = top.get(key, (str,), expected, default) or default
     if not value.isprintable():
         top.fault(key, f"{key} contains characters that cannot be printed: {value!r}", f"give {expected}")

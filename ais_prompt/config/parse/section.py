@@ -1,4 +1,4 @@
-"""A dict of the config while it is being parsed: typed access to its keys, every fault noted instead of raised."""
+"""Typed access to a dict of the config while it is parsed; faults are noted instead of raised."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ConfigSection:
 
     @classmethod
     def open(cls, value: Any, where: str, faults: Faults) -> ConfigSection | None:
-        """The section for a value that should be a dict with text keys."""
+        """Return the section of a value that should be a dict with text keys."""
         if not isinstance(value, Mapping):
             faults.add(f"{where} is {shown(value)}, not a dict", where, "write dict(...)")
             return None
@@ -61,7 +61,7 @@ class ConfigSection:
         return cls(value, where, faults)
 
     def at(self, key: str) -> str:
-        """The config path of a key."""
+        """Return the config path of a key."""
         return f"{self.where}.{key}" if self.where else key
 
     def fault(self, key: str, what: str, fix: str = "") -> None:
@@ -69,7 +69,7 @@ class ConfigSection:
         self.faults.add(what, self.at(key), fix)
 
     def get(self, key: str, kinds: tuple[type, ...], expected: str, default: Any = REQUIRED) -> Any:
-        """The value of a key if it is of one of these types; its default if it is missing; None after a fault."""
+        """Return the value of a key if it has one of these types; its default if missing; None after a fault."""
         if key not in self.values:
             if default is REQUIRED:
                 self._missing(key, expected)
@@ -82,21 +82,21 @@ class ConfigSection:
         return None
 
     def section(self, key: str) -> ConfigSection | None:
-        """The dict at a key that must be there."""
+        """Return the dict at a required key."""
         if key not in self.values:
             self._missing(key, "dict(...)")
             return None
         return ConfigSection.open(self.values[key], self.at(key), self.faults)
 
     def part(self, key: str) -> PartSpec | None:
-        """The part at a key, ``dict(type=..., **arguments)``; None if it is missing, is None or has a fault."""
+        """Parse the part at a key, ``dict(type=..., **arguments)``; None if missing, None or after a fault."""
         if self.values.get(key) is None:
             return None
         section = ConfigSection.open(self.values[key], self.at(key), self.faults)
         return section.as_part() if section else None
 
     def required_part(self, key: str) -> PartSpec | None:
-        """The part at a key that must be there."""
+        """Parse the part at a required key."""
         if key not in self.values:
             self._missing(key, "dict(type=...)")
             return None
@@ -104,7 +104,7 @@ class ConfigSection:
         return section.as_part() if section else None
 
     def as_part(self, leave_out: Collection[str] = (), default_type: Any = REQUIRED) -> PartSpec | None:
-        """This section as a part: its ``type``, and all other keys but ``leave_out`` as arguments."""
+        """Parse this section as a part: its ``type``, and all keys but ``leave_out`` as arguments."""
         type_ = self.get("type", (str,), "a class, a registered name or a dotted path", default_type)
         if type_ is None:
             return None
@@ -115,12 +115,12 @@ class ConfigSection:
         return PartSpec(type_, args, self.where)
 
     def refuse_unknown(self, table: Table) -> None:
-        """Note every key that a table does not have."""
+        """Note every key that is not in a table."""
         for key, fix in table.unknown(self.values):
             self.fault(key, f"{self.where} has an unknown key {key!r}", fix)
 
     def refuse_misspelt(self, optional: Collection[str], is_used: Callable[[str], bool] = lambda _: False) -> None:
-        """Note every key that is nearly one of these, where the right one is missing.
+        """Note every key that is nearly one of these while the right one is missing.
 
         Args:
             optional: the right keys.
@@ -139,6 +139,6 @@ class ConfigSection:
 
 
 def shown(value: Any) -> str:
-    """A value as it appears in an error: cut to a line."""
+    """Return a value as errors show it: cut to one line."""
     # Hide secrets first: what is left of one that was cut would not be recognised.
     return f"{reprlib.repr(SECRETS.hide_in_value(value))} ({type(value).__name__})" if value is not None else "None"

@@ -1,4 +1,4 @@
-"""``summarizer``: which datasets the summary shows, and groups of them with their averages."""
+"""Parse ``summarizer``: which datasets the summary shows, and groups with their averages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BY_SIZE = "n"
 
 
 def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:
-    """The ``summarizer`` of a config, which may be missing; faults are noted.
+    """Parse the ``summarizer`` of a config, which may be missing; note faults.
 
     A group none of whose datasets is in the run is left out, as configs of OpenCompass list all groups that there are.
 
@@ -43,7 +43,7 @@ def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:
 
 
 def _parse_group(section: ConfigSection, known: Sequence[str]) -> SummaryGroup | None:
-    """A group; None if it has nothing to do with this run, or after a fault."""
+    """Parse a group; None if no dataset of it is in this run, or after a fault."""
     section.refuse_unknown(GROUP)
     name = section.get("name", (str,), "the name of the group")
     names = [_name(item) for item in _items(section, "subsets")]
@@ -58,7 +58,7 @@ def _parse_group(section: ConfigSection, known: Sequence[str]) -> SummaryGroup |
 
 
 def _parse_entries(section: ConfigSection, key: str, known: Sequence[str]) -> list[SummaryEntry]:
-    """Names, or pairs of name and metric. Lines such as ``'--- exams ---'``, titles in OpenCompass, are passed over."""
+    """Parse names or (name, metric) pairs. Lines such as ``'--- exams ---'``, titles in OpenCompass, are skipped."""
     entries = []
     for index, item in enumerate(_items(section, key)):
         name = _name(item)
@@ -73,7 +73,7 @@ def _parse_entries(section: ConfigSection, key: str, known: Sequence[str]) -> li
 
 
 def _name(item: Any) -> str | None:
-    """The name in an entry; None if it is none."""
+    """Return the name in an entry; None if it has none."""
     if isinstance(item, str):
         return item
     is_pair = isinstance(item, list | tuple) and len(item) == 2 and all(isinstance(part, str) for part in item)
@@ -81,7 +81,7 @@ def _name(item: Any) -> str | None:
 
 
 def _parse_weights(section: ConfigSection, names: Sequence[str]) -> Mapping[str, float] | str | None:
-    """Dataset → weight; or `BY_SIZE`."""
+    """Parse dataset → weight, or `BY_SIZE`."""
     weights: Any = section.get("weights", (Mapping, str, type(None)), "a dict of abbr → number, or 'n'", None)
     if weights is None or weights == BY_SIZE:
         return weights  # type: ignore[no-any-return]

@@ -64,7 +64,7 @@ def p_of_matches(matches: NDArray[np.bool_], own: NDArray[np.intp]) -> float:
     """Permutation test of golds that occur in texts: how often shuffled golds occur as often.
 
     Args:
-        matches: whether a gold stands in a text, shape (texts, different golds).
+        matches: whether a gold occurs in a text, shape (texts, different golds).
         own: the gold of each text, shape (texts,).
     """
     rng = np.random.default_rng(SEED)

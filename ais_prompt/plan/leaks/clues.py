@@ -64,7 +64,7 @@ def _in_columns(
         matches = _matches(column_texts, phrases)
         hits = [index for index, gold in enumerate(own) if matches[index, gold]]
         yield Clue(
-            f"the gold stands in the column {column!r}, which the prompt shows,",
+            f"the gold occurs in the column {column!r}, which the prompt shows,",
             [rows[index] for index in hits],
             len(rows),
             float(matches[:, own].mean()),
@@ -98,7 +98,7 @@ def _in_choices(layout: ChoiceLayout, rows: Sequence[int], texts: Mapping[str, S
         "the shortest": lambda question, _: _only_one([len(text) for text in question.texts], min),
         "the only one that begins as it does": lambda question, _: _odd_one([text[:1] for text in question.texts]),
         "the only one that ends as it does": lambda question, _: _odd_one([text[-1:] for text in question.texts]),
-        "the only one that stands elsewhere in the prompt": lambda question, text: _only_one(
+        "the only one that occurs elsewhere in the prompt": lambda question, text: _only_one(
             [(phrase := _spaced(choice)).strip() != "" and phrase in text for choice in question.texts], max
         ),
     }

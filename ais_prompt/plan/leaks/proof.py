@@ -20,7 +20,7 @@ from ais_prompt.utils.progress import tracked
 from ais_prompt.utils.row_index import RowIndex, row_key
 
 OTHER_GOLD: Final = "\ue000another gold\ue000"
-"""Stands in the place of a gold or of another value. Private characters: no data holds them."""
+"""Replaces a gold or another value. Private characters, which occur in no data."""
 
 
 def check_gold_is_hidden(

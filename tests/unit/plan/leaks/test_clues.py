@@ -59,7 +59,7 @@ def test_a_gold_in_the_question_is_found_and_its_rows_are_named(share: float) ->
     for row in rows[: round(share * len(rows))]:
         row["q"] += f" ({row['gold']}!)"
     [what] = alarms(rows, ["q"])
-    assert what.startswith("the gold stands in the column 'q', which the prompt shows, in ")
+    assert what.startswith("the gold occurs in the column 'q', which the prompt shows, in ")
     chance = re.search(r"of 200 questions, and by chance in (.*)%", what)
     assert chance is not None
     assert 5 < float(chance[1]) < 10
@@ -112,7 +112,7 @@ def told(row: Row) -> None:
         (longest, "the right choice is the longest in"),
         (marked, "the right choice is the only one that ends as it does in"),
         (begun, "the right choice is the only one that begins as it does in"),
-        (told, "the right choice is the only one that stands elsewhere in the prompt in"),
+        (told, "the right choice is the only one that occurs elsewhere in the prompt in"),
     ],
 )
 def test_a_choice_that_looks_right_is_found(change: Callable[[Row], None], what: str) -> None:

@@ -96,7 +96,7 @@ def twice(test: list[Row], train: list[Row]) -> None:
 @pytest.mark.parametrize(
     ("leak", "what"),
     [
-        (in_note, "the gold stands in the column 'note', which the prompt shows, in 100.0% of 100 questions"),
+        (in_note, "the gold occurs in the column 'note', which the prompt shows, in 100.0% of 100 questions"),
         (in_examples, "1 of 100 questions are, with words or punctuation changed, among the rows"),
         (in_examples, "test row 5 is train row 7"),
         (twice, "2 of 100 questions repeat an earlier one of the test split (1 exactly, 1 with words"),
