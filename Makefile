@@ -13,11 +13,10 @@ gate: .venv/installed
 	$(BIN)/aisprompt score eval --baseline .ci/demo_baseline.json \
 		--gate 'demo-[ac]*: accuracy >= 80%' --gate 'failed <= 0' --gate 'truncated <= 2%'
 
-# For every change: under a minute. All that runs in the test process alone, with few examples of each property.
-# tests/conftest.py says what is marked. The folder is named so that not even torch is imported.
+# For every change: under a minute. All that needs no torch, server, process or browser, with few examples of each
+# property; tests/conftest.py names what is left out.
 quick: .venv/installed-dev
-	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile quick --ignore tests/unit/models/huggingface \
-		-m 'not (browser or model or process or server or slow or thorough)'
+	$(BIN)/python -m pytest --numprocesses 2 --quick
 
 # Before a change is merged: under 12 minutes.
 test: .venv/installed-dev

@@ -1,4 +1,4 @@
-"""What all tests share: which of them ``make quick`` leaves out, and how Hypothesis looks for counterexamples.
+"""What all tests share: what ``--quick`` leaves out, and how Hypothesis looks for counterexamples.
 
 Hypothesis draws the same examples in every run, so that a test that fails was most likely broken by the change at hand.
 ``make search`` draws others each time, to find faults that are there already. There are no deadlines: machines differ.
@@ -7,7 +7,7 @@ Hypothesis draws the same examples in every run, so that a test that fails was m
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
@@ -20,26 +20,24 @@ from ais_prompt.utils.secrets import SECRETS
 TESTS: Final = Path(__file__).parent
 
 NOT_QUICK: Final = {
-    "browser/": "browser",
-    "e2e/test_code_execution.py": "process",
-    "e2e/test_demo.py": "model",
-    "e2e/test_documents.py": "model",
-    "e2e/test_examples.py": "model",
-    "e2e/test_isolation.py": "thorough",
-    "e2e/test_media.py": "model",
-    "e2e/test_perplexity.py": "model",
-    "e2e/test_resume.py": "process",
-    "e2e/test_run_folder_versions.py": "process",
-    "hostile/": "process",
-    "unit/evaluators/code/": "process",
-    "unit/models/huggingface/": "model",
-    "unit/retrievers/test_encoders.py": "model",
-    "unit/tools/": "model",
+    "browser/": "needs Chromium",
+    "e2e/test_code_execution.py": "starts programs in the sandbox",
+    "e2e/test_demo.py": "loads a model with torch",
+    "e2e/test_documents.py": "loads a model with torch",
+    "e2e/test_examples.py": "loads a model with torch",
+    "e2e/test_isolation.py": "breaks every method of every protocol",
+    "e2e/test_media.py": "loads a model with torch",
+    "e2e/test_perplexity.py": "loads a model with torch",
+    "e2e/test_resume.py": "starts processes and kills them",
+    "e2e/test_run_folder_versions.py": "starts processes and kills them",
+    "hostile/": "starts programs in the sandbox",
+    "property/test_causes.py": "compares many runs",
+    "unit/evaluators/code/": "starts programs in the sandbox",
+    "unit/models/huggingface/": "loads a model with torch",
+    "unit/retrievers/test_encoders.py": "loads a model with torch",
+    "unit/tools/": "loads a model with torch",
 }
-"""The start of a path below ``tests/`` → the marker of the tests there. The markers are explained in pyproject.toml.
-
-A module that imports `tests.servers` is marked ``server`` without an entry.
-"""
+"""The start of a path below ``tests/`` → why ``--quick`` leaves it out. Modules with a `mock_server` need no entry."""
 
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.register_profile("quick", settings.get_profile("steady"), max_examples=10)
@@ -47,15 +45,30 @@ settings.register_profile("search", settings.get_profile("steady"), derandomize=
 settings.load_profile("steady")
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Mark the tests that need more than the test process."""
-    for item in items:
-        place = item.path.relative_to(TESTS).as_posix()
-        for start, marker in NOT_QUICK.items():
-            if place.startswith(start):
-                item.add_marker(marker)
-        if isinstance(item, pytest.Function) and "mock_server" in vars(item.module):
-            item.add_marker("server")
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--quick``."""
+    parser.addoption("--quick", action="store_true", help="only tests that need nothing but the test process")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw few examples with ``--quick``."""
+    if config.getoption("quick"):
+        settings.load_profile("quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out, with ``--quick``, what is in the table, and servers. It is not even imported, and so is no torch."""
+    if not config.getoption("quick"):
+        return None
+    place = collection_path.relative_to(TESTS).as_posix() + "/" * collection_path.is_dir()
+    uses_server = collection_path.suffix == ".py" and "mock_server(" in collection_path.read_text("utf-8")
+    return True if uses_server or place.startswith(tuple(NOT_QUICK)) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out, with ``--quick``, single tests that try very many cases."""
+    if config.getoption("quick"):
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
 @pytest.fixture(autouse=True)

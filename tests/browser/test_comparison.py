@@ -9,6 +9,8 @@ import pytest
 from tests.e2e.project import DATASET, Project
 from tools.chromium import Page
 
+pytestmark = pytest.mark.browser
+
 TEXT = "template='{question}\\nAnswer: {answer}'"
 TEMPLATES = {
     "text": "template='Please: {question}\\nAnswer: {answer}'",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ais_prompt.store.layout import RunFolder
 from tests.browser.conftest import open_report
 from tools.chromium import Page
+
+pytestmark = pytest.mark.browser
 
 ALL = 2 * (300 + 5 + 20 + 12)
 OPEN = "!document.querySelector('#sample').hidden && document.querySelector('#sample h3')"

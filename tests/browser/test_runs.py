@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from ais_prompt.report.server import ReportServer
 from ais_prompt.store.layout import RunFolder
 from tools.chromium import Page
+
+pytestmark = pytest.mark.browser
 
 
 def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFolder) -> None:

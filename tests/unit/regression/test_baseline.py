@@ -121,6 +121,7 @@ def nights(runs: int, count: int, draw: np.random.Generator) -> tuple[Baseline, 
     return Baseline("runs", [replace(base[0], values=mean)], runs=runs), [run(drawn()) for _ in range(count)]
 
 
+@pytest.mark.thorough
 def test_a_baseline_of_several_runs_keeps_the_level() -> None:
     draw = np.random.default_rng(11)
     for runs in (1, 4):
