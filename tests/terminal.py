@@ -10,6 +10,8 @@ import termios
 import threading
 from collections.abc import Callable
 
+from tests.waiting import WATCHDOG_SECONDS
+
 
 def in_terminal(work: Callable[[io.TextIOBase], None], columns: int = 80) -> str:
     """What a terminal receives while ``work`` writes to it."""
@@ -29,7 +31,7 @@ def in_terminal(work: Callable[[io.TextIOBase], None], columns: int = 80) -> str
     reader.start()
     with os.fdopen(terminal, "w", encoding="utf-8") as stream:
         work(stream)
-    reader.join(timeout=10)
+    reader.join(timeout=WATCHDOG_SECONDS)
     os.close(controller)
     return b"".join(received).decode()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli import ROOT, run_cli
+from tests.waiting import WATCHDOG_SECONDS
 
 COMMAND = [sys.executable, "-m", "ais_prompt"]
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(8)]
@@ -64,7 +65,7 @@ class Project:
     def run_process(self, *args: str) -> subprocess.CompletedProcess[str]:
         """Run the command line in a process of its own: for what a process can do and suffer."""
         process = self.start(*args)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=WATCHDOG_SECONDS)
         return subprocess.CompletedProcess(args, process.returncode, out, err)
 
     def start(self, *args: str) -> subprocess.Popen[str]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import random
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from tests.e2e.project import Project
 from tests.servers import MockServer, mock_server
+from tests.waiting import WATCHDOG_SECONDS, wait_until
 from tools.bench.engine import lean_server
 
 MODEL = (
-    "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, max_concurrency=16, timeout=2, "
+    "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, max_concurrency=16, timeout=60, "
     "retry={retry}, stream={stream})"
 )
 LONG_PROMPTS = """dict(
@@ -93,11 +93,11 @@ def test_a_server_that_goes_away_for_a_while_costs_no_answer(project: Project) -
         use(project, first, retry=2)
         port = int(first.base_url.split(":")[2].split("/")[0])
         process = project.start("run", "eval.py")
-        _wait_for(lambda: first.stats()["requests"] >= 40)
+        wait_until(lambda: first.stats()["requests"] >= 40, "40 requests")
         first.stop()
-    time.sleep(20)
+    wait_until(lambda: "pausing" in (project.folder() / "logs" / "run.log").read_text(), "the outage is seen")
     with mock_server(port=port):
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=WATCHDOG_SECONDS)
     assert process.returncode == 0, err
     assert "pausing" in err
     assert "the server answers again" in err
@@ -114,7 +114,7 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_finished_is_asked_
     for number in range(3):
         process = project.start("run", "eval.py", *(["-r"] if number else []))
         target = server.stats()["requests"] + moments.randrange(5, 60)
-        _wait_for(lambda target=target: server.stats()["requests"] >= target)
+        wait_until(lambda target=target: server.stats()["requests"] >= target, f"{target} requests")
         process.kill()
         process.communicate()
         journal = (project.folder() / "journal/fake/sums.jsonl").read_bytes()
@@ -158,17 +158,10 @@ def test_ten_thousand_prompts_of_100_kb(project: Project) -> None:
             datasets=LONG_PROMPTS,
         )
         process = project.start("run", "eval.py", "-m", "infer")
-        _, err = process.communicate(timeout=300)
+        _, err = process.communicate(timeout=2 * WATCHDOG_SECONDS)
     assert process.returncode == 0, err
     assert len({line["key"] for line in project.journal()}) == 10_000
     predictions = project.folder() / "predictions/fake/sums.jsonl"
     with predictions.open("rb") as lines:
         assert sum(len(line) > 100_000 and b'"prediction":"ok"' in line for line in lines) == 10_000
     predictions.unlink()  # a gigabyte
-
-
-def _wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

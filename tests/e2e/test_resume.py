@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.project import Project
+from tests.waiting import WATCHDOG_SECONDS, wait_until
 
 SLOW = "dict(type='ScriptedModel', abbr='fake', default='It is 4.', delay=0.05, max_concurrency=2)"
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(60)]
@@ -19,14 +19,14 @@ ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(60)]
 def start_and_wait(project: Project, answers: int, *args: str) -> subprocess.Popen[str]:
     """Start a run and wait until so many answers are in its journal."""
     process = project.start("run", "eval.py", *args)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+
+    def has_answers() -> bool:
         journals = list(project.root.glob("outputs/eval/*/journal/fake/sums.jsonl"))
-        if journals and journals[0].read_bytes().count(b"\n") >= answers:
-            return process
-        time.sleep(0.02)
-    process.kill()
-    raise AssertionError(f"no {answers} answers in time: {process.communicate()}")
+        return process.poll() is not None or any(path.read_bytes().count(b"\n") >= answers for path in journals)
+
+    wait_until(has_answers, f"{answers} answers")
+    assert process.poll() is None, process.communicate()
+    return process
 
 
 def asked(folder: Path) -> list[str]:
@@ -40,7 +40,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_asks_only_the_rest(project: Pr
     project.write_config(models=SLOW)
     process = start_and_wait(project, 5)
     process.send_signal(sign)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=WATCHDOG_SECONDS)
     assert process.returncode == 130, err
     name = project.folder().name
     assert "Interrupted: stopped; every answer so far is kept" in err

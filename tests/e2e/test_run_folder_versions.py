@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.project import Project
+from tests.waiting import wait_until
 
 FOLDERS = sorted((Path(__file__).parents[1] / "data" / "run_folders").iterdir())
 TASKS = [f"{model}/{dataset}" for model in ("fake", "served") for dataset in ("sums", "twice", "judged", "talks")]
@@ -82,9 +82,7 @@ def test_adopting_survives_being_killed(old: Project) -> None:
     process = old.start("run", "eval.py", "-r")
     journal = next(old.root.glob("outputs/eval/*/journal/served/sums.jsonl"))
     whole = len(journal.read_bytes())
-    deadline = time.monotonic() + 60
-    while len(journal.read_bytes()) == whole and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: len(journal.read_bytes()) != whole or process.poll() is not None, "the journal grows")
     process.send_signal(signal.SIGKILL)
     process.communicate()
     with journal.open("r+b") as file:  # wherever it was killed, the last line may be torn

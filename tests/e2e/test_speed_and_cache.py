@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -27,12 +28,14 @@ def served(project: Project, server: MockServer) -> Project:
 
 
 def test_a_run_tells_how_fast_the_server_was(served: Project) -> None:
+    started = time.monotonic()
     done = served.run("run", "eval.py")
+    elapsed = time.monotonic() - started
     assert done.returncode == 0, done.stderr
     speed = json.loads((served.folder() / "run.json").read_text())["tasks"]["fake/sums"]["speed"]
     assert (speed["requests"], speed["failed"], speed["attempts"]) == (8, 0, 8)
     assert (speed["input_tokens"], speed["output_tokens"]) == (16, 8)
-    assert 0.05 <= speed["first_token"]["p50"] <= speed["latency"]["p50"] < 2
+    assert 0.05 <= speed["first_token"]["p50"] <= speed["latency"]["p50"] < elapsed
     assert 0 < speed["concurrency"] <= 4
     assert json.loads((served.folder() / "summary" / "speed.json").read_text())["fake/sums"] == speed
     assert "1st token" in done.stdout

@@ -6,6 +6,7 @@ import signal
 import urllib.request
 
 from tests.e2e.project import Project
+from tests.waiting import WATCHDOG_SECONDS
 
 
 def test_the_report_of_the_latest_run_is_served_until_ctrl_c(project: Project) -> None:
@@ -15,10 +16,10 @@ def test_the_report_of_the_latest_run_is_served_until_ctrl_c(project: Project) -
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         assert address.endswith(f"/eval/{project.folder().name}")
-        with urllib.request.urlopen(address, timeout=20) as reply:
+        with urllib.request.urlopen(address, timeout=WATCHDOG_SECONDS) as reply:
             assert reply.read() == (project.folder() / "report.html").read_bytes()
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(WATCHDOG_SECONDS) == 0
     finally:
         process.kill()
         process.communicate()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
+from tests.waiting import WATCHDOG_SECONDS
 
 pytest.importorskip("math_verify")
 
@@ -22,7 +22,7 @@ STOPPED = {"accuracy": 0.0, "timeout": 1.0}
 
 @pytest.fixture(scope="module")
 def evaluator() -> MATHVerifyEvaluator:
-    return MATHVerifyEvaluator(timeout=20)
+    return MATHVerifyEvaluator(timeout=WATCHDOG_SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,8 @@ def test_what_is_not(evaluator: MATHVerifyEvaluator, gold: str, answer: str | No
 
 def test_an_answer_that_takes_too_long_is_counted_and_the_next_one_compared() -> None:
     evaluator = MATHVerifyEvaluator(timeout=1)
-    begin = time.monotonic()
     assert evaluator.score("9^{9^{9^{9}}}", "1") == STOPPED
-    assert time.monotonic() - begin < 30
-    evaluator.timeout = 20
+    evaluator.timeout = WATCHDOG_SECONDS
     assert evaluator.score("2/4", "0.5") == RIGHT
 
 

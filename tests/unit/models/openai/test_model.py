@@ -25,6 +25,7 @@ from ais_prompt.models.options import Retry
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request, Usage
 from tests.servers import MockServer, mock_server
+from tests.waiting import STALL_SECONDS, WATCHDOG_SECONDS, wait_until
 
 KEY = "sk-proj-0123456789abcdefABCDEF"
 QUESTION = (ChatMessage("system", "Be brief."), ChatMessage("user", "3+4=?"))
@@ -97,15 +98,18 @@ def test_making_one_imports_no_http_library() -> None:
         "import sys; from ais_prompt.models.openai.model import OpenAIChatModel; OpenAIChatModel('m').identity();"
         "print([name for name in ('aiohttp', 'torch', 'transformers', 'openai') if name in sys.modules])"
     )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=True
+    )
     assert result.stdout.strip() == "[]"
 
 
 def test_a_chat_is_answered(server: MockServer) -> None:
+    started = time.monotonic()
     completion = ask(chat(server, seed=5))
     assert (completion.text, completion.finish_reason, completion.attempts) == ("7", "stop", 1)
     assert completion.usage == Usage(3, 1)
-    assert 0 < completion.seconds < 10
+    assert 0 < completion.seconds <= time.monotonic() - started
     [request] = server.requests()
     assert request["path"] == "/v1/chat/completions"
     assert request["body"] == {
@@ -170,16 +174,17 @@ def test_a_truncated_answer_says_so(server: MockServer) -> None:
         ({"body": {"choices": []}}, "empty_choices"),
         ({"drop": "before"}, "connection"),
         ({"drop": "midway"}, "connection"),
-        ({"latency": 30}, "timeout"),
+        ({"latency": STALL_SECONDS}, "timeout"),
     ],
 )
 def test_what_may_pass_is_asked_again(server: MockServer, rule: dict[str, Any], kind: str) -> None:
+    timeout = 1.0 if kind == "timeout" else WATCHDOG_SECONDS
     server.follow(rule | {"times": 2})
-    completion = ask(chat(server, timeout=0.25, retry=2))
+    completion = ask(chat(server, timeout=timeout, retry=2))
     assert (completion.text, completion.failure, completion.attempts) == ("7", None, 3)
 
     server.follow(rule)
-    completion = ask(chat(server, timeout=0.25, retry=1))
+    completion = ask(chat(server, timeout=timeout, retry=1))
     assert completion.failure
     assert (completion.failure.kind, completion.failure.fatal, completion.attempts) == (kind, False, 2)
     assert completion.failure.message
@@ -224,7 +229,7 @@ def test_the_server_is_left_alone_as_long_as_it_wants(server: MockServer) -> Non
     server.follow({"times": 1, "status": 429, "headers": {"Retry-After": "0.4"}})
     started = time.monotonic()
     assert ask(chat(server)).attempts == 2
-    assert 0.4 <= time.monotonic() - started < 3
+    assert time.monotonic() - started >= 0.4
 
     server.follow({"status": 429, "headers": {"Retry-After": "86400"}, "body": {"error": "come back tomorrow"}})
     assert ask(chat(server)).attempts == 1
@@ -331,22 +336,19 @@ def test_a_proxy_of_the_environment_is_asked_for_other_machines(
 
 
 def test_cancelling_ends_at_once_and_leaves_nothing_open(server: MockServer) -> None:
-    server.follow({"latency": 30})
+    server.follow({"latency": STALL_SECONDS})
 
     async def cancel() -> None:
-        asking = asyncio.create_task(asked(chat(server), "1+1", "2+2"))
-        while (await asyncio.to_thread(server.stats))["requests"] < 2:
-            await asyncio.sleep(0.01)
+        asking = asyncio.create_task(asked(chat(server, timeout=STALL_SECONDS), "1+1", "2+2"))
+        await asyncio.to_thread(wait_until, lambda: server.stats()["requests"] >= 2, "two requests")
         asking.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asking
+        await asyncio.wait({asking}, timeout=WATCHDOG_SECONDS / 2)
+        assert asking.cancelled()
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        started = time.monotonic()
         asyncio.run(cancel())
         gc.collect()
-    assert time.monotonic() - started < 5
     assert not [str(warning.message) for warning in caught if warning.category is ResourceWarning]
 
 

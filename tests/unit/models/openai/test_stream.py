@@ -16,6 +16,7 @@ from ais_prompt.models.openai.stream import StreamReader
 from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, Request, Usage
 from tests.servers import MockServer, mock_server
+from tests.waiting import STALL_SECONDS, WATCHDOG_SECONDS
 
 
 def events(*chunks: Any, done: bool = True) -> bytes:
@@ -153,7 +154,8 @@ def test_a_served_answer_is_timed(running: MockServer, kind: type[OpenAIModel]) 
     assert completion.first_token_seconds is not None
     assert completion.token_seconds is not None
     assert 0.1 <= completion.first_token_seconds < completion.seconds
-    assert 0.04 <= completion.token_seconds < 0.5
+    assert completion.token_seconds > 0
+    assert completion.first_token_seconds + 2 * completion.token_seconds <= completion.seconds + 1e-6
     assert Completion.from_json(completion.to_json()) == completion
     [request] = running.requests()
     assert (request["body"]["stream"], request["body"]["stream_options"]) == (True, {"include_usage": True})
@@ -164,7 +166,7 @@ def test_a_served_answer_is_timed(running: MockServer, kind: type[OpenAIModel]) 
     [
         ({"pieces": 3}, "broken_stream"),
         ({"pieces": 3, "drop": "midway"}, "connection"),
-        ({"pieces": 3, "stall": 30}, "timeout"),
+        ({"pieces": 3, "stall": STALL_SECONDS}, "timeout"),
         ({"events": ["{", "[DONE]"]}, "broken_stream"),
         ({"events": ['{"error": {"message": "the engine died"}}']}, "broken_stream"),
         ({"events": ["[DONE]"]}, "empty_choices"),
@@ -175,7 +177,9 @@ def test_a_served_answer_is_timed(running: MockServer, kind: type[OpenAIModel]) 
 def test_a_stream_that_breaks_is_asked_again_from_a_clean_slate(
     running: MockServer, rule: dict[str, Any], kind: str
 ) -> None:
-    model = OpenAIChatModel("mock", running.base_url, stream=True, timeout=0.5, retry=1)
+    model = OpenAIChatModel(
+        "mock", running.base_url, stream=True, timeout=1.0 if kind == "timeout" else WATCHDOG_SECONDS, retry=1
+    )
     answer = {"answer": "one two three four"}
     completion = ask(model, running, {**answer, **rule, "times": 1}, answer)
     assert (completion.text, completion.attempts) == ("one two three four", 2)

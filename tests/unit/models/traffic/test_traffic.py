@@ -18,6 +18,7 @@ from ais_prompt.models.traffic.retry import Attempt
 from ais_prompt.models.traffic.traffic import Traffic
 from ais_prompt.types import Activity, Completion, Failure, Request
 from tests.servers import MockServer, mock_server
+from tests.waiting import STALL_SECONDS, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_requests_keep_to_their_rate(running: MockServer) -> None:
     started = time.monotonic()
     answers, _ = asyncio.run(asked(model_of(running, request_rate=40.0, traffic_cfg={"burstiness": 4.0}), 40))
     assert all(answer.failure is None for answer in answers)
-    assert 0.6 < time.monotonic() - started < 5
+    assert time.monotonic() - started > 0.6
 
 
 def test_the_old_name_of_the_rate_means_the_same(running: MockServer) -> None:
@@ -77,7 +78,7 @@ def test_tokens_keep_to_their_rate(running: MockServer) -> None:
     model = model_of(running, max_out_len=29, max_concurrency=1, traffic_cfg={"tokens_per_minute": 60})
     started = time.monotonic()
     answers, seen = asyncio.run(asked(model, 16))
-    assert 0.8 < time.monotonic() - started < 10
+    assert time.monotonic() - started > 0.8
     assert all(answer.failure is None for answer in answers)
     assert any(activity.reason == "tokens_per_minute" for activity in seen)
 
@@ -98,14 +99,15 @@ def test_who_was_refused_keeps_the_place(kind: str, keeps: bool) -> None:
     log: list[tuple[str, float]] = []
 
     async def once(name: str) -> Attempt:
-        log.append((name, time.monotonic()))
+        log.append((name, asyncio.get_running_loop().time()))
         return Attempt(Completion(failure=Failure(kind, "later")), 1.0) if len(log) == 1 else Attempt(Completion("yes"))
 
     async def ask_both() -> list[Completion]:
         traffic = Traffic(Limits(max_concurrency=1, adaptive=True), Retry(first_wait=0.0))
         return await asyncio.gather(traffic.ask(lambda: once("first")), traffic.ask(lambda: once("second")))
 
-    assert [answer.text for answer in asyncio.run(ask_both())] == ["yes", "yes"]
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        assert [answer.text for answer in runner.run(ask_both())] == ["yes", "yes"]
     if keeps:
         assert dict(log)["second"] - log[0][1] >= 1.0
     else:
@@ -214,12 +216,12 @@ def test_progress_shows_the_real_waiting_time() -> None:
 
 
 def test_a_request_has_a_deadline(running: MockServer) -> None:
-    running.follow({"latency": 30})
+    running.follow({"latency": STALL_SECONDS})
     started = time.monotonic()
     [answer], _ = asyncio.run(asked(model_of(running, timeout=0.2, retry=99, deadline=0.6, max_concurrency=1), 1))
     assert answer.failure
     assert answer.failure.kind == "deadline"
-    assert 0.5 < time.monotonic() - started < 5
+    assert time.monotonic() - started > 0.5
 
 
 @pytest.mark.parametrize("concurrency", [1, 8, 64])
@@ -235,7 +237,7 @@ def test_a_server_that_goes_away_and_comes_back_costs_no_answer(
             asking = asyncio.create_task(asked(model_of(server, max_concurrency=concurrency, retry=2), number))
             await asyncio.to_thread(_wait_for_requests, server, 10 + 2 * concurrency)
             await asyncio.to_thread(server.stop)
-            await asyncio.sleep(1.0)
+            await asyncio.to_thread(wait_until, lambda: "pausing 0.1 s after" in caplog.text, "the outage is seen")
             with mock_server(port=port) as again:
                 answers, _ = await asking
                 assert again.stats()["requests"] > 0
@@ -248,8 +250,7 @@ def test_a_server_that_goes_away_and_comes_back_costs_no_answer(
 
 
 def _wait_for_requests(server: MockServer, count: int) -> None:
-    while server.stats()["requests"] < count:
-        time.sleep(0.01)
+    wait_until(lambda: server.stats()["requests"] >= count, f"{count} requests")
 
 
 def test_a_server_that_is_stopped_for_a_while_only_takes_longer(running: MockServer) -> None:

@@ -21,6 +21,7 @@ from ais_prompt.models.transport import Reply, Server, Transport, allow_connecti
 from ais_prompt.models.transport.address import without_login
 from ais_prompt.models.transport.environment import check_environment, proxy_for
 from ais_prompt.types import Failure
+from tests.waiting import WATCHDOG_SECONDS
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -83,7 +84,7 @@ def against(server: Callable[..., Awaitable[None]], work: Callable[[str], Awaita
         async with listener:
             return await work(f"127.0.0.1:{listener.sockets[0].getsockname()[1]}")
 
-    return asyncio.run(asyncio.wait_for(main(), 30))
+    return asyncio.run(asyncio.wait_for(main(), WATCHDOG_SECONDS))
 
 
 def posted(
@@ -267,8 +268,8 @@ def test_pieces_reach_the_sink_before_the_reply_is_whole(client: str) -> None:
 
 def test_a_stalled_reply_is_a_timeout_and_its_connection_is_not_used_again(client: str) -> None:
     server = FakeServer([b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi", OK])
-    failure, reply = posted(client, server, 2, timeout=0.3)
-    assert failure == Failure("timeout", "no answer within 0.3 s")
+    failure, reply = posted(client, server, 2, timeout=1.0)
+    assert failure == Failure("timeout", "no answer within 1 s")
     assert reply == Reply(200, b"hi")
     assert server.connections == 2
 
@@ -483,7 +484,7 @@ def make_certificate(folder: Path, name: str = "IP:127.0.0.1") -> tuple[Path, Pa
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=test"]
     command += ["-addext", f"subjectAltName={name}", "-keyout", str(key), "-out", str(certificate)]
     try:
-        subprocess.run(command, check=True, capture_output=True, timeout=30)
+        subprocess.run(command, check=True, capture_output=True, timeout=WATCHDOG_SECONDS)
     except FileNotFoundError:
         pytest.skip("openssl is not installed")
     return certificate, key
@@ -514,7 +515,9 @@ except ModelError as error:
 
 
 def test_the_soft_limit_of_open_files_is_raised_and_the_hard_one_is_named() -> None:
-    done = subprocess.run([sys.executable, "-c", OPEN_FILES], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", OPEN_FILES], capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=True
+    )
     raised, kept, error = done.stdout.splitlines()
     assert raised == kept == "(264, 300)"
     assert "ulimit -n 1064" in error

@@ -123,9 +123,7 @@ def test_wrong_programs_fail_for_their_own_reason(program: str, reason: str, iso
 @pytest.mark.parametrize("program", ENDLESS.values(), ids=ENDLESS)
 def test_time_is_limited(program: str, isolation: Isolation) -> None:
     tests = [(["result"], "assert list(result) == []")]
-    begin = time.monotonic()
     assert run_program(Task(program, tests), isolation, 2, 1024) == "timeout"
-    assert time.monotonic() - begin < 25
 
 
 def named(name: str) -> list[psutil.Process]:
