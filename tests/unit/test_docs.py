@@ -89,3 +89,12 @@ def test_a_wrong_output_of_a_command_is_found() -> None:
     run_console("$ aisprompt --version\n[…]\n", 0, "page.md")
     with pytest.raises(AssertionError, match=r"page\.md, line 7"):
         run_console("$ aisprompt --version\nno such version\n", 6, "page.md")
+
+
+def test_the_changelog_is_grouped_and_says_nothing_twice() -> None:
+    text = (DOCS.parent / "CHANGELOG.md").read_text("utf-8")
+    items = re.findall(r"^- ((?:.+\n)(?:  .+\n)*)", text, re.MULTILINE)
+    assert len(items) == len(set(items))
+    loose = [item for item in items if item.count("\n") > 4]
+    assert not loose, "one thing a line: split these, and put each under its topic"
+    assert re.findall(r"^## .*\n\n(?!### )", text, re.MULTILINE) == []
