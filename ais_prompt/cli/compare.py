@@ -27,7 +27,7 @@ def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None,
 
     from ais_prompt.regression.runs import compare_runs, read_stored_run
     from ais_prompt.report.comparison import comparison_json, print_comparison
-    from ais_prompt.report.html.comparison import comparison_page
+    from ais_prompt.report.html.pages import comparison_page
     from ais_prompt.store.disk import replacing
     from ais_prompt.utils.jsonl import encode
 

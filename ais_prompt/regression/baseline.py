@@ -39,9 +39,9 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
     """
     if run.status != "finished":
         raise ConfigError(f"{run.name} is no baseline: it is {run.status}", fix=f"go on with it: -r {run.folder.root}")
-    tasks = [task for task in run.tasks if task.task.spec.dataset.eval.evaluator is not None]
+    tasks = [task for task in run.tasks if task.is_scored]
     for task in tasks:
-        name, metric = task.task.spec.name, task.metric
+        name, metric = task.name, task.metric
         if metric.of is not None:
             what = f"{name} stopped early, after {metric.n} of {metric.of} samples, so it is no baseline"
             raise ConfigError(what, where=run.name, fix="ask the rest with -r, without --stop-early")
@@ -129,10 +129,10 @@ def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str
     tasks: list[BaselineTask] = []
     faults: dict[str, str] = {}
     metrics: dict[str, Statistic] = {}
-    scored = [task for task in run.tasks if task.task.spec.dataset.eval.evaluator is not None]
+    scored = [task for task in run.tasks if task.is_scored]
     by_row = baseline.by_row or any(task.knows_only_rows for task in scored)
     for task in scored:
-        name = task.task.spec.name
+        name = task.name
         try:
             tasks.append(_baseline_task(task, by_row=by_row))
             if task.metric.of is not None:
@@ -142,14 +142,14 @@ def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str
             if task.corpus is not None:
                 metrics[name] = task.corpus.statistic
         except AisPromptError as error:
-            tasks.append(BaselineTask(task.task.spec.model.abbr, task.task.spec.dataset.abbr, "", True, {}))
+            tasks.append(BaselineTask(task.model, task.dataset, "", True, {}))
             faults[name] = error.what
     return Baseline(run.name, tuple(tasks), by_row), metrics, faults
 
 
 def _baseline_task(task: ScoredTask, *, by_row: bool) -> BaselineTask:
     task = replace(task, by_row=by_row)
-    spec, metric, corpus = task.task.spec, task.metric, task.corpus
+    spec, metric, corpus = task.spec, task.metric, task.corpus
     task.check_comparable()
     sums = {} if corpus is None else {name: tuple(row.tolist()) for name, row in task.rows.items()}
     return BaselineTask(

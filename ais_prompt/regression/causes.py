@@ -93,14 +93,14 @@ class _Division:
     @cached_property
     def _judged(self) -> bool:
         """Whether a judge compares, who is not asked again."""
-        return any(task.task.spec.dataset.eval.judge is not None for task in (self._before, self._after))
+        return any(task.spec.dataset.eval.judge is not None for task in (self._before, self._after))
 
     @cached_property
     def _undone(self) -> list[str]:
         """The causes that can be undone."""
         if self._judged:
             return []
-        before, after = self._before.task.spec.dataset, self._after.task.spec.dataset
+        before, after = self._before.spec.dataset, self._after.spec.dataset
         golds = any(old.gold != new.gold for old, new in zip(self._old, self._new, strict=True))
         differ = {DATA: golds, EXTRACTION: not same_reading(before, after), METRIC: not same_metric(before, after)}
         return [cause for cause, differs in differ.items() if differs]
@@ -108,13 +108,13 @@ class _Division:
     @cached_property
     def _labels(self) -> list[str]:
         """The cause of each sample's other answer; empty if the answer is the same and nothing came of it."""
-        made = makers_that_differ(self._before.task, self._after.task)
+        made = makers_that_differ(self._before, self._after)
         judged = self._judged_causes() if self._judged else []
         moved = (self._stored(False) != self._stored(True)).any(axis=1)
         return [self._label(number, made, judged, moved=bool(moved[number])) for number in range(len(self._ids))]
 
     def _judged_causes(self) -> list[str]:
-        before, after = self._before.task.spec.dataset, self._after.task.spec.dataset
+        before, after = self._before.spec.dataset, self._after.spec.dataset
         same = {EXTRACTION: same_reading(before, after), JUDGE: same_judge(before, after)}
         return [cause for cause, is_same in same.items() if not is_same]
 
@@ -171,9 +171,9 @@ class _Division:
         golds = self._new if state.data else self._old
         answers = self._new if new else self._old
         mixed = [replace(answer, gold=gold.gold, cluster=None) for answer, gold in zip(answers, golds, strict=True)]
-        dataset = answered.task.spec.dataset
+        dataset = answered.spec.dataset
         scoring = self._eval_spec(state)
-        spec = replace(answered.task.spec, dataset=replace(dataset, eval=scoring))
+        spec = replace(answered.spec, dataset=replace(dataset, eval=scoring))
         scores = [score for score in sample_scores(Task.of(spec), mixed) if score.status != "failed"]
         corpus = (self._after if state.metric else self._before).corpus
         if corpus is not None:
@@ -182,7 +182,7 @@ class _Division:
         return {score.sample_id: np.array([float(score.values.get(metric, 0.0))]) for score in scores}
 
     def _eval_spec(self, state: _State) -> EvalSpec:
-        before, after = self._before.task.spec.dataset.eval, self._after.task.spec.dataset.eval
+        before, after = self._before.spec.dataset.eval, self._after.spec.dataset.eval
         reading, metric = after if state.extraction else before, after if state.metric else before
         return replace(
             metric,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from ais_prompt.models.flat_options import as_flat
+from ais_prompt.regression.scored_task import ScoredTask
 from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, TaskSpec
 
 SHOWN: Final = 100
@@ -20,20 +21,6 @@ DECODING: Final = ("generation_kwargs", "max_out_len", "stop_words", "seed")
 
 LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens")
 """Arguments that limit how long an answer may be."""
-
-
-class StoredTask(Struct, frozen=True):
-    """A task of a run that is there already.
-
-    Attributes:
-        spec: the model and the dataset, as the run's config has them.
-        facts: what ``run.json`` knows of the task (`ais_prompt.types.TaskFacts`), empty if nothing.
-        versions: package → its version.
-    """
-
-    spec: TaskSpec
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 class Change(Struct, frozen=True):
@@ -50,7 +37,7 @@ class Change(Struct, frozen=True):
     after: str
 
 
-def changed_parts(before: StoredTask, after: StoredTask) -> list[Change]:
+def changed_parts(before: ScoredTask, after: ScoredTask) -> list[Change]:
     """Every part that differs, in the order in which an answer comes to be."""
     parts = zip(_parts(before), _parts(after), strict=True)
     return [Change(name, *_shortest(old, new)) for (name, old), (_, new) in parts if old != new]
@@ -71,28 +58,28 @@ def same_judge(before: DatasetSpec, after: DatasetSpec) -> bool:
     return before.eval.judge == after.eval.judge and same_metric(before, after)
 
 
-def makers_that_differ(before: StoredTask, after: StoredTask) -> list[str]:
+def makers_that_differ(before: ScoredTask, after: ScoredTask) -> list[str]:
     """Return which of ``model`` and ``decoding`` differ.
 
     A limit on the length is no part of decoding here: it changes only answers that it cuts, which are known.
     """
-    parts = {
-        "model": [task.facts.get("model") or _model(task.spec.model) for task in (before, after)],
+    parts: dict[str, list[Any]] = {
+        "model": [task.facts.model or _model(task.spec.model) for task in (before, after)],
         "decoding": [_decoding(task.spec) for task in (before, after)],
     }
     return [name for name, (old, new) in parts.items() if old != new]
 
 
-def _parts(task: StoredTask) -> Iterator[tuple[str, Any]]:
+def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
     model, dataset = task.spec.model, task.spec.dataset
-    yield "model", task.facts.get("model") or _model(model)
+    yield "model", task.facts.model or _model(model)
     yield "decoding", {name: value for name, value in as_flat(model.part.args).items() if name in DECODING}
     yield "format", {"meta_template": model.meta_template, "prompt_template": model.prompt_template}
     yield "template", {"ice": _part(dataset.infer.ice_template), "prompt": _part(dataset.infer.prompt_template)}
     yield "shots", _part(dataset.infer.retriever)
     yield "inferencer", _part(dataset.infer.inferencer)
     # The digest is that of the rows; where they lie does not matter.
-    yield "data", task.facts.get("data_digest") or _part(dataset.source)
+    yield "data", task.facts.data_digest or _part(dataset.source)
     yield "reader", {name: value for name, value in _plain_reader(dataset).items() if value is not None}
     yield "extraction", _extraction(dataset)
     yield "versions", dict(task.versions)

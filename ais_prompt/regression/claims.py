@@ -40,14 +40,14 @@ def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | Non
 
 
 def _of_scores(gate: Gate, run: StoredRun) -> Iterator[Verdict]:
-    tasks = [task for task in run.tasks if gate.concerns(task.task.spec.model.abbr, task.task.spec.dataset.abbr)]
+    tasks = [task for task in run.tasks if gate.concerns(task.model, task.dataset)]
     found = [verdict for task in tasks for verdict in _of_score(gate, task, run.status)]
     yield from found or [Verdict(gate.text, "", False, "there is no such score")]
 
 
 def _of_score(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]:
     assert gate.confidence is not None
-    name, spec = task.task.spec.name, task.task.spec
+    name, spec = task.name, task.spec
     if spec.dataset.eval.evaluator is None:
         return
     path = task.folder.results(spec.model.abbr, spec.dataset.abbr)

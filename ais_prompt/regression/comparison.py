@@ -112,7 +112,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
     if metric.metric != before.metric.metric:
         raise DataError(
             f"the runs have different metrics: {before.metric.metric} and {metric.metric}",
-            where=after.task.spec.name,
+            where=after.name,
             fix="score one of them again with the other's config: aisprompt score RUN --config CONFIG",
         )
     before, after = with_common_names(before, after)
@@ -121,7 +121,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
     if not ids:
         raise DataError(
             "the runs have no answered sample in common",
-            where=after.task.spec.name,
+            where=after.name,
             fix="were they made with the same data? Samples are paired by their input columns"
             + (", or as in one of these runs, which version 1 made, by the whole row" if before.by_row else ""),
         )
@@ -130,10 +130,10 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
     differences = tuple(new[name] - old[name] for name in ids)
     score_before, score_after, found = _difference(before, after, ids)
     both = before.predictions.keys() & after.predictions.keys()
-    changes = changed_parts(before.task, after.task)
+    changes = changed_parts(before, after)
     return Comparison(
-        model=_joined(before.task.spec.model.abbr, after.task.spec.model.abbr),
-        dataset=after.task.spec.dataset.abbr,
+        model=_joined(before.model, after.model),
+        dataset=after.dataset,
         metric=metric.metric,
         fraction=metric.fraction,
         common=len(ids),

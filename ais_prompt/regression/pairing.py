@@ -31,7 +31,7 @@ def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask
     rows = replace(before, by_row=True), replace(after, by_row=True)
     if rows[0].predictions.keys() & rows[1].predictions.keys():
         return rows
-    names = _names_in(before.task.spec.dataset, after.task.spec.dataset)
+    names = _names_in(before.spec.dataset, after.spec.dataset)
     return replace(before, names=names), after
 
 

@@ -10,11 +10,11 @@ from msgspec import Struct
 from ais_prompt.errors import AisPromptError
 from ais_prompt.metrics.paired import holm
 from ais_prompt.plan.source import Source, open_stored
-from ais_prompt.regression.changed_parts import StoredTask
 from ais_prompt.regression.comparison import Comparison, adjusted, compare
 from ais_prompt.regression.scored_task import ScoredTask
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
+from ais_prompt.types import TaskFacts
 from ais_prompt.utils.text import listed
 
 
@@ -61,8 +61,9 @@ def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
     """
     plan, folder = open_stored(run, Source(work_dir=work_dir))
     record: Mapping[str, Any] = read_run_file(folder)
-    facts, versions = record.get("tasks", {}), record.get("versions", {})
-    tasks = [ScoredTask(StoredTask(task, facts.get(task.name, {}), versions), folder) for task in plan.spec.tasks]
+    facts = {name: TaskFacts.from_json(values) for name, values in record.get("tasks", {}).items()}
+    versions = record.get("versions", {})
+    tasks = [ScoredTask(task, folder, facts.get(task.name, TaskFacts()), versions) for task in plan.spec.tasks]
     return StoredRun(folder, record.get("status", "unknown"), tuple(tasks))
 
 
@@ -72,7 +73,7 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
     notes = [f"{run.name} is not finished: it is {run.status}" for run in (before, after) if run.status != "finished"]
     notes += [note for run in (before, after) for note in _stopped(run)]
     if not pairs:
-        names = " and ".join(listed(task.task.spec.name for task in run.tasks) for run in (before, after))
+        names = " and ".join(listed(task.name for task in run.tasks) for run in (before, after))
         notes.append(f"the runs have no dataset in common: {names}")
     else:
         notes += _unpaired(before, after, pairs)
@@ -81,7 +82,7 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
         try:
             found.append(compare(old, new))
         except AisPromptError as error:
-            notes.append(f"{new.task.spec.name} cannot be compared: {error}")
+            notes.append(f"{new.name} cannot be compared: {error}")
     corrected = holm({number: one.p for number, one in enumerate(found)})
     return RunComparison(
         before,
@@ -93,26 +94,24 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
 
 def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
     """Return the tasks that both runs have: the same model and dataset, or the same dataset if each has one model."""
-    by_name = any(len({task.task.spec.model.abbr for task in run.tasks}) > 1 for run in (before, after))
+    by_name = any(len({task.model for task in run.tasks}) > 1 for run in (before, after))
     old = {_key(task, by_name): task for task in before.tasks}
     return [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
 
 
 def _stopped(run: StoredRun) -> Iterator[str]:
     for task in run.tasks:
-        if (of := task.task.facts.get("of")) is not None:
-            yield f"{run.name}: {task.task.spec.name} stopped early, after {task.task.facts['samples']} of {of} samples"
+        facts = task.facts
+        if facts.of is not None:
+            yield f"{run.name}: {task.name} stopped early, after {facts.samples} of {facts.of} samples"
 
 
 def _key(task: ScoredTask, by_name: bool) -> str:
-    return task.task.spec.name if by_name else task.task.spec.dataset.abbr
+    return task.name if by_name else task.dataset
 
 
 def _unpaired(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[ScoredTask, ScoredTask]]) -> list[str]:
     paired = {id(task) for pair in pairs for task in pair}
     return [
-        f"only in {run.name}: {task.task.spec.name}"
-        for run in (before, after)
-        for task in run.tasks
-        if id(task) not in paired
+        f"only in {run.name}: {task.name}" for run in (before, after) for task in run.tasks if id(task) not in paired
     ]

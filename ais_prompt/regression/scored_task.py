@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,27 +17,50 @@ from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.evaluators.base import CorpusEvaluator
 from ais_prompt.plan.build import build_evaluator
 from ais_prompt.registry import EVALUATORS
-from ais_prompt.regression.changed_parts import StoredTask
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_results
-from ais_prompt.types import Prediction, SampleScore, Score
+from ais_prompt.types import Prediction, SampleScore, Score, TaskFacts, TaskSpec
 
 
 class ScoredTask(Struct, frozen=True, dict=True):
-    """The answers and scores of a stored task.
+    """The answers and scores of a task in a run folder.
 
     Attributes:
-        task: what was asked of whom.
-        folder: the run that it belongs to.
-        by_row: know samples by the ids of their whole rows, as version 1 does; its ids take the place of the others.
-        names: sample id → the id that takes its place, for samples that another run knows by another id.
+        spec: the model and the dataset, as the run's config has them.
+        folder: the run that the task belongs to.
+        facts: what ``run.json`` knows of the task.
+        versions: package → its version.
+        by_row: identify samples by the digests of their whole rows, as version 1 does.
+        names: sample id → the id that replaces it, for samples that another run knows by another id.
     """
 
-    task: StoredTask
+    spec: TaskSpec
     folder: RunFolder
+    facts: TaskFacts = TaskFacts()
+    versions: Mapping[str, str] = {}
     by_row: bool = False
     names: Mapping[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """``model/dataset``."""
+        return self.spec.name
+
+    @property
+    def model(self) -> str:
+        """``abbr`` of the model."""
+        return self.spec.model.abbr
+
+    @property
+    def dataset(self) -> str:
+        """``abbr`` of the dataset."""
+        return self.spec.dataset.abbr
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether the config scores the task."""
+        return self.spec.dataset.eval.evaluator is not None
 
     @cached_property
     def predictions(self) -> dict[str, Prediction]:
@@ -68,52 +90,45 @@ class ScoredTask(Struct, frozen=True, dict=True):
 
     @property
     def _predictions_file(self) -> Path:
-        return self.folder.predictions(self.task.spec.model.abbr, self.task.spec.dataset.abbr)
+        return self.folder.predictions(self.model, self.dataset)
 
     @cached_property
-    def details(self) -> list[dict[str, Any]]:
-        """What the results say of each sample.
+    def details(self) -> list[SampleScore]:
+        """The score of each sample.
 
         Raises:
             StoreError, DataError: results or predictions are missing or broken.
         """
-        found: list[dict[str, Any]] = self.results["details"]
-        if self.names:
-            return [{**one, "sample_id": self.names.get(one["sample_id"], one["sample_id"])} for one in found]
-        if not self.by_row:
-            return found
-        predictions = read_predictions(self._predictions_file, with_prompts=False)
-        rows = {prediction.sample_id: prediction.row_digest for prediction in predictions}
-        return [{**one, "sample_id": rows.get(one["sample_id"], one["sample_id"])} for one in found]
+        _, found = self._results
+        names = self.names
+        if self.by_row and not names:
+            predictions = read_predictions(self._predictions_file, with_prompts=False)
+            names = {prediction.sample_id: prediction.row_digest for prediction in predictions}
+        return [replace(one, sample_id=names.get(one.sample_id, one.sample_id)) for one in found] if names else found
 
     @cached_property
-    def results(self) -> dict[str, Any]:
-        """The file of results.
-
-        Raises:
-            StoreError: it is missing or broken.
-        """
-        return read_results(self.folder.results(self.task.spec.model.abbr, self.task.spec.dataset.abbr))
+    def _results(self) -> tuple[list[Score], list[SampleScore]]:
+        return read_results(self.folder.results(self.model, self.dataset))
 
     @property
     def metric(self) -> Score:
-        """The main metric."""
-        return Score.from_json(self.results["scores"][0])
+        """The main metric.
+
+        Raises:
+            StoreError: results are missing or broken.
+        """
+        return self._results[0][0]
 
     @cached_property
     def values(self) -> dict[str, float]:
-        """Sample id → value of the main metric, of those samples that were answered."""
+        """Sample id → value of the main metric, of the samples that were answered."""
         metric = self.metric.metric
-        return {
-            detail["sample_id"]: float(detail["values"].get(metric, 0.0))
-            for detail in self.details
-            if detail["status"] != "failed"
-        }
+        return {one.sample_id: one.values.get(metric, 0.0) for one in self.details if one.status != "failed"}
 
     @cached_property
     def clusters(self) -> dict[str, str]:
-        """Sample id → cluster, of those samples that have one."""
-        return {detail["sample_id"]: detail["cluster"] for detail in self.details if "cluster" in detail}
+        """Sample id → cluster, of the samples that have one."""
+        return {one.sample_id: one.cluster for one in self.details if one.cluster is not None}
 
     @property
     def best(self) -> float | None:
@@ -123,7 +138,7 @@ class ScoredTask(Struct, frozen=True, dict=True):
     @cached_property
     def extracted(self) -> dict[str, Any]:
         """Sample id → what was read out of the answer."""
-        return {detail["sample_id"]: detail["extracted"] for detail in self.details}
+        return {one.sample_id: one.extracted for one in self.details}
 
     @property
     def size(self) -> int:
@@ -133,18 +148,17 @@ class ScoredTask(Struct, frozen=True, dict=True):
     @cached_property
     def corpus(self) -> CorpusEvaluator | None:
         """The evaluator, if it computes its metric from sums over all samples; None if the metric is a mean."""
-        part = self.task.spec.dataset.eval.evaluator
+        part = self.spec.dataset.eval.evaluator
         if part is None or not all(hasattr(EVALUATORS.get(part.type), name) for name in ("sums", "statistic")):
             return None
-        evaluator = build_evaluator(self.task.spec.dataset.eval)
+        evaluator = build_evaluator(self.spec.dataset.eval)
         return evaluator if isinstance(evaluator, CorpusEvaluator) else None
 
     @cached_property
     def rows(self) -> dict[str, NDArray[np.float64]]:
         """Sample id → what an answered sample adds to the sums of a `corpus` metric; shape (quantities,)."""
         assert self.corpus is not None  # the caller has looked
-        scores = (msgspec.convert(detail, SampleScore) for detail in self.details)
-        return {score.sample_id: self.corpus.sums(score) for score in scores if score.status != "failed"}
+        return {one.sample_id: self.corpus.sums(one) for one in self.details if one.status != "failed"}
 
     def check_comparable(self) -> None:
         """Whether the metric can be compared sample by sample: as a mean over them, or from their sums.
@@ -158,7 +172,7 @@ class ScoredTask(Struct, frozen=True, dict=True):
             if not math.isclose(mean, value, rel_tol=1e-9, abs_tol=1e-12):
                 raise DataError(
                     f"{self.metric.metric} is no mean over the samples: it is {value:.6g}, and their mean {mean:.6g}",
-                    where=self.task.spec.name,
+                    where=self.name,
                     fix="give the evaluator the methods sums() and statistic(), as BleuEvaluator has them",
                 )
 

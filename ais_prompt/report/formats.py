@@ -7,8 +7,6 @@ import io
 import json
 from collections.abc import Sequence
 
-from msgspec.structs import asdict
-
 from ais_prompt.report.notes import notes
 from ais_prompt.summary.numbers import bare, span, value
 from ais_prompt.summary.pivot import cell, models_of, pivot
@@ -44,14 +42,14 @@ def to_csv(rows: Sequence[Row]) -> str:
     writer.writeheader()
     for row in rows:
         writer.writerow(
-            {name: printable(cell) if isinstance(cell, str) else cell for name, cell in asdict(row).items()}
+            {name: printable(cell) if isinstance(cell, str) else cell for name, cell in row.to_json().items()}
         )
     return stream.getvalue()
 
 
 def to_json(rows: Sequence[Row]) -> str:
     """A list of objects; what is not known is null."""
-    return reviewable_json(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)) + "\n"
+    return reviewable_json(json.dumps([row.to_json() for row in rows], ensure_ascii=False, indent=2)) + "\n"
 
 
 def to_markdown(rows: Sequence[Row]) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.report.html import write_report
-from ais_prompt.report.html.runs import runs_page
+from ais_prompt.report.html.pages import runs_page
 from ais_prompt.store.disk import reading
 from ais_prompt.store.find import all_runs
 from ais_prompt.store.layout import RunFolder

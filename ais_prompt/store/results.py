@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
-from ais_prompt.store.shapes import Detail, Results, check_scores, check_shape
-from ais_prompt.types import Score
+from ais_prompt.store.shapes import Results, check_scores, check_shape, from_shape
+from ais_prompt.types import SampleScore, Score
 from ais_prompt.types.sensitivity import Sensitivity
 from ais_prompt.utils.files import open_regular, read_regular
 from ais_prompt.utils.jsonl import decode_own, encode
@@ -70,8 +70,8 @@ def read_sensitivity(path: Path) -> Sensitivity | None:
         raise _no_results(path, str(error)) from None
 
 
-def read_details(path: Path) -> Iterator[dict[str, Any]]:
-    """The details in a file of `write_results`, one at a time; each has a ``sample_id``.
+def read_details(path: Path) -> Iterator[SampleScore]:
+    """Yield the details in a file of `write_results`, one at a time.
 
     Raises:
         StoreError: as `read_scores`.
@@ -81,7 +81,7 @@ def read_details(path: Path) -> Iterator[dict[str, Any]]:
             if line.startswith(b"    "):
                 detail = _object(line.strip().removesuffix(b","), path)
                 try:
-                    yield check_shape(detail, Detail)
+                    yield from_shape(detail, SampleScore)
                 except ValueError as error:
                     raise _no_results(path, str(error)) from None
 
@@ -93,23 +93,22 @@ def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
         StoreError: as `read_scores`.
     """
     for detail in read_details(path):
-        values = detail["values"]
-        if detail["status"] != "failed" and (metric in values or not values):
-            yield detail.get("cluster", detail["sample_id"]), float(values.get(metric, 0.0))
+        values = detail.values
+        if detail.status != "failed" and (metric in values or not values):
+            yield detail.sample_id if detail.cluster is None else detail.cluster, values.get(metric, 0.0)
 
 
-def read_results(path: Path) -> dict[str, Any]:
-    """Read a file of `write_results`, all of it at once.
+def read_results(path: Path) -> tuple[list[Score], list[SampleScore]]:
+    """Read the scores and the details of a file of `write_results`, all of it at once.
 
     Raises:
         StoreError: as `read_scores`.
     """
     values = read_json(path)
     try:
-        check_scores(check_shape(values, Results))
+        return check_scores(values), from_shape(values, Results)["details"]
     except ValueError as error:
         raise _no_results(path, str(error)) from None
-    return values
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -7,11 +7,13 @@ an exception somewhere below.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 import msgspec
 
-from ais_prompt.types import Score, Speed, Status
+from ais_prompt.types import SampleScore, Score, TaskFacts
+
+Value = TypeVar("Value")
 
 
 class Session(TypedDict, total=False):
@@ -25,20 +27,6 @@ class Session(TypedDict, total=False):
     isolation: dict[str, str]
 
 
-class TaskRecord(TypedDict, total=False):
-    """One task in ``run.json``, see `ais_prompt.types.TaskFacts`."""
-
-    samples: int
-    failed: int
-    model: dict[str, Any]
-    data_digest: str
-    data_files: list[str]
-    shortened: int
-    redacted: int
-    speed: Speed | None
-    of: int | None
-
-
 class RunFile(TypedDict, total=False):
     """``run.json``."""
 
@@ -47,28 +35,14 @@ class RunFile(TypedDict, total=False):
     sessions: list[Session]
     config_digest: str
     versions: dict[str, Any]
-    tasks: dict[str, TaskRecord]
-
-
-class Detail(TypedDict):
-    """One sample in a file of results, see `ais_prompt.types.SampleScore`."""
-
-    sample_id: str
-    status: Status
-    extracted: Any
-    gold: Any
-    values: dict[str, float]
-    reason: NotRequired[str]
-    repeats: NotRequired[list[Detail]]
-    readings: NotRequired[list[Any]]
-    cluster: NotRequired[str]
+    tasks: dict[str, TaskFacts]
 
 
 class Results(TypedDict):
     """A file of results."""
 
     scores: list[Score]
-    details: list[Detail]
+    details: list[SampleScore]
 
 
 class BaselineTaskFile(TypedDict):
@@ -100,11 +74,20 @@ def check_shape(values: Any, shape: Any) -> Any:
     Raises:
         ValueError: it has another one; the message names the key.
     """
+    from_shape(values, shape)
+    return values
+
+
+def from_shape(values: Any, shape: type[Value]) -> Value:
+    """Return what was read from a file as a value of the shape.
+
+    Raises:
+        ValueError: as `check_shape`.
+    """
     try:
-        msgspec.convert(values, shape)
+        return msgspec.convert(values, shape)
     except msgspec.ValidationError as error:
         raise ValueError(str(error).replace("`$.", "`").replace("`", "'")) from None
-    return values
 
 
 def check_scores(values: Mapping[str, Any]) -> list[Score]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, convert
+from msgspec.structs import asdict
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.types import STATUSES, Score
@@ -81,6 +83,19 @@ class Row(Struct, frozen=True):
     questions: int | None = None
     unscored: str = ""
     note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values, one for each column."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Row:
+        """The inverse of `to_json`; columns that an earlier version did not write have their defaults.
+
+        Raises:
+            ValueError: the values are not those of a row.
+        """
+        return convert(values, cls)
 
     @property
     def size(self) -> str:

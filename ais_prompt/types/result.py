@@ -132,11 +132,11 @@ class TaskFacts(Struct, frozen=True):
         of: number of samples in the dataset after its range, if the task stopped early; else None.
     """
 
-    model: Mapping[str, Any]
-    data_digest: str
-    data_files: tuple[str, ...]
-    samples: int
-    failed: int
+    model: Mapping[str, Any] = field(default_factory=dict)
+    data_digest: str = ""
+    data_files: tuple[str, ...] = ()
+    samples: int = 0
+    failed: int = 0
     shortened: int = 0
     speed: Speed | None = None
     redacted: int = 0
@@ -151,3 +151,12 @@ class TaskFacts(Struct, frozen=True):
             del values["speed"]
             return values
         return {**values, "speed": self.speed.to_json()}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> TaskFacts:
+        """The inverse of `to_json`.
+
+        Raises:
+            ValueError: the values are not those of a task.
+        """
+        return convert(values, cls)

@@ -76,6 +76,15 @@ class SampleScore(Struct, frozen=True):
             **({} if self.cluster is None else {"cluster": self.cluster}),
         }
 
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> SampleScore:
+        """The inverse of `to_json`.
+
+        Raises:
+            ValueError: the values are not those of a sample's score.
+        """
+        return convert(values, cls)
+
 
 class Spread(Struct, frozen=True):
     """The uncertainty of a mean over independent questions.

@@ -12,7 +12,6 @@ import pytest
 from msgspec.structs import replace
 
 from ais_prompt.plan.plan import Task
-from ais_prompt.regression.changed_parts import StoredTask
 from ais_prompt.regression.comparison import Comparison, compare
 from ais_prompt.regression.scored_task import ScoredTask
 from ais_prompt.scoring.score import score
@@ -100,7 +99,7 @@ def run(root: Path, of: World, causes: Set[str]) -> ScoredTask:
     path.parent.mkdir(parents=True)
     write_predictions(path, made)
     score(Task.of(spec), folder, None)  # type: ignore[arg-type]  # no judge, so no progress
-    return ScoredTask(StoredTask(spec), folder)
+    return ScoredTask(spec, folder)
 
 
 def prediction(of: World, causes: Set[str], number: int, letter: int, gold: int) -> Prediction:

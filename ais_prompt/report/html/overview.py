@@ -1,19 +1,87 @@
-"""What the report shows before any sample is unpacked: the run, the scores, and what the answers are like."""
+"""What the report shows before any sample is unpacked: the run, the scores, and lengths and times of the answers."""
 
 from __future__ import annotations
 
+import math
+from array import array
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from ais_prompt.report.html.distribution import distributions
-from ais_prompt.report.html.finite import finite_json
-from ais_prompt.report.html.totals import UNITS, TaskTotals
+from ais_prompt.report.html.packing import finite_json
+from ais_prompt.report.html.run_files import ShownTask
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
+from ais_prompt.summary.rows import Row
+from ais_prompt.types import TaskFacts
+
+UNITS: Final = ("tokens", "characters")
+"""What the length of answers is counted in."""
+BINS: Final = 40
+"""Most bins."""
+_WIDE: Final = 20
+"""If the largest value is more than so many times the median, the axis is logarithmic."""
 
 
-def overview(folder: RunFolder, rows: Sequence[Mapping[str, Any]], tasks: Sequence[TaskTotals]) -> dict[str, Any]:
+class TaskTotals:
+    """What the overview says of one task: counts, and a few bytes for each sample.
+
+    Attributes:
+        seconds: how long each answer took; samples without one are left out.
+        trouble: why samples are missing; empty if none are.
+        sensitivity: from `sensitivity_of`.
+    """
+
+    def __init__(self, task: ShownTask) -> None:
+        self.seconds = array("d")
+        self.trouble = ""
+        self.sensitivity: Mapping[str, Any] | None = None
+        self._task = task
+        self._samples = 0
+        self._states: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._tokens = array("d")
+        self._characters = array("d")
+        self._tokens_known = True
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Take one more line of the table."""
+        self._samples += 1
+        self._states[row["state"]] += 1
+        if row["reason"]:
+            self._reasons[row["reason"]] += 1
+        self._tokens_known &= row["tokens"] is not None or row["characters"] is None
+        for name, values in (("tokens", self._tokens), ("characters", self._characters), ("seconds", self.seconds)):
+            if row[name] is not None:
+                values.append(row[name])
+
+    @property
+    def unit(self) -> str:
+        """One of `UNITS`: characters if the tokens of an answer are not known."""
+        return "tokens" if self._tokens_known else "characters"
+
+    @property
+    def lengths(self) -> Sequence[float]:
+        """Of the answers, in that unit."""
+        return self._tokens if self._tokens_known else self._characters
+
+    def to_json(self) -> dict[str, Any]:
+        """Names and counts."""
+        return {
+            "model": self._task.model,
+            "dataset": self._task.dataset,
+            "trouble": self.trouble,
+            "unit": self.unit,
+            "samples": self._samples,
+            "states": self._states,
+            "reasons": self._reasons,
+            "sensitivity": self.sensitivity,
+        }
+
+
+def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]) -> dict[str, Any]:
     """The overview of a run as JSON values with finite numbers.
 
     Args:
@@ -27,21 +95,64 @@ def overview(folder: RunFolder, rows: Sequence[Mapping[str, Any]], tasks: Sequen
     record = read_run_file(folder)
     with reading(folder.config_file, fix="give the run's command again with -m viz -r"):
         config = folder.config_file.read_text("utf-8", "replace")
-    noted = {name: facts.get("speed") for name, facts in record.get("tasks", {}).items()}
+    facts = {name: TaskFacts.from_json(values) for name, values in record.get("tasks", {}).items()}
     values = {
         "name": folder.root.resolve().parent.name,
         "time": folder.root.resolve().name,
         "status": record.get("status", ""),
         "sessions": record.get("sessions", []),
         "versions": record.get("versions", {}),
-        "speeds": {name: speed for name, speed in noted.items() if speed},
+        "speeds": {name: task.speed.to_json() for name, task in facts.items() if task.speed},
         "config": config,
-        "scores": list(rows),
+        "scores": [row.to_json() for row in rows],
         "tasks": [task.to_json() for task in tasks],
         "lengths": {
             unit: distributions([task.lengths if task.unit == unit else () for task in tasks]) for unit in UNITS
         },
         "seconds": distributions([task.seconds if any(task.seconds) else () for task in tasks]),
     }
-    facts: dict[str, Any] = finite_json(values)
-    return facts
+    found: dict[str, Any] = finite_json(values)
+    return found
+
+
+def distributions(groups: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """One histogram for each group, as JSON values.
+
+    Args:
+        groups: values >= 0 of each task; a task may have none.
+
+    Returns:
+        ``edges`` of the bins, one more than there are bins, and empty if there are no values (bins of whole numbers
+        begin and end at whole numbers); ``groups``, each with
+        ``counts`` (one for each bin), ``median`` and ``p95``, or None where there are no values.
+    """
+    edges = _edges(sorted(value for group in groups for value in group))
+    return {"edges": edges, "groups": [_distribution(sorted(group), edges) if group else None for group in groups]}
+
+
+def _edges(values: Sequence[float]) -> list[float]:
+    """Bins of one width, or of one ratio if a few values are far above the others."""
+    if not values:
+        return []
+    high = values[-1] or 1.0
+    if high <= _WIDE * _quantile(values, 0.5):
+        if all(float(value).is_integer() for value in values):
+            width = math.ceil((high + 1) / BINS)
+            return [float(edge) for edge in range(0, int(high) + width + 1, width)]
+        return [high * step / BINS for step in range(BINS + 1)]
+    # What is smaller than a ten-thousandth of the largest value falls into the first bin.
+    low = max(next((value for value in values if value > 0), high), high / 1e4)
+    low = min(low, high / 10)
+    return [low * (high / low) ** (step / BINS) for step in range(BINS + 1)]
+
+
+def _distribution(values: Sequence[float], edges: Sequence[float]) -> dict[str, Any]:
+    counts = [0] * (len(edges) - 1)
+    for value in values:
+        counts[min(max(bisect_right(edges, value) - 1, 0), len(counts) - 1)] += 1
+    return {"counts": counts, "median": _quantile(values, 0.5), "p95": _quantile(values, 0.95)}
+
+
+def _quantile(values: Sequence[float], share: float) -> float:
+    """The smallest value that is not below this share of the values (nearest rank); ``values`` are sorted."""
+    return values[max(0, -int(-share * len(values) // 1) - 1)]

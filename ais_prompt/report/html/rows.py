@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, Final
 
-from ais_prompt.report.html.finite import finite
+from ais_prompt.report.html.packing import finite, shown
 from ais_prompt.report.html.run_files import Results
 from ais_prompt.report.html.sample import prompts_of
-from ais_prompt.report.html.texts import shown
-from ais_prompt.types import Completion, Prediction
+from ais_prompt.types import Completion, Prediction, SampleScore
 
 COLUMNS: Final = (
     "id",
@@ -30,26 +29,26 @@ SNIPPET: Final = 120
 """Most characters of a text in the table."""
 
 
-def row(prediction: Prediction, detail: Mapping[str, Any], results: Results) -> dict[str, Any]:
+def row(prediction: Prediction, detail: SampleScore | None, results: Results) -> dict[str, Any]:
     """One line of the table, without its question.
 
     Args:
         prediction, detail: as in `sample_json`.
         results: of the task; the table shows the value of its main metric.
     """
-    value = finite(detail.get("values", {}).get(results.metric))
+    value = finite(detail.values.get(results.metric)) if detail and results.metric else None
     failure = next((completion.failure for completion in prediction.completions if completion.failure), None)
     return {
         "id": prediction.sample_id,
         "index": prediction.index,
-        "state": _state(prediction, detail.get("status"), value if results.fraction else None),
+        "state": _state(prediction, detail.status if detail else None, value if results.fraction else None),
         "value": value,
-        "extracted": _snippet(detail.get("extracted")),
-        "gold": _snippet(detail.get("gold", prediction.gold)),
+        "extracted": _snippet(detail.extracted if detail else None),
+        "gold": _snippet(detail.gold if detail else prediction.gold),
         "tokens": _tokens(prediction.completions),
         "characters": _characters(prediction.completions),
         "seconds": None if failure else _seconds(prediction),
-        "reason": detail.get("reason", "") or (failure.kind if failure else ""),
+        "reason": (detail.reason if detail else "") or (failure.kind if failure else ""),
     }
 
 

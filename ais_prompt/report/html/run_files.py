@@ -1,8 +1,8 @@
-"""What the report takes from a run folder beside the predictions."""
+"""Read the summary and the results of a run folder for the report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -11,10 +11,12 @@ from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import read_details, read_scores, read_sensitivity
+from ais_prompt.store.shapes import check_shape
+from ais_prompt.summary.rows import Row
+from ais_prompt.types import SampleScore
 from ais_prompt.utils.jsonl import decode
 
 FIX: Final = "make the summary again: give the run's command again with -m viz -r"
-_NEEDED: Final = ("model", "dataset", "metric", "note")
 
 
 class ShownTask(Struct, frozen=True):
@@ -30,8 +32,8 @@ class ShownTask(Struct, frozen=True):
     scored: bool
 
 
-def summary_of(folder: RunFolder) -> list[dict[str, Any]]:
-    """The lines of the summary: each is an `ais_prompt.summary.rows.Row` as JSON values.
+def summary_of(folder: RunFolder) -> list[Row]:
+    """Read the rows of the summary.
 
     Raises:
         StoreError: the run has no summary yet, or it is broken.
@@ -43,54 +45,53 @@ def summary_of(folder: RunFolder) -> list[dict[str, Any]]:
         rows = decode(content.decode())
     except ValueError as error:
         raise StoreError(f"the file is not JSON: {error}", where=str(path), fix=FIX) from None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and row.keys() >= {*_NEEDED} for row in rows):
-        raise StoreError("the file is not a summary", where=str(path), fix=FIX)
-    return rows
+    try:
+        return [Row.from_json(row) for row in check_shape(rows, list[dict[str, Any]])]
+    except ValueError as error:
+        raise StoreError(f"the file is not a summary: {error}", where=str(path), fix=FIX) from None
 
 
-def shown_tasks(folder: RunFolder, rows: Sequence[Mapping[str, Any]]) -> list[ShownTask]:
-    """The tasks of a summary that left predictions; neither averages nor tasks that failed early did."""
+def shown_tasks(folder: RunFolder, rows: Sequence[Row]) -> list[ShownTask]:
+    """Return the tasks of a summary that have predictions; averages and tasks that failed early have none."""
     tasks: dict[tuple[str, str], ShownTask] = {}
     for row in rows:
-        task = ShownTask(row["model"], row["dataset"], row["metric"] is not None)
+        task = ShownTask(row.model, row.dataset, row.metric is not None)
         if folder.predictions(task.model, task.dataset).exists():
             tasks.setdefault((task.model, task.dataset), task)
     return list(tasks.values())
 
 
 class Results:
-    """The results file of a task.
+    """The results file of a task, sample by sample.
 
     Attributes:
         metric: the main metric; None if the task was not scored.
         fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
     """
 
-    def __init__(
-        self, metric: str | None = None, fraction: bool = False, details: Iterable[Mapping[str, Any]] = ()
-    ) -> None:
+    def __init__(self, metric: str | None = None, fraction: bool = False, details: Iterable[SampleScore] = ()) -> None:
         self.metric = metric
         self.fraction = fraction
         self._details = iter(details)
-        self._passed: dict[str, Mapping[str, Any]] = {}  # those that nobody has asked for yet
+        self._passed: dict[str, SampleScore] = {}  # those that were read but not asked for yet
 
-    def detail_of(self, sample_id: str) -> Mapping[str, Any]:
-        """A `SampleScore` as JSON values; empty if there is none.
+    def detail_of(self, sample_id: str) -> SampleScore | None:
+        """Return the score of a sample, once; None if there is none.
 
-        Each is given once. Those that are asked for in the order of the file take no memory.
+        Scores that are asked for in the order of the file take no memory.
 
         Raises:
             StoreError: the file is broken.
         """
         while sample_id not in self._passed:
             if (detail := next(self._details, None)) is None:
-                return {}
-            self._passed[detail["sample_id"]] = detail
+                return None
+            self._passed[detail.sample_id] = detail
         return self._passed.pop(sample_id)
 
 
 def results_of(task: ShownTask, folder: RunFolder) -> Results:
-    """The results of a task; empty if it was not scored.
+    """Open the results of a task; they are empty if it was not scored.
 
     Raises:
         StoreError: the file is not there, or broken.
@@ -103,7 +104,7 @@ def results_of(task: ShownTask, folder: RunFolder) -> Results:
 
 
 def sensitivity_of(task: ShownTask, folder: RunFolder) -> dict[str, Any] | None:
-    """The scores of a task under other postprocessors as JSON values; None if there are none.
+    """Return the scores of a task under other postprocessors as JSON values; None if there are none.
 
     Raises:
         StoreError: the results are not there, or broken.

@@ -8,29 +8,28 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from ais_prompt.report.html.finite import finite
-from ais_prompt.report.html.texts import Lines, Text, shown
-from ais_prompt.report.html.verdict import verdicts
-from ais_prompt.types import Completion, Prediction
+from ais_prompt.report.html.packing import Lines, Text, finite, shown
+from ais_prompt.types import Completion, Prediction, SampleScore
+from ais_prompt.types.extraction import Reading
 from ais_prompt.types.prompt import prompts_to_json
 from ais_prompt.utils.media import describe_part
 
 
-def sample_json(prediction: Prediction, detail: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
+def sample_json(prediction: Prediction, detail: SampleScore | None, lines: Lines) -> dict[str, Any]:
     """A sample as JSON values with finite numbers; its texts go into ``lines``.
 
     Args:
         prediction: what was asked and answered.
-        detail: the sample's entry in the results file; empty if it was not scored.
+        detail: the score of the sample; None if it was not scored.
         lines: the lines of the chunk that the sample will stand in.
     """
     return {
         "requests": _requests(prediction, lines),
         "labels": _labels(prediction, lines),
         "prediction": _other_prediction(prediction, lines),
-        "verdicts": verdicts(prediction, detail, lines),
-        "values": {metric: finite(value) for metric, value in detail.get("values", {}).items()},
-        "reason": detail.get("reason", ""),
+        "verdicts": _verdicts(prediction, detail, lines),
+        "values": {metric: finite(value) for metric, value in (detail.values if detail else {}).items()},
+        "reason": detail.reason if detail else "",
         "failed_turn": prediction.failed_turn,
         "shots": prediction.shots_used,
     }
@@ -122,3 +121,35 @@ def _other_prediction(prediction: Prediction, lines: Lines) -> Text | None:
     if prediction.prediction in (None, texts, *texts) or prediction.labels:
         return None
     return lines.add(shown(prediction.prediction))
+
+
+def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) -> list[dict[str, Any]]:
+    """Return what was extracted beside the gold: once, or for each turn of a dialogue and each repeated answer.
+
+    Each verdict has ``extracted``, ``gold`` (None where a dialogue has fewer) and ``reading``, if known: which rule
+    read which part of the answer. Each of several answers also has ``status``, ``reason`` and ``value``.
+    """
+    if detail is None:
+        return [_verdict(None, prediction.gold, None, lines)]
+    if detail.repeats:
+        return [_repeat(repeat, lines) for repeat in detail.repeats]
+    extracted, gold, readings = detail.extracted, detail.gold, detail.readings
+    if isinstance(extracted, list) and isinstance(gold, list) and len(prediction.completions) == len(extracted):
+        each = zip_longest(extracted, gold[: len(extracted)], readings[: len(extracted)])
+        return [_verdict(*one, lines) for one in each]
+    return [_verdict(extracted, gold, next(iter(readings), None), lines)]
+
+
+def _repeat(repeat: SampleScore, lines: Lines) -> dict[str, Any]:
+    value = next(iter(repeat.values.values()), None)
+    more = {"status": repeat.status, "reason": repeat.reason, "value": finite(value)}
+    return _verdict(repeat.extracted, repeat.gold, next(iter(repeat.readings), None), lines) | more
+
+
+def _verdict(extracted: Any, gold: Any, reading: Reading | None, lines: Lines) -> dict[str, Any]:
+    found = {"extracted": _text(extracted, lines), "gold": _text(gold, lines)}
+    return {**found, "reading": asdict(reading)} if reading else found
+
+
+def _text(value: Any, lines: Lines) -> Text | None:
+    return None if value is None else lines.add(shown(value))

@@ -142,7 +142,7 @@ def test_scores_and_details_come_back_one_by_one(samples: list[SampleScore]) -> 
         path = Path(folder) / "r.json"
         write_results(path, head, details)
         assert read_scores(path) == scores
-        assert list(read_details(path)) == details
+        assert list(read_details(path)) == samples
         assert read_json(path)["details"] == details
 
 
@@ -172,6 +172,6 @@ def test_a_file_with_broken_details(tmp_path: Path, detail: bytes, what: str) ->
     write_results(path, {"scores": []}, [SampleScore("first", "unparsed").to_json()])
     path.write_bytes(path.read_bytes().replace(b"\n  ]\n}\n", b",\n    " + detail + b"\n  ]\n}\n"))
     details = read_details(path)
-    assert next(details)["sample_id"] == "first"
+    assert next(details).sample_id == "first"
     with pytest.raises(StoreError, match=what):
         next(details)

@@ -5,7 +5,7 @@ import statistics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.report.html.distribution import BINS, distributions
+from ais_prompt.report.html.overview import BINS, distributions
 
 VALUES = st.lists(st.floats(0, 1e6) | st.integers(0, 10**6))
 

@@ -1,10 +1,12 @@
-"""Texts that share most of their lines, packed: prompts with the same shots, the turns of a dialogue, labels."""
+"""Pack values for the browser: each line of text once, finite numbers only, gzip and base64."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
+import math
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from ais_prompt.utils.jsonl import encode_finite
@@ -15,7 +17,7 @@ Text: TypeAlias = list[int]
 
 
 class Lines:
-    """Lines of texts, each kept once.
+    """Lines of texts, each kept once: prompts with the same shots, turns and labels share most of theirs.
 
     Attributes:
         size: characters of all different lines.
@@ -49,3 +51,17 @@ def packed(value: Any) -> str:
 def shown(value: Any) -> str:
     """A value as a text: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def finite(value: float | None) -> float | None:
+    """The number; None for NaN and infinity, which browsers do not read."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def finite_json(value: Any) -> Any:
+    """A JSON value with None in place of NaN and infinity, however deep they lie."""
+    if isinstance(value, float):
+        return finite(value)
+    if isinstance(value, Mapping):
+        return {name: finite_json(item) for name, item in value.items()}
+    return [finite_json(item) for item in value] if isinstance(value, list) else value

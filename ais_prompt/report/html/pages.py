@@ -1,0 +1,119 @@
+"""Pages for the browser: the list of runs, a comparison, and the frame of all pages.
+
+A page holds its style, script and data. Its policy forbids everything else to run or to be loaded.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any, Final
+
+from ais_prompt.errors import StoreError
+from ais_prompt.report.html.packing import finite_json
+from ais_prompt.report.html.run_files import summary_of
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_file import read_run_file
+from ais_prompt.summary.rows import Row
+from ais_prompt.utils.text import printable
+
+RUNS_SCRIPTS: Final = ("dom.js", "data.js", "text.js", "runs.js")
+COMPARISON_SCRIPTS: Final = ("dom.js", "text.js", "comparison.js")
+END: Final = "</body>\n</html>\n"
+"""What ends the page that `page_start` begins."""
+
+
+def page_start(title: str, body: str, scripts: Sequence[str], data: Any) -> str:
+    """The page up to the place where further data may follow; then comes `END`.
+
+    Args:
+        title: any text.
+        body: the file in ``assets`` with the page's frame.
+        scripts: files in ``assets``, in order of running.
+        data: JSON values; numbers must be finite. The script finds them in the element ``data``.
+    """
+    style, script = _asset("style.css"), "\n".join(map(_asset, scripts))
+    return Template(_asset("page.html")).substitute(
+        policy=_policy(style, script),
+        title=html.escape(printable(title)),
+        style=style,
+        body=_asset(body),
+        data=_json(data),
+        script=script,
+    )
+
+
+def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
+    """The list as a page.
+
+    Args:
+        work_dir: where the runs are; its name is shown.
+        runs: address of a run's report → the run.
+    """
+    lines = [{"address": address, **_line(folder)} for address, folder in runs.items()]
+    lines.sort(key=lambda line: _seconds(line["started"]), reverse=True)
+    data = {"work_dir": str(work_dir), "runs": lines}
+    return page_start(f"Runs in {work_dir.name}", "runs.html", RUNS_SCRIPTS, finite_json(data)) + END
+
+
+def _seconds(started: Any) -> float:
+    """A time with any offset as seconds since 1970; 0 if it is none."""
+    try:
+        return datetime.fromisoformat(started).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _line(folder: RunFolder) -> dict[str, Any]:
+    """What the list says of a run; of one whose files are broken what is wrong with them."""
+    root = folder.root.resolve()
+    line: dict[str, Any] = {"name": root.parent.name, "time": root.name, "started": "", "scores": [], "trouble": ""}
+    try:
+        record = read_run_file(folder)
+        sessions = record.get("sessions") or [{}]
+        line |= {"status": record.get("status", ""), "started": sessions[0].get("started", "")}
+        line["scores"] = [_score(row) for row in summary_of(folder)]
+    except (StoreError, AttributeError, TypeError) as error:
+        line["trouble"] = error.what if isinstance(error, StoreError) else "run.json is broken"
+    return line
+
+
+def _score(row: Row) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("model", "dataset", "metric", "score", "fraction", "n", "of", "note")}
+
+
+def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
+    """The page; it holds all it needs, and may neither load nor send anything.
+
+    Args:
+        before, after: names of the runs.
+        found: from `ais_prompt.report.comparison.comparison_json`.
+    """
+    data = {"before": before, "after": after, **found}
+    return (page_start(f"{before} → {after}", "comparison.html", COMPARISON_SCRIPTS, data) + END).encode()
+
+
+def _asset(name: str) -> str:
+    return (files("ais_prompt.report.html") / "assets" / name).read_text("utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """A Content-Security-Policy that lets these two run and forbids everything else, requests above all."""
+    own = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _json(data: Any) -> str:
+    """JSON in ASCII that holds no ``<``, so that no text can end the element it stands in."""
+    return json.dumps(data, allow_nan=False, default=str).replace("<", "\\u003c")
