@@ -21,7 +21,7 @@ def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     """
     from ais_prompt.regression.baseline import make_baselines
     from ais_prompt.regression.runs import read_stored_run
-    from ais_prompt.report.alarms import alarm_words
+    from ais_prompt.report.gates import alarm_words
     from ais_prompt.store.baseline_file import write_baseline
 
     made = make_baselines([read_stored_run(run, work_dir) for run in runs])

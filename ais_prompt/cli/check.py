@@ -23,8 +23,8 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
     Exit code 2 if anything is wrong; warnings are about prompts that you may not expect.
     """
-    from ais_prompt.report.claims import describe_claim
     from ais_prompt.report.extraction import describe
+    from ais_prompt.report.gates import describe_claim
     from ais_prompt.utils.text import printable
     from ais_prompt.workflows.check import check as check_config
 

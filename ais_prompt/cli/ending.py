@@ -22,7 +22,7 @@ def show(result: RunResult, root: Path) -> None:
     from rich.console import Console
 
     from ais_prompt.report.speed import print_speed
-    from ais_prompt.report.terminal import print_summary
+    from ais_prompt.report.summary import print_summary
 
     click.echo()
     console = Console()

@@ -1,4 +1,4 @@
-"""What the program expects of an evaluator. Any object with these will do; there is nothing to inherit."""
+"""The protocol of evaluators. There is nothing to inherit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ais_prompt.errors import DataError
 from ais_prompt.types import SampleScore, Score
 
 
@@ -61,3 +62,21 @@ class CorpusEvaluator(Evaluator, Protocol):
 
     def statistic(self, sums: NDArray[np.float64]) -> float:
         """The main metric, from the sums; shape (quantities,)."""
+
+
+def golds_of(gold: Any) -> list[str]:
+    """All right answers, as texts.
+
+    Args:
+        gold: one answer, a list of them, or a mapping with such a list as ``text`` (SQuAD's column ``answers``).
+
+    Raises:
+        DataError: there is none.
+    """
+    if isinstance(gold, Mapping) and "text" in gold:
+        gold = gold["text"]
+    several = gold if isinstance(gold, Sequence) and not isinstance(gold, str) else [gold]
+    golds = [str(one) for one in several if one is not None]
+    if not golds:
+        raise DataError("there is no gold answer", fix="name the column that holds it as output_column")
+    return golds

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ais_prompt.evaluators.golds import golds_of
+from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics.aggregate import AnswerCounts
 from ais_prompt.metrics.bootstrap import bootstrap
 from ais_prompt.registry import EVALUATORS

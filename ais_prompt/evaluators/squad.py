@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ais_prompt.evaluators.golds import golds_of
+from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.metrics.squad import exact_match, token_f1
 from ais_prompt.registry import EVALUATORS

@@ -1,4 +1,4 @@
-"""From the scores of single samples to one number, with what stands behind it."""
+"""Aggregate the scores of samples into one number with its standard error, interval and bounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from ais_prompt.metrics.interval import Z, mean_interval, spread_of, wilson_interval
 from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status
@@ -190,3 +193,28 @@ def _standard_error(spread: Spread | None, interval: tuple[float, float] | None)
     if spread is None or interval is None:
         return None
     return spread.stderr or (interval[1] - interval[0]) / (2 * Z)
+
+
+def incident_shares(incidents: Sequence[str], scores: Sequence[SampleScore]) -> list[Score]:
+    """The share of answers with each incident, 0 to 1; an incident that never happened is left out.
+
+    Args:
+        incidents: keys of the samples' ``values``, with 1 where it happened and 0 elsewhere.
+        scores: one for each question.
+    """
+    # There is no right and wrong in it, so failed and unread answers have no bounds.
+    shares = mean_scores(incidents, scores, best=None)
+    return [replace(share, fraction=True) for share in shares if share.value]
+
+
+LARGEST_DENOMINATOR: Final = 10_000_000
+"""Two fractions with denominators up to this differ by at least 1e-14, far more than rounding errors of a float."""
+
+
+def exact(value: float) -> Fraction:
+    """Return the fraction that a float was rounded from.
+
+    The mean of ``n`` values of 0 and 1 comes back as exactly ``k/n``, for up to ten million answers; so does any other
+    number with such a denominator. A number without one moves by less than 1e-14.
+    """
+    return Fraction(value).limit_denominator(LARGEST_DENOMINATOR)

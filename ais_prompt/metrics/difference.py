@@ -1,4 +1,4 @@
-"""The mean of paired differences: its interval, and p-values that agree with it."""
+"""Paired differences: Tango's interval, and p-values that agree with it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from msgspec import Struct
 
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.distributions import t_quantile
-from ais_prompt.metrics.interval import spread_of
+from ais_prompt.metrics.interval import Z, spread_of
 from ais_prompt.metrics.paired import LEVEL, mcnemar_worse
 from ais_prompt.metrics.sign_flips import Tails, sign_flips
-from ais_prompt.metrics.tango import tango_interval
 from ais_prompt.types import Spread
 
 TAIL: Final = LEVEL / 2
@@ -163,3 +162,51 @@ def _effective(value: float, worse: float, better: float, spread: Spread, best: 
 def _wider(spread: Spread, tail: float) -> float:
     """Return by how much Student's t is wider than the normal distribution."""
     return 1.0 if spread.freedom is None else t_quantile(1 - tail, spread.freedom) / _NORMAL.inv_cdf(1 - tail)
+
+
+_STEPS: Final = 80
+"""Halvings of the range from -1 to 1: more than a double can tell apart."""
+
+
+def tango_interval(worse: float, better: float, n: float, z: float = Z) -> tuple[float, float]:
+    """Return the score interval of the difference of two shares of the same samples.
+
+    It says something where nothing changed: with ``n`` samples, changes in fewer than about 4 in ``n`` go unseen.
+
+    Source: Tango 1998, "Equivalence Test and Confidence Interval for the Difference in Proportions for the
+    Paired-Sample Design", Statistics in Medicine 17.
+
+    Args:
+        worse, better: samples that were right and are wrong, and the other way round; need not be whole.
+        n: all samples, at least as many as changed; need not be whole.
+        z: standard errors on either side: 1.96 for 95 %.
+
+    Returns:
+        From -1 to 1.
+    """
+    found = (better - worse) / n
+    return _end(worse, better, n, z, -1.0, found), _end(worse, better, n, z, 1.0, found)
+
+
+def _end(worse: float, better: float, n: float, z: float, outside: float, inside: float) -> float:
+    """Return where the score statistic reaches ``z``, between an end of the range and the difference as found."""
+    for _ in range(_STEPS):
+        middle = (outside + inside) / 2
+        if _squared_score(worse, better, n, middle) > z * z:
+            outside = middle
+        else:
+            inside = middle
+    return inside
+
+
+def _squared_score(worse: float, better: float, n: float, difference: float) -> float:
+    """Return the square of the statistic, with the variance that fits best if the difference is this one."""
+    a = 2 * n
+    b = -better - worse + (2 * n - better + worse) * difference
+    c = -worse * difference * (1 - difference)
+    share_worse = (math.sqrt(max(b * b - 4 * a * c, 0.0)) - b) / (2 * a)
+    variance = n * (2 * share_worse + difference * (1 - difference))
+    distance = (better - worse - n * difference) ** 2
+    if distance == 0:
+        return 0.0
+    return distance / variance if variance > 0 else math.inf

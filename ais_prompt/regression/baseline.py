@@ -12,8 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError
-from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.metrics.exact import exact
+from ais_prompt.metrics.aggregate import exact, exact_mean
 from ais_prompt.metrics.paired import LEVEL, holm
 from ais_prompt.regression.gates import Verdict
 from ais_prompt.regression.held_pair import HeldPair, Statistic

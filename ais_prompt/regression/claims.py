@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from ais_prompt.metrics.aggregate import exact
 from ais_prompt.metrics.claims import low_end
-from ais_prompt.metrics.exact import exact
 from ais_prompt.regression.baseline import ENOUGH, paired
 from ais_prompt.regression.gates import Verdict
 from ais_prompt.regression.held_pair import HeldPair

@@ -13,11 +13,9 @@ from ais_prompt.errors import DataError
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
 from ais_prompt.metrics.difference import MeanDifference, mean_difference
-from ais_prompt.regression.causes import Share, divided
+from ais_prompt.regression.causes import Share, divided, reported_difference, shares_left_out
 from ais_prompt.regression.changed_parts import Change, changed_parts
-from ais_prompt.regression.left_out import reported_difference, shares_left_out
-from ais_prompt.regression.pairing import with_common_names
-from ais_prompt.regression.scored_task import ScoredTask, clusters_of
+from ais_prompt.regression.scored_task import ScoredTask, clusters_of, with_common_names
 from ais_prompt.types import Prediction
 
 

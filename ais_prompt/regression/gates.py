@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from ais_prompt.metrics.exact import exact
+from ais_prompt.metrics.aggregate import exact
 from ais_prompt.summary.numbers import span, value
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import Gate

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ais_prompt.metrics.bootstrap import SumsDifference, sums_difference
 from ais_prompt.metrics.difference import MeanDifference, mean_difference
 from ais_prompt.metrics.distributions import t_quantile
-from ais_prompt.metrics.matched import matched_worse
+from ais_prompt.metrics.paired import matched_worse
 from ais_prompt.metrics.power import POWER, detectable_drop
 from ais_prompt.store.baseline_file import BaselineTask
 

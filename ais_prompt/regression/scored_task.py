@@ -1,9 +1,10 @@
-"""A stored task with its answers and scores, read when they are needed."""
+"""A task of a stored run with its answers and scores, and the pairing of its samples with those of another run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.evaluators.base import CorpusEvaluator
-from ais_prompt.plan.build import build_evaluator
+from ais_prompt.plan.build import build_evaluator, read_dataset
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_results
-from ais_prompt.types import Prediction, SampleScore, Score, TaskFacts, TaskSpec
+from ais_prompt.types import DatasetSpec, Prediction, SampleScore, Score, TaskFacts, TaskSpec
+from ais_prompt.utils.digest import canonical
 
 
 class ScoredTask(Struct, frozen=True, dict=True):
@@ -181,3 +183,45 @@ def clusters_of(task: ScoredTask, ids: Sequence[str]) -> list[str] | None:
     """Return the cluster of each sample, which is the sample itself if it has none; None if no sample has one."""
     found = task.clusters
     return [f"cluster {found[name]}" if name in found else name for name in ids] if found else None
+
+
+def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask, ScoredTask]:
+    """Return the runs with the same name for the same question, as far as that is known.
+
+    Ids are digests of the input columns. If the runs have none in common, because they name other columns, samples are
+    paired by their whole rows, or else by the input columns that both name, with the values in the data. That needs the
+    data; without them the runs are returned as they are.
+
+    Raises:
+        StoreError, DataError: predictions are missing or broken.
+    """
+    if before.knows_only_rows != after.knows_only_rows:
+        return replace(before, by_row=True), replace(after, by_row=True)
+    if before.predictions.keys() & after.predictions.keys():
+        return before, after
+    rows = replace(before, by_row=True), replace(after, by_row=True)
+    if rows[0].predictions.keys() & rows[1].predictions.keys():
+        return rows
+    names = _names_in(before.spec.dataset, after.spec.dataset)
+    return replace(before, names=names), after
+
+
+def _names_in(before: DatasetSpec, after: DatasetSpec) -> dict[str, str]:
+    """Return id in the first run → id in the second."""
+    columns = [name for name in after.reader.input_columns if name in before.reader.input_columns]
+    if not columns:
+        return {}
+    try:
+        ids = dict(_keys(after, columns))
+        return {name: ids[key] for key, name in _keys(before, columns) if key in ids}
+    except AisPromptError:
+        return {}
+
+
+def _keys(dataset: DatasetSpec, columns: Sequence[str]) -> Iterator[tuple[tuple[str, int], str]]:
+    """Yield what each row has in these columns, with how many rows before have the same; and its id."""
+    seen: Counter[str] = Counter()
+    for sample in read_dataset(dataset).test:
+        key = canonical([sample.fields.get(column) for column in columns])
+        yield (key, seen[key]), sample.id
+        seen[key] += 1

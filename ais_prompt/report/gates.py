@@ -1,13 +1,17 @@
-"""Whether a run keeps to its gates: one line for each, JUnit XML for CI, Markdown for a pull request."""
+"""Show gates: verdicts as lines, JUnit XML and Markdown, the samples that a claim needs, and expected false alarms."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator, Sequence
 
+from ais_prompt.metrics.alarms import NIGHTS, alarms_per_year
+from ais_prompt.metrics.claims import fewest_for, samples_for, samples_for_drop
 from ais_prompt.regression.gates import Verdict
 from ais_prompt.report.formats import escaped, to_markdown
+from ais_prompt.store.baseline_file import BaselineTask
 from ais_prompt.summary.rows import Row
+from ais_prompt.types import Gate
 from ais_prompt.utils.text import printable
 
 
@@ -77,3 +81,66 @@ def _markdown_row(verdict: Verdict) -> str:
     mark = "✅" if verdict.passed else "❔" if verdict.inconclusive else "❌"
     cells = (mark, verdict.gate, verdict.subject, verdict.found)
     return f"| {' | '.join(map(escaped, cells))} |"
+
+
+CHANGED = (0.02, 0.1, 0.3)
+"""Shares of samples that change between two runs of one model, for which the number of samples is said."""
+MARGIN = 0.05
+"""How far above a limit the true value is taken to be; half the way to the best where that is nearer."""
+
+
+def describe_claim(gate: Gate, dataset: str, size: int) -> Iterator[str]:
+    """Yield how many samples a claim needs, and a warning if the dataset has fewer.
+
+    Args:
+        gate: with a claim.
+        dataset: its ``abbr``.
+        size: how many questions it has.
+    """
+    assert gate.confidence is not None
+    confidence, limit = float(gate.confidence), float(gate.limit) / (100 if gate.percent else 1)
+    yield f"{gate.text}  {dataset}, {size} questions"
+    if gate.limits_drop:
+        for changed in CHANGED:
+            needed = samples_for_drop(limit, changed, confidence)
+            yield f"  if nothing drops and {changed:.0%} of the answers change: {needed} samples show it in 80 %"
+        least = samples_for_drop(limit, 0.0, confidence)
+        usual = samples_for_drop(limit, CHANGED[1], confidence)
+    else:
+        # A claim that a share is at most 30 % is the claim that the rest is at least 70 %.
+        least_share = limit if gate.comparator[0] == ">" else 1 - limit
+        margin = min(MARGIN, (1 - least_share) / 2)
+        least = fewest_for(least_share, confidence)
+        found = samples_for(least_share, least_share + margin, confidence)
+        usual = found or size + 1
+        sign = 1 if gate.comparator[0] == ">" else -1
+        true = f"{100 * (limit + sign * margin):g} %"
+        yield f"  at a true value of {true}: {found or 'more than a million'} samples show it in 80 %"
+        yield f"  if no answer speaks against it: {least} samples"
+    if size < least:
+        yield f"  Warning: {size} questions can never show it"
+    elif size < usual:
+        yield f"  Warning: {size} questions are too few for that"
+
+
+def alarm_words(tasks: Sequence[BaselineTask], runs: int) -> str:
+    """Return what to expect of a baseline.
+
+    Args:
+        tasks: its datasets.
+        runs: how many runs it was made of.
+    """
+    varying = len(tasks) if runs == 1 else sum(bool(task.noise) for task in tasks)
+    if not varying:
+        return f"False alarms: none expected, since every value is the same in all {runs} runs."
+    mean, unlucky = alarms_per_year(varying, runs)
+    lines = [
+        "False alarms" + (", if answers vary from run to run:" if runs == 1 else ":"),
+        f"  up to {mean:.0f} of {NIGHTS} nights, on average over all such baselines",
+        f"  {unlucky:.0f} or more with one such baseline in ten",
+    ]
+    if runs == 1:
+        lines.append("A baseline of several runs shows whether answers vary, and has less noise of its own.")
+    else:
+        lines.append(f"Values vary between the {runs} runs in {varying} of {len(tasks)} datasets.")
+    return "\n".join([*lines, "With --level 0.0027 about one night a year fails without a drop."])

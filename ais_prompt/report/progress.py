@@ -1,18 +1,25 @@
-"""The progress of tasks on standard error: a board in a terminal, a bar in a notebook, now and then a line in a log."""
+"""Show progress on standard error: a live board in a terminal, a tqdm bar or now and then a line elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TextIO
 
+from msgspec import Struct, field
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
 from ais_prompt.engine.progress import Progress
-from ais_prompt.report.board import Board
 from ais_prompt.report.tally import Tally, idle
 from ais_prompt.types import Activity
-from ais_prompt.utils.progress import in_notebook, tracking
+from ais_prompt.utils.progress import Advance, in_notebook, shown_on, tracking
 from ais_prompt.utils.text import printable
 
 LOG_INTERVAL = 10.0
@@ -110,3 +117,106 @@ def _repeated(seconds: float, show: Callable[[], None]) -> Iterator[None]:
     finally:
         over.set()
         writer.join()
+
+
+DELAY = 1.0
+"""Seconds until the board is drawn: short work shows its last line only."""
+_REFRESHES = 4
+
+
+class _Work(Struct):
+    """Work that is no task, such as scoring."""
+
+    description: str
+    total: int | None
+    unit: str
+    done: int = 0
+    start: float = field(default_factory=time.monotonic)
+
+    def advance(self, count: int) -> None:
+        self.done += count
+
+    def counts(self) -> str:
+        total = "" if self.total is None else f" of {self.total:,}"
+        return f"{self.done:,}{total} {self.unit}"
+
+
+class Board:
+    """Draws the tasks of a run; finished ones leave a line above it.
+
+    Args:
+        tasks: the names of all tasks, in order.
+        stream: a terminal.
+    """
+
+    def __init__(self, tasks: Sequence[str], stream: TextIO) -> None:
+        self._tasks = list(tasks)
+        self._running: Tally | None = None
+        self._work: list[_Work] = []
+        self._open = ExitStack()
+        self._console = Console(file=stream)
+        # Whatever else is written to standard error meanwhile, warnings say, is put above the board.
+        self._live = Live(
+            console=self._console, get_renderable=self._render, refresh_per_second=_REFRESHES, transient=True
+        )
+
+    def __enter__(self) -> Board:
+        self._live.start()
+        self._open.enter_context(shown_on(self.track))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+        self._live.stop()
+
+    @contextmanager
+    def show(self, tally: Tally) -> Iterator[None]:
+        """Show one task while the body runs."""
+        self._tasks = [name for name in self._tasks if name != tally.name]
+        self._running = tally
+        try:
+            yield
+        finally:
+            self._running = None
+
+    @contextmanager
+    def track(self, description: str, total: int | None, unit: str) -> Iterator[Advance]:
+        """Show work between the tasks, such as scoring; see `ais_prompt.utils.progress.tracking`."""
+        work = _Work(description, total, unit)
+        self._work.append(work)
+        try:
+            yield work.advance
+        finally:
+            self._work.remove(work)
+
+    def note(self, text: str) -> None:
+        """Print a line above the board."""
+        self._console.print(Text(text), soft_wrap=True)
+
+    def _render(self) -> RenderableType:
+        tally = self._running
+        if tally is None:
+            long = (work for work in reversed(self._work) if time.monotonic() - work.start >= DELAY)
+            return next((_line(work.description, work.done, work.total, work.counts()) for work in long), Text())
+        if tally.elapsed < DELAY:
+            return Text()
+        line = _line(tally.name, tally.done, tally.total, tally.counts())
+        details = " · ".join(part for part in (tally.rates(), tally.left()) if part)
+        texts = (Text(details, style="dim"), Text(tally.doing(), style="yellow"), self._next())
+        return Group(line, *(text for text in texts if text))
+
+    def _next(self) -> Text:
+        if not self._tasks:
+            return Text()
+        number = f"{len(self._tasks)} task{'s' if len(self._tasks) > 1 else ''} to come: "
+        return Text(number + ", ".join(self._tasks), style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def _line(name: str, done: int, total: int | None, counts: str) -> Table:
+    line = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    line.add_column(overflow="ellipsis", no_wrap=True, ratio=2)
+    line.add_column(ratio=1)
+    line.add_column(justify="right", no_wrap=True)
+    bar = ProgressBar(total=None if total is None else max(total, 1), completed=done, pulse=total is None)
+    line.add_row(Text(name, style="bold"), bar, Text(counts))
+    return line

@@ -1,8 +1,8 @@
-"""A prompt for the eye: what is sent, character for character, and what stands behind it."""
+"""Print a prompt: what is sent, character for character, the origin of its pieces, and its tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
@@ -12,11 +12,11 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ais_prompt.plan.origins import Origins
+from ais_prompt.plan.origins import Origin, Origins, Span
 from ais_prompt.plan.preview import GoldSent, PromptView
+from ais_prompt.plan.tokens import Token
 from ais_prompt.prompts import PromptList
 from ais_prompt.prompts.prompt_list import PromptSection
-from ais_prompt.report.origin_view import coloured, legend, listed, tokens_line
 from ais_prompt.types import Prompt
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.tables import print_heading
@@ -192,3 +192,58 @@ def _shots(view: PromptView) -> str:
         return f"no shots{left_out}"
     plural = "s" if len(view.shots) > 1 else ""
     return f"{len(view.shots)} shot{plural}{left_out}: train row{plural} {', '.join(map(str, view.shots))}"
+
+
+ORIGIN_STYLES: Final = {
+    "data": "green",
+    "template": "yellow",
+    "meta template": "magenta",
+    "role template": "magenta",
+    "chat template": "blue",
+}
+"""What a piece comes from → its colour. What belongs to an example is underlined."""
+
+SPECIAL: Final = "★"
+
+
+def coloured(spans: Iterable[Span]) -> Text:
+    """The text with each piece in the colour of its origin."""
+    return Text.assemble(*((printable(span.text), _style(span.origin)) for span in spans))
+
+
+def legend(spans: Iterable[Span]) -> Text:
+    """Which colour means what, for the origins that are there."""
+    kinds = dict.fromkeys((span.origin.kind, span.origin.shot is not None) for span in spans)
+    words = [
+        (f"{kind}{' of an example' if in_shot else ''}", _style(Origin(kind, shot=1 if in_shot else None)))
+        for kind, in_shot in kinds
+    ]
+    return Text("  ").join(Text(word, style=style) for word, style in words)
+
+
+def listed(spans: Iterable[Span]) -> Iterator[Text]:
+    """One line for each piece, for where there are no colours."""
+    for span in spans:
+        yield Text(f"  {printable(describe(span.origin))}: {span.text!r}")
+
+
+def describe(origin: Origin) -> str:
+    """Where a piece comes from, in words: ``data column 'question' of shot 2``."""
+    what = f"data column {origin.column!r}" if origin.kind == "data" else origin.kind
+    return what if origin.shot is None else f"{what} of shot {origin.shot}"
+
+
+def tokens_line(tokens: Sequence[Token]) -> Text:
+    """The tokens in order, each with its id; special ones have a star."""
+    line = Text()
+    for number, token in enumerate(tokens):
+        style = "bold red" if token.special else ("cyan" if number % 2 else "green")
+        # A newline is shown, and made: the line can be read like the prompt.
+        line.append(printable(token.text).replace("\n", "↵"), style)
+        line.append(f"⟨{SPECIAL if token.special else ''}{token.id}⟩", "dim")
+        line.append("\n" * token.text.count("\n"))
+    return line
+
+
+def _style(origin: Origin) -> str:
+    return ORIGIN_STYLES[origin.kind] + (" underline" if origin.shot is not None else "")

@@ -1,4 +1,4 @@
-"""The summary of a run as files."""
+"""Print the summary of a run, and write it to files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
-from ais_prompt.report.formats import to_csv, to_json, to_markdown
-from ais_prompt.report.terminal import print_summary
+from ais_prompt.report.formats import LONG_HEADER, long_cells, notes, to_csv, to_json, to_markdown
 from ais_prompt.store.disk import replacing
+from ais_prompt.summary.pivot import cell, models_of, pivot
 from ais_prompt.summary.rows import Row
+from ais_prompt.utils.tables import Cell, Column, print_table
+from ais_prompt.utils.text import printable
 
 
 def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> None:
@@ -37,3 +40,72 @@ def _plain(rows: Sequence[Row]) -> str:
     # What the environment says of colours and terminals does not concern a file.
     print_summary(rows, Console(file=stream, color_system=None, force_terminal=False, _environ={}), full=True)
     return stream.getvalue()
+
+
+_COUNTS = {"unparsed": "yellow", "truncated": "yellow", "failed": "bold red"}
+"""The style of a count that is not zero."""
+_FOLDED = {"unparsed": "un-\nparsed", "truncated": "trun-\ncated"}
+
+
+def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) -> None:
+    """Print the scores, and what must be said of them.
+
+    In a terminal that is too narrow, long names are folded, never numbers, and columns that do not fit side by side
+    come in further tables. In a file or pipe every row is one line.
+
+    Args:
+        rows: of `ais_prompt.summary.rows.summary_rows`.
+        console: where to.
+        full: whether several models are also listed with all there is.
+    """
+    models = models_of(rows)
+    several = len(models) > 1
+    if several:
+        _print_side_by_side(rows, models, console)
+    if full or not several:
+        if several:
+            console.print()
+        _print_long(rows, console)
+    said = notes(rows, starred=several)
+    for note in ["", *said] if said else []:
+        console.print(Text(printable(note)), soft_wrap=not console.is_terminal)
+
+
+def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Console) -> None:
+    """Datasets as lines, models as columns."""
+    columns = [
+        Column("dataset", is_name=True, right=False),
+        Column("metric", is_name=True, right=False),
+        Column("n", is_name=True),
+        *map(Column, models),
+    ]
+    lines: list[list[Cell]] = [
+        [line.dataset, line.metric or "", line.n, *(Text(cell(row), _cell_style(row)) for row in line.rows)]
+        for line in pivot(rows)
+    ]
+    print_table(columns, lines, console)
+
+
+def _print_long(rows: Sequence[Row], console: Console) -> None:
+    """One line for each metric of each task."""
+    without = {"bounds"} if not any(row.unscored for row in rows) else set()
+    names = [name for name in LONG_HEADER if name not in without]
+    texts = ("dataset", "model", "metric")
+    columns = [Column(name, name in texts, name not in texts, _FOLDED.get(name, "")) for name in names]
+    lines: list[list[Cell]] = []
+    for row in rows:
+        cells = dict(zip(LONG_HEADER, long_cells(row), strict=True))
+        lines.append([Text(cells[name], _style(name, row)) for name in names])
+    print_table(columns, lines, console)
+
+
+def _style(column: str, row: Row) -> str:
+    if column == "score":
+        return "red" if row.score is None else "bold"
+    return _COUNTS[column] if column in _COUNTS and getattr(row, column) else ""
+
+
+def _cell_style(row: Row | None) -> str:
+    if row is None or row.score is None:
+        return "red"
+    return "bold red" if row.failed else "bold yellow" if row.unscored else "bold"

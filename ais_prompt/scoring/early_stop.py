@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ais_prompt.errors import AisPromptError, GoldError, PartError
-from ais_prompt.metrics.aggregate import AnswerCounts
-from ais_prompt.metrics.exact import exact
+from ais_prompt.metrics.aggregate import AnswerCounts, exact
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import AnyScorer, scorer_of
 from ais_prompt.types import AVERAGES, Gate, Prediction, SampleScore, SummaryGroup

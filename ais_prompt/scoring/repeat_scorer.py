@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import ComparesAnswers
 from ais_prompt.metrics.aggregate import Estimate, estimated_means
-from ais_prompt.metrics.repeatability import repeatability
 from ais_prompt.metrics.repeated import (
     avg_at_n,
     cons_at_k,
@@ -20,6 +19,7 @@ from ais_prompt.metrics.repeated import (
     estimate_of_k,
     pass_at_k,
     pass_hat_k,
+    repeatability,
     vote_classes,
 )
 from ais_prompt.scoring.judged_scorer import JudgedScorer

@@ -9,8 +9,7 @@ from functools import cache
 from typing import TypeAlias
 
 from ais_prompt.metrics.aggregate import spread_of_questions
-from ais_prompt.metrics.group import Part, group_spread
-from ais_prompt.metrics.interval import Z, mean_interval
+from ais_prompt.metrics.interval import Part, Z, group_spread, mean_interval
 from ais_prompt.summary.pivot import models_of
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import AVERAGES, STATUSES, Spread, SummaryEntry, SummaryGroup

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.metrics.group import Part, group_spread
-from ais_prompt.metrics.interval import Z, mean_interval, spread_of, wilson_interval
+from ais_prompt.metrics.interval import Part, Z, group_spread, mean_interval, spread_of, wilson_interval
 from ais_prompt.types import Spread
 
 Values: TypeAlias = NDArray[np.float64]

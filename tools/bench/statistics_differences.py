@@ -20,8 +20,7 @@ import numpy as np
 
 from ais_prompt.metrics.alarms import NIGHTS, alarms_per_year
 from ais_prompt.metrics.difference import MeanDifference, mean_difference
-from ais_prompt.metrics.matched import matched_worse
-from ais_prompt.metrics.paired import LEVEL, mcnemar_worse
+from ais_prompt.metrics.paired import LEVEL, matched_worse, mcnemar_worse
 from ais_prompt.metrics.power import detectable_drop
 
 SIZES = (20, 50, 200, 1_000)

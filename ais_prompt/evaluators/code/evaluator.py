@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.evaluators.code.humaneval import humaneval_program
+from ais_prompt.evaluators.code.programs import humaneval_program, tested_names
 from ais_prompt.evaluators.code.sandbox import Outcome, Task, end_spares, find_isolation, run_program
-from ais_prompt.evaluators.code.tested_names import tested_names
-from ais_prompt.metrics.aggregate import mean_scores
-from ais_prompt.metrics.incidents import incident_shares
+from ais_prompt.metrics.aggregate import incident_shares, mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 

@@ -14,9 +14,8 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import binom, ttest_1samp
 
 from ais_prompt.metrics.bootstrap import sums_difference
-from ais_prompt.metrics.difference import mean_difference
+from ais_prompt.metrics.difference import mean_difference, tango_interval
 from ais_prompt.metrics.sign_flips import MOST_EXACT, sign_flips
-from ais_prompt.metrics.tango import tango_interval
 
 PARTS = st.one_of(st.sampled_from([0.0, -1.0, 1.0, 0.5]), st.floats(-1, 1, width=16))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ais_prompt.metrics.aggregate import spread_of_questions
-from ais_prompt.metrics.group import Part, group_spread
+from ais_prompt.metrics.interval import Part, group_spread
 
 
 def part(weight: float, questions: list[tuple[str, float]]) -> Part:

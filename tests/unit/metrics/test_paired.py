@@ -10,8 +10,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from ais_prompt.metrics.difference import mean_difference
-from ais_prompt.metrics.matched import matched_worse
-from ais_prompt.metrics.paired import holm, mcnemar_worse
+from ais_prompt.metrics.paired import holm, matched_worse, mcnemar_worse
 
 COUNT = st.integers(0, 400)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ais_prompt.metrics.repeatability import Repeatability, repeatability
+from ais_prompt.metrics.repeated import Repeatability, repeatability
 
 
 def test_variances_between_and_within_questions_are_found() -> None:

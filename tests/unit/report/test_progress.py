@@ -11,7 +11,7 @@ from typing import Any, TextIO
 import pytest
 
 from ais_prompt.engine.progress import Progress
-from ais_prompt.report import board, progress
+from ais_prompt.report import progress
 from ais_prompt.report.progress import run_progress
 from ais_prompt.report.tally import Tally, duration
 from ais_prompt.types import Activity, Completion, Usage
@@ -112,7 +112,7 @@ def test_standard_error_is_the_default(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
     columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(board, "DELAY", 0.0)
+    monkeypatch.setattr(progress, "DELAY", 0.0)
     monkeypatch.setenv("COLUMNS", str(columns))
 
     def work(stream: io.TextIOBase) -> None:
@@ -136,7 +136,7 @@ def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
 
 
 def test_the_board_shows_work_between_the_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board, "DELAY", 0.0)
+    monkeypatch.setattr(progress, "DELAY", 0.0)
 
     def work(stream: io.TextIOBase) -> None:
         with run_progress(["demo/addition"], stream):  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from ais_prompt.errors import MissingExtra, ModelError
-from ais_prompt.report.terminal import print_summary
+from ais_prompt.report.summary import print_summary
 from ais_prompt.summary.rows import TaskOutcome, summary_rows
 from ais_prompt.types import Score
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ais_prompt.errors import DataError, GoldError, PartError, StoreError
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.plan.plan import Task
-from ais_prompt.report.notes import notes
+from ais_prompt.report.formats import notes
 from ais_prompt.report.progress import RunProgress
 from ais_prompt.scoring.score import score
 from ais_prompt.scoring.scorer import Scorer

@@ -12,7 +12,7 @@ import pytest
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator, MBPPEvaluator
-from ais_prompt.evaluators.code.humaneval import humaneval_program
+from ais_prompt.evaluators.code.programs import humaneval_program
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 
