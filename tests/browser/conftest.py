@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ais_prompt.report.html import task, write_report
+from ais_prompt.report.html import write_report, writer
 from ais_prompt.store.layout import RunFolder
 from tests.browser.sample_run import make_sample_run
 from tools.chromium import PROGRAM, Page, browser
@@ -25,7 +25,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     folder = make_sample_run(tmp_path_factory.mktemp("runs"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task, "TABLE_CHUNKS", 1)  # as in a run of many samples, the table has several parts
+        patch.setattr(writer, "TABLE_CHUNKS", 1)  # as in a run of many samples, the table has several parts
         write_report(folder)
     return folder
 

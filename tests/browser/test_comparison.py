@@ -48,5 +48,5 @@ def test_every_part_of_the_page_is_text(chromium: Page, tmp_path: Path, kind: st
     assert "Please: 1+1=?" in text
     titles = chromium.texts(".flip h4")
     assert ("prompt before" in titles) == (not same)
-    assert 'before, read as "2"' in titles
+    assert 'before, extracted "2"' in titles
     assert not chromium.complaints

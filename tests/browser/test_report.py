@@ -99,7 +99,7 @@ def test_search_goes_through_questions_answers_and_thoughts(page: Page) -> None:
     assert search("3 * 6 is 18") == f"2 of {ALL}"
     assert search("那里有多少人") == f"2 of {ALL}"
     assert search("no such text anywhere") == f"0 of {ALL}"
-    assert page.texts("#rows .empty") == ["No sample is like that."]
+    assert page.texts("#rows .empty") == ["No matching samples."]
 
 
 def test_keys_walk_open_close_and_search(page: Page) -> None:
@@ -131,7 +131,7 @@ def test_a_sample_shows_prompt_answer_gold_and_score(page: Page) -> None:
     page.click("#sample .prompt summary")
     assert "".join(page.texts("#sample .prompt .text")).count("Question: ") == 5
     assert page.texts("#sample .answer") == ["Twice 1 is 2."]
-    assert page.texts("#sample .facts") == ["ended by itself · 60 tokens in · 6 out · 300 ms"]
+    assert page.texts("#sample .facts") == ["stopped by the model · 60 tokens in · 6 out · 300 ms"]
 
 
 def test_labels_stand_side_by_side(page: Page, sample_run: RunFolder) -> None:
@@ -151,7 +151,7 @@ def test_turns_thoughts_and_media_are_shown(page: Page, sample_run: RunFolder) -
     opened(page)
     page.click(".thinking summary")
     assert page.texts(".thinking .text") == ["Let me think. 3 * 6 is 18."]
-    assert "asked 2 times" in page.texts("#sample .facts")[0]
+    assert "2 attempts" in page.texts("#sample .facts")[0]
     open_report(page, sample_run.report, "sample=small/通用-chat/s1")
     opened(page)
     assert page.texts(".media")[0].startswith("image, image/png, 29.3 KiB")

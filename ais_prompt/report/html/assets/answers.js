@@ -1,4 +1,4 @@
-// What the answers are like: how long, how quick, and why some are missing.
+// Lengths and times of the answers, speed of the servers, and reasons of answers that are not scored.
 
 function answersParts() {
   const measures = [
@@ -10,9 +10,9 @@ function answersParts() {
   return [tables, speedTable(), ...reasonsParts()].filter(Boolean);
 }
 
-/** How a length or a time is spread in each task that has it. */
+/** The distribution of a length or a time in each task that has it. */
 function measureTable({ title, groups, edges, format }) {
-  const head = el("tr", {}, header("", "Dataset"), header("", "Model"), header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95 % below"));
+  const head = el("tr", {}, header("", "Dataset"), header("", "Model"), header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95th percentile"));
   const tasks = byDataset(data.tasks.filter((_, number) => groups[number]));
   const rows = tasks.map((task, number) => {
     const group = groups[data.tasks.indexOf(task)];
@@ -25,17 +25,17 @@ function wholes(number) {
   return count(Math.round(number));
 }
 
-/** How fast servers answered; null if none was asked. */
+/** The speed of the servers; null if none was asked. */
 function speedTable() {
   const tasks = Object.entries(data.speeds);
   if (!tasks.length) return null;
   const time = (times, name) => cell("number", times ? seconds(times[name]) : "");
-  const head = [header("", "Served"), ...["Requests", "Latency p50", "p90", "p99", "First token p50", "p90", "In flight", "Answers / s", "Tokens / s"].map((title) => header("number", title))];
+  const head = [header("", "Server speed"), ...["Requests", "Latency p50", "p90", "p99", "First token p50", "p90", "In flight", "Answers / s", "Tokens / s"].map((title) => header("number", title))];
   const rows = tasks.map(([name, speed]) => el("tr", {}, el("th", { scope: "row" }, plain(name)), cell("number", count(speed.requests)), ...["p50", "p90", "p99"].map((part) => time(speed.latency, part)), ...["p50", "p90"].map((part) => time(speed.first_token, part)), ...[speed.concurrency, speed.requests_per_second, speed.output_tokens_per_second].map((number) => cell("number", figure(number)))));
   return el("div", { class: "scroll" }, el("table", { class: "speeds" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
-/** Why answers are not plainly scored, the most frequent reason of each task first. */
+/** Reasons of answers that are not scored, the most frequent of each task first. */
 function reasonsParts() {
   const tasks = byDataset(data.tasks).filter((task) => Object.keys(task.reasons).length);
   if (!tasks.length) return [];
@@ -43,5 +43,5 @@ function reasonsParts() {
     const reasons = Object.entries(task.reasons).sort((a, b) => b[1] - a[1]).map(([reason, number]) => `${plain(reason)} ${count(number)}`);
     return el("li", {}, el("b", {}, plain(`${task.model}/${task.dataset}`)), " ", reasons.join(", "));
   });
-  return [el("h3", {}, "Not plainly scored"), el("ul", { class: "reasons" }, lines)];
+  return [el("h3", {}, "Not scored"), el("ul", { class: "reasons" }, lines)];
 }

@@ -1,7 +1,7 @@
 "use strict";
-// A comparison of two runs: the table, what each difference comes from, and the samples that changed.
+// A comparison of two runs: the table, the causes of each difference, and the samples that changed.
 
-const STEP = 50;  // changed samples that are shown at once
+const STEP = 50;  // changed samples shown at once
 const data = JSON.parse(byId("data").textContent);
 
 followTheme(byId("theme"));
@@ -28,13 +28,13 @@ function numberCell(text) {
   return el("td", { class: "number" }, text);
 }
 
-/** Whether a difference is more than chance would make it. */
+/** The style of a significant difference; empty if it is not significant. */
 function direction(one) {
   if (one.p_adjusted == null || one.p_adjusted >= 0.05) return "";
   return one.difference < 0 ? "fell" : "rose";
 }
 
-/** A difference; of percentages in points. */
+/** A difference, in points for percentages. */
 function signed(number, one) {
   const value = one.fraction ? (100 * number).toFixed(1) : figure(number);
   return number > 0 ? `+${value}` : value.replace("-", "−");
@@ -55,20 +55,20 @@ function leftOut(one) {
 }
 
 function changes(one) {
-  if (!one.changes.length) return el("p", { class: "soft" }, "No part of the two runs differs.");
+  if (!one.changes.length) return el("p", { class: "soft" }, "The configs of the two runs do not differ.");
   const rows = one.changes.map((change) => el("tr", {}, el("th", { scope: "row" }, plain(change.part)), el("td", {}, wholeText(change.before)), el("td", {}, wholeText(change.after))));
-  const head = ["what differs", "before", "after"].map((name) => el("th", { scope: "col" }, name));
+  const head = ["part", "before", "after"].map((name) => el("th", { scope: "col" }, name));
   return el("div", { class: "scroll" }, el("table", { class: "runs" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
-/** The samples that changed, chosen by direction, some at a time. */
+/** The changed samples, filtered by direction, in steps. */
 function flips(one) {
   if (!one.flips.length) return el("p", { class: "soft" }, "No sample changed.");
   const list = el("div", { class: "flips" });
   const show = (chosen, from) => {
     list.append(...chosen.slice(from, from + STEP).map(flip));
     if (chosen.length <= from + STEP) return;
-    const more = el("button", { type: "button", class: "more" }, `Show more (${count(chosen.length - from - STEP)} are left)`);
+    const more = el("button", { type: "button", class: "more" }, `Show more (${count(chosen.length - from - STEP)} left)`);
     more.addEventListener("click", () => { more.remove(); show(chosen, from + STEP); });
     list.append(more);
   };
@@ -85,10 +85,10 @@ function flips(one) {
 
 function flip(one) {
   const [before, after] = ["before", "after"].map((when, place) => el("div", { class: "card" },
-    el("h4", {}, `${when}, read as ${plain(JSON.stringify(one.extracted[place]) ?? "nothing")}`),
+    el("h4", {}, `${when}, extracted ${plain(JSON.stringify(one.extracted[place]) ?? "nothing")}`),
     el("div", { class: "answer" }, wholeText(asText(one.answers[place])))));
   return el("details", { class: "flip" },
-    el("summary", {}, `row ${one.index}, sample ${plain(one.id)}`, el("span", { class: "tag" }, one.same_prompt ? "same prompt" : "another prompt"), ` gold ${plain(asText(one.gold)).slice(0, 80)}`),
+    el("summary", {}, `row ${one.index}, sample ${plain(one.id)}`, el("span", { class: "tag" }, one.same_prompt ? "same prompt" : "other prompt"), ` gold ${plain(asText(one.gold)).slice(0, 80)}`),
     one.same_prompt ? prompt(one.prompts[1], "prompt") : [prompt(one.prompts[0], "prompt before"), prompt(one.prompts[1], "prompt after")],
     el("div", { class: "cards" }, before, after));
 }

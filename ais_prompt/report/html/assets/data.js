@@ -1,17 +1,17 @@
-// What the file holds: the overview at once, the table and the samples packed until they are needed.
+// Read the data of the page: the overview at once, the table and the samples when they are needed.
 
 const KEPT_CHUNKS = 64;
 const data = JSON.parse(byId("data").textContent);
-const chunks = new Map();  // id → promise of an unpacked chunk, the one used last at the end
+const chunks = new Map();  // id → promise of an unpacked chunk, least recently used first
 
-/** The value that stands packed in an element. */
+/** Unpack the value of an element. */
 async function unpacked(id) {
   const bytes = Uint8Array.from(atob(byId(id).textContent), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
 
-/** All lines of the table, in order of tasks and data. */
+/** Unpack all rows of the table, in order of tasks and data. */
 async function unpackedRows() {
   const rows = [];
   for (const [number, task] of data.tasks.entries()) {
@@ -31,7 +31,7 @@ async function unpackedRows() {
   return rows;
 }
 
-/** The chunk with this id: `lines` and `samples`. */
+/** Return the chunk with this id: `lines` and `samples`. */
 function chunkOf(id) {
   const chunk = chunks.get(id) ?? unpacked(id);
   chunks.delete(id);
@@ -40,7 +40,7 @@ function chunkOf(id) {
   return chunk;
 }
 
-/** A text from the numbers of its lines. */
+/** Join a text from the numbers of its lines. */
 function textOf(chunk, numbers) {
   return numbers.map((number) => chunk.lines[number]).join("\n");
 }

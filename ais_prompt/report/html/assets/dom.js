@@ -1,19 +1,19 @@
 "use strict";
-// Elements. Text from data is only ever put in as text nodes, so none of it can become markup.
+// Create elements. Text from data becomes text nodes only, so that none of it can become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element with attributes and children; a function as the value of an attribute such as `onclick` listens. */
+/** Create an element with attributes and children; a function as the value of `onclick` and the like is a listener. */
 function el(tag, attributes = {}, ...children) {
-  return furnished(document.createElement(tag), attributes, children);
+  return filled(document.createElement(tag), attributes, children);
 }
 
-/** The same for SVG. */
+/** Create an SVG element in the same way. */
 function svg(tag, attributes = {}, ...children) {
-  return furnished(document.createElementNS(SVG, tag), attributes, children);
+  return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
-function furnished(node, attributes, children) {
+function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name.slice(2), value);
     else if (value === true) node.setAttribute(name, "");
@@ -27,7 +27,7 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-/** Follow the system's colours until the reader chooses; the choice is kept where the browser allows it. */
+/** Follow the system's colours until the reader chooses; keep the choice where the browser allows it. */
 function followTheme(button) {
   const stored = () => {
     try { return localStorage.getItem("theme"); } catch { return null; }

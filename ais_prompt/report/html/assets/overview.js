@@ -1,10 +1,10 @@
 // The overview: what was run, and its scores.
 
-/** Draw everything that is known without unpacking a sample; `choose(filters)` is called for what is clicked. */
+/** Draw everything that needs no sample; a click calls `choose(filters)`. */
 function drawOverview(choose) {
   byId("title").append(plain(data.name));
   byId("subtitle").append(subtitle());
-  byId("scores").append(scoresTable(choose), legend(), ...readOtherwise());
+  byId("scores").append(scoresTable(choose), legend(), ...otherPostprocessors());
   const answers = answersParts();
   byId("answers").append(...answers);
   byId("answers-section").hidden = !answers.length;
@@ -31,13 +31,13 @@ function header(kind, ...children) {
   return el("th", { scope: "col", class: kind || null }, ...children);
 }
 
-/** Lines in order of their datasets, so that models stand below each other. */
+/** Sort lines by dataset, so that models come below each other. */
 function byDataset(lines) {
   const order = [...new Set(lines.map((line) => line.dataset))];
   return [...lines].sort((a, b) => order.indexOf(a.dataset) - order.indexOf(b.dataset));
 }
 
-/** Dataset and model of a line; a name that the line before has too is not written again. */
+/** Dataset and model of a line; a name that repeats the line before is hidden. */
 function nameCells(line, before) {
   const same = before?.dataset === line.dataset;
   const sameModel = same && before.model === line.model;
@@ -69,7 +69,7 @@ function scoreRow(line, before, range, choose) {
   return el("tr", {}, nameCells(line, before), score, states);
 }
 
-/** How many samples were asked; of how many, if asking stopped early. */
+/** Number of samples asked; and of all, if the task stopped early. */
 function sizeOf(line, task) {
   return line.of ? `${count(line.n)} of ${count(line.of)}` : count(task.samples);
 }
@@ -86,19 +86,19 @@ function scoreCells(line, range, show) {
 }
 
 function troubleOf(task) {
-  return task.trouble ? el("p", { class: "note" }, plain(`Its samples cannot all be shown: ${task.trouble}`)) : null;
+  return task.trouble ? el("p", { class: "note" }, plain(`Some samples cannot be shown: ${task.trouble}`)) : null;
 }
 
 function legend() {
   const numbers = (state) => data.tasks.reduce((sum, task) => sum + (task.states[state] ?? 0), 0);
   const states = STATES.filter(numbers).map((state) => el("li", {}, el("i", { class: `swatch ${state}` }), `${state} `, el("b", {}, count(numbers(state)))));
   const bounded = data.scores.some((line) => line.bound_high > line.bound_low);
-  const lines = data.scores.some((line) => line.ci95_low != null) ? `Thick lines: 95 % intervals${bounded ? "; thin lines: if all answers that are missing or could not be read were wrong, or right" : ""}.` : "";
+  const lines = data.scores.some((line) => line.ci95_low != null) ? `Thick lines: 95 % intervals${bounded ? "; thin lines: bounds if all missing and unparsed answers were wrong, or right" : ""}.` : "";
   return el("ul", { class: "legend soft" }, states, el("li", { class: "what" }, lines));
 }
 
-/** The scores under other postprocessors; open if one is more than a standard error away. */
-function readOtherwise() {
+/** Scores under other postprocessors; open if one differs by more than a standard error. */
+function otherPostprocessors() {
   const tasks = data.tasks.filter((task) => task.sensitivity);
   if (!tasks.length) return [];
   const fraction = (task) => data.scores.find((line) => line.model === task.model && line.dataset === task.dataset)?.fraction ?? true;
@@ -111,7 +111,7 @@ function readOtherwise() {
   });
   const far = tasks.filter((task) => task.sensitivity.far.length);
   const drawn = tasks.filter((task) => task.sensitivity.samples < task.sensitivity.of);
-  const notes = [far.length ? `${counted(far.length, "task")}: the score depends on how answers are read, by more than a standard error.` : "No score changes by more than a standard error.", drawn.length ? `${counted(drawn.length, "task")}: 1,000 samples, drawn at random.` : ""];
+  const notes = [far.length ? `${counted(far.length, "task")}: another postprocessor changes the score by more than a standard error.` : "No postprocessor changes a score by more than a standard error.", drawn.length ? `${counted(drawn.length, "task")}: 1,000 samples, drawn at random.` : ""];
   return [el("details", { class: "read-otherwise", open: far.length ? "" : null }, el("summary", {}, "Scores under other postprocessors"), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
 }
 
@@ -121,6 +121,6 @@ function runFacts() {
   return [
     el("ol", { class: "sessions" }, sessions),
     el("details", {}, el("summary", {}, "Versions"), el("p", { class: "versions" }, versions)),
-    el("details", {}, el("summary", {}, "Config, as it was run"), el("pre", { class: "config" }, ...visible(data.config))),
+    el("details", {}, el("summary", {}, "Config of the run"), el("pre", { class: "config" }, ...visible(data.config))),
   ];
 }

@@ -1,8 +1,8 @@
-// Small plots. Each is an image with a label that says in words what it shows.
+// Small plots. Each is an image with a label in words.
 
 const STATES = ["right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed"];
 
-/** How many samples are in each state, as one bar; a click on a part calls `choose` with the state. */
+/** Draw the number of samples in each state as one bar; a click on a part calls `choose` with the state. */
 function stateBar(states, choose) {
   const present = STATES.filter((state) => states[state]);
   const all = present.reduce((sum, state) => sum + states[state], 0);
@@ -15,7 +15,7 @@ function stateBar(states, choose) {
   return el("span", { class: "bar", role: "img", "aria-label": label || "no samples" }, parts);
 }
 
-/** The range that all scores and intervals fit into, in tenths, with a little room. */
+/** Return the range of all scores and intervals, in tenths, with a margin. */
 function scoreRange(lines) {
   const values = lines.flatMap((line) => [line.ci95_low ?? line.score, line.ci95_high ?? line.score]).filter((value) => value != null);
   if (!values.length) return [0, 1];
@@ -35,7 +35,7 @@ function ticks([low, high]) {
   return Array.from({ length: Math.floor((high - low) / step + 1.001) }, (_, number) => low + number * step);
 }
 
-/** A score as a dot on the thick line of its interval and the thin line of its bounds. */
+/** Draw a score as a dot, its interval as a thick line, and its bounds as a thin line. */
 function scorePlot(line, range) {
   const x = scale(range);
   const level = (kind, low, high) => (low == null || high == null ? null : svg("line", { class: kind, x1: x(low), x2: x(high), y1: 10, y2: 10 }));
@@ -48,7 +48,7 @@ function scorePlot(line, range) {
   return svg("svg", { class: "plot", viewBox: `0 0 ${WIDTH} 20`, role: "img", "aria-label": words }, svg("title", {}, words), grid, level("bounds", line.bound_low, line.bound_high), level("interval", line.ci95_low, line.ci95_high), svg("circle", { class: "dot", cx: x(line.score), cy: 10, r: 4.2 }));
 }
 
-/** Numbers along a column of plots: pairs of a place between 0 and 1, and what stands there. */
+/** Draw labels along a column of plots, from pairs of a position between 0 and 1 and a text. */
 function axis(labels) {
   return el("div", { class: "axis", "aria-hidden": "true" }, labels.map(([place, text]) => {
     const label = el("span", {}, text);
@@ -58,12 +58,12 @@ function axis(labels) {
   }));
 }
 
-/** The axis of a column of `scorePlot`. */
+/** Draw the axis of a column of `scorePlot`. */
 function scoreAxis(range) {
   return axis(ticks(range).map((tick) => [scale(range)(tick) / WIDTH, String(Math.round(tick * 100))]));
 }
 
-/** A histogram without an axis of its own; all of a column share one. */
+/** Draw a histogram without axis; all of a column share one. */
 function histogram(distribution, edges, format) {
   const highest = Math.max(...distribution.counts);
   const width = WIDTH / distribution.counts.length;
@@ -73,11 +73,11 @@ function histogram(distribution, edges, format) {
     bar.append(svg("title", {}, `${format(edges[bin])} to ${format(edges[bin + 1])}: ${counted(number, "answer")}`));
     return bar;
   });
-  const words = `median ${format(distribution.median)}, 95 of 100 below ${format(distribution.p95)}`;
+  const words = `median ${format(distribution.median)}, 95th percentile ${format(distribution.p95)}`;
   return svg("svg", { class: "plot histogram", viewBox: `0 0 ${WIDTH} 29`, role: "img", "aria-label": words }, bars, svg("line", { class: "base", x1: 0, x2: WIDTH, y1: 28.5, y2: 28.5 }));
 }
 
-/** The axis of a column of `histogram`. */
+/** Draw the axis of a column of `histogram`. */
 function histogramAxis(edges, format) {
   const last = edges.length - 1;
   return axis([0, Math.floor(last / 2), last].map((edge) => [edge / last, format(edges[edge])]));

@@ -1,14 +1,14 @@
-// A prompt, character for character; what a neighbour says too is folded away.
+// Draw a prompt character for character, with the lines that another prompt shares folded.
 
-const FOLDED_LINES = 4;  // fewer lines are not worth a fold
+const FOLDED_LINES = 4;  // fewer lines are shown
 
-/** A prompt, character for character; what `other` has too at its beginning is folded. */
+/** Draw a prompt; the lines or messages that it shares with the beginning of `other` are folded. */
 function promptBlock(chunk, prompt, other, owner) {
   if (typeof prompt[0] === "number") return el("div", { class: "prompt" }, foldedText(chunk, prompt, typeof other?.[0] === "number" ? other : [], owner));
   const same = other ? sharedLength(prompt.map(JSON.stringify), other.map(JSON.stringify)) : 0;
   const folded = Math.min(same, prompt.length - 1);
   const messages = prompt.map((message, number) => messageBlock(chunk, message, number === folded ? partner(other, number) : null, owner));
-  const early = folded > 1 ? [el("details", { class: "fold" }, el("summary", {}, `${counted(folded, "message")}, the same as in ${owner}`), messages.slice(0, folded))] : messages.slice(0, folded);
+  const early = folded > 1 ? [el("details", { class: "fold" }, el("summary", {}, `${counted(folded, "message")}, same as in ${owner}`), messages.slice(0, folded))] : messages.slice(0, folded);
   return el("div", { class: "prompt" }, early, messages.slice(folded));
 }
 
@@ -21,11 +21,11 @@ function messageBlock(chunk, message, other, owner) {
   return el("div", { class: `message ${["system", "user", "assistant"].includes(message.role) ? message.role : ""}` }, el("span", { class: "role" }, plain(message.role)), parts);
 }
 
-/** A text whose first lines are folded if another text begins with them too. */
+/** Draw a text whose first lines are folded if another text begins with the same lines. */
 function foldedText(chunk, numbers, other, owner) {
   const same = Math.min(sharedLength(numbers, other), numbers.length - 1);
   if (same < FOLDED_LINES) return wholeText(textOf(chunk, numbers));
-  const fold = el("details", { class: "fold" }, el("summary", {}, `${counted(same, "line")}, the same as in ${owner}`), wholeText(textOf(chunk, numbers.slice(0, same))));
+  const fold = el("details", { class: "fold" }, el("summary", {}, `${counted(same, "line")}, same as in ${owner}`), wholeText(textOf(chunk, numbers.slice(0, same))));
   return el("div", {}, fold, wholeText(textOf(chunk, numbers.slice(same))));
 }
 

@@ -1,4 +1,4 @@
-// The report at work: filters, keys, and the address that says what is shown.
+// Filters, keys, and the address of what is shown.
 
 const filters = { state: new Set(), model: "", dataset: "", query: "" };
 let rows = [];
@@ -46,7 +46,7 @@ function toggleState(state) {
   applyFilters();
 }
 
-/** Show exactly what is chosen, all else set back. */
+/** Set these filters and reset all others. */
 function setFilters({ model = "", dataset = "", state, query = "" }) {
   Object.assign(filters, { model, dataset, query, state: new Set([state].flat().filter(Boolean)) });
   applyFilters();
@@ -100,7 +100,7 @@ function closeRow() {
   writeAddress();
 }
 
-/** Go to another row; if a sample is open, open that one instead. */
+/** Select another row; if a sample is open, open the sample of that row. */
 function step(by) {
   table.select(table.current < 0 ? 0 : table.current + by);
   if (opened && table.row()) openRow(table.row());
@@ -129,7 +129,7 @@ function nameOf(row) {
   return `${row.task.model}/${row.task.dataset}/${row.id}`;
 }
 
-/** The part of the address behind #, for what is shown now. */
+/** Return the fragment of the address for what is shown. */
 function address() {
   const parts = new URLSearchParams();
   for (const key of ["model", "dataset", "query"]) if (filters[key]) parts.set(key, filters[key]);

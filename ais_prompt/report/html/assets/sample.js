@@ -1,4 +1,4 @@
-// One sample: what was made of the answer, exactly what was asked, and what came back.
+// Draw one sample: its score, the requests exactly as sent, and the answers.
 
 /** Draw a sample into its panel. `actions` are `previous`, `next` and `close`. */
 async function drawSample(panel, row, position, actions) {
@@ -10,13 +10,18 @@ async function drawSample(panel, row, position, actions) {
   panel.scrollTop = 0;
 }
 
+/** The sample that `drawSample` compares prompts with, in words. */
+function neighbourName(sample, chunk) {
+  return chunk.samples.indexOf(sample) ? "the previous sample" : "the next sample";
+}
+
 function heading(row, position, actions) {
   const button = (text, label, action) => el("button", { type: "button", "aria-label": label, title: label, onclick: action }, text);
   const place = el("p", { class: "soft" }, `${plain(row.task.dataset)} · ${plain(row.task.model)} · row ${row.index} · `, el("span", { class: "id" }, plain(row.id)));
   return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), row.state, el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", "Previous sample (k)", actions.previous), button("↓", "Next sample (j)", actions.next), button("✕", "Close (Esc)", actions.close)));
 }
 
-/** What was extracted beside the gold, the values, and the reason where there is no plain score. */
+/** Extracted answer and gold, the values, and the reason if the sample is not scored. */
 function verdictPart(chunk, sample, row) {
   const several = sample.verdicts.length > 1;
   const repeated = sample.verdicts.some((verdict) => verdict.status);
@@ -28,10 +33,10 @@ function verdictPart(chunk, sample, row) {
 }
 
 function value(chunk, numbers, nothing, reading) {
-  return el("td", {}, numbers ? wholeText(textOf(chunk, numbers)) : el("span", { class: "soft" }, nothing), reading ? el("div", { class: "soft rule" }, `read by “${plain(reading.rule)}”, characters ${reading.start}–${reading.end}`) : null);
+  return el("td", {}, numbers ? wholeText(textOf(chunk, numbers)) : el("span", { class: "soft" }, nothing), reading ? el("div", { class: "soft rule" }, `extracted by “${plain(reading.rule)}”, characters ${reading.start}–${reading.end}`) : null);
 }
 
-/** The labels of a choice side by side: their figures, and the prompt of each if it has one of its own. */
+/** The labels of a choice: their figures, and the prompt of each label that has its own. */
 function labelParts(chunk, sample, neighbour) {
   if (!sample.labels.length) return [];
   const figures = [...new Set(sample.labels.flatMap((label) => Object.keys(label.figures)))];
@@ -39,7 +44,7 @@ function labelParts(chunk, sample, neighbour) {
   const head = el("tr", {}, el("th", { scope: "col" }, "Label"), figures.map((name) => el("th", { scope: "col", class: "number" }, plain(name))));
   const rows = sample.labels.map(({ label, chosen, figures: values }) => el("tr", { class: chosen ? "chosen" : null }, el("th", { scope: "row" }, plain(label), chosen ? [" ", el("span", { class: "tag" }, "chosen")] : null, gold.includes(label) ? [" ", el("span", { class: "tag gold" }, "gold")] : null), figures.map((name) => cell("number", values[name] == null ? "" : figure(values[name], 5)))));
   const prompted = sample.labels.filter(({ prompt }) => prompt);
-  const cards = prompted.map((label, number) => el("div", { class: "card" }, el("h4", {}, plain(label.label)), promptBlock(chunk, label.prompt, neighbour?.labels[number]?.prompt, "the sample beside it")));
+  const cards = prompted.map((label, number) => el("div", { class: "card" }, el("h4", {}, plain(label.label)), promptBlock(chunk, label.prompt, neighbour?.labels[number]?.prompt, neighbourName(sample, chunk))));
   return [el("section", {}, el("h4", {}, "Labels"), el("div", { class: "scroll" }, el("table", { class: "labels" }, el("thead", {}, head), el("tbody", {}, rows))), cards.length ? el("div", { class: "cards" }, cards) : null)];
 }
 
@@ -47,7 +52,7 @@ function requestParts(chunk, sample, request, number, neighbour) {
   const before = number ? sample.requests[number - 1].prompt : neighbour?.requests[0]?.prompt;
   const turn = sample.requests.length > 1 ? `Turn ${number + 1}: ` : "";
   const title = `${turn}${turn ? "prompt" : "Prompt"}${sample.shots && !number ? `, ${counted(sample.shots, "shot")}` : ""}`;
-  const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? "the turn before" : "the sample beside it")] : [];
+  const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? "the previous turn" : neighbourName(sample, chunk))] : [];
   const several = request.answers.length > 1;
   const first = sample.requests.slice(0, number).reduce((sum, one) => sum + one.answers.length, 0);
   const whole = sample.requests.reduce((sum, one) => sum + one.answers.length, 0) === sample.verdicts.length && !sample.prediction;
@@ -55,13 +60,13 @@ function requestParts(chunk, sample, request, number, neighbour) {
   return [el("section", {}, ...prompt, ...answers.flat())];
 }
 
-/** What was predicted, where it is not simply what the model wrote. */
+/** The prediction, if it is not the text that the model wrote. */
 function predictionPart(chunk, sample) {
   if (!sample.prediction) return [];
   return [el("section", {}, el("h4", {}, "Prediction"), el("div", { class: "answer" }, wholeText(textOf(chunk, sample.prediction))))];
 }
 
-/** An answer; what was extracted from it is marked. */
+/** Draw an answer with the extracted part marked. */
 function answerBlock(chunk, answer, reading) {
   const thinking = answer.thinking ? [el("details", { class: "fold thinking" }, el("summary", {}, `Thinking, ${counted(answer.thinking.length, "line")}`), wholeText(textOf(chunk, answer.thinking)))] : [];
   const failure = answer.failure ? [el("p", { class: "failure" }, el("b", {}, plain(answer.failure.kind)), " ", ...visible(answer.failure.message))] : [];
@@ -70,15 +75,15 @@ function answerBlock(chunk, answer, reading) {
 }
 
 function answerFacts(answer) {
-  const endings = { length: "cut at max_out_len", stop: "ended by itself" };
+  const endings = { length: "cut at max_out_len", stop: "stopped by the model" };
   return [
-    answer.unclosed ? "its thought never ended" : null,
+    answer.unclosed ? "thinking did not end" : null,
     answer.text && endings[answer.finish_reason],
     answer.prompt_tokens == null ? null : `${counted(answer.prompt_tokens, "token")} in`,
     answer.completion_tokens == null ? null : `${count(answer.completion_tokens)} out`,
     answer.nll == null ? null : `negative log-likelihood ${figure(answer.nll)} nats`,
     answer.seconds ? seconds(answer.seconds) : null,
     answer.first_token_seconds ? `first token after ${seconds(answer.first_token_seconds)}` : null,
-    answer.attempts > 1 ? `asked ${answer.attempts} times` : null,
+    answer.attempts > 1 ? `${answer.attempts} attempts` : null,
   ].filter(Boolean);
 }

@@ -1,6 +1,6 @@
-// Searching: first in what the table shows, then in the whole texts of every sample.
+// Search the cells of the table first, then the whole texts of every sample.
 
-/** The rows that hold a text, in any case of letters. `found(rows, share)` is called as the search goes on. */
+/** Find the rows that contain a text, ignoring case; call `found(rows, share)` as the search advances. */
 async function search(rows, query, found, signal) {
   const wanted = query.toLowerCase();
   const matches = new Set(rows.filter((row) => [row.id, row.question, row.extracted, row.gold].some((text) => text?.toLowerCase().includes(wanted))));
@@ -16,7 +16,7 @@ async function search(rows, query, found, signal) {
   if (!byChunk.size) found(matches, 1);
 }
 
-/** Tells of a place in the chunk whether the sample there has a line with the text. */
+/** Return a function that tells whether the sample at a position in the chunk has a line with the text. */
 function searchable(chunk, wanted) {
   const hits = new Set(chunk.lines.flatMap((line, number) => (line.toLowerCase().includes(wanted) ? [number] : [])));
   if (!hits.size) return () => false;
@@ -24,7 +24,7 @@ function searchable(chunk, wanted) {
   return (place) => linesOf(chunk.samples[place]).some(({ number, asked }) => hits.has(number) && !(asked && common.has(number)));
 }
 
-/** Lines that stand in most prompts of a chunk: instructions and examples, which no one looks for. */
+/** Return the lines that most prompts of a chunk share: instructions and examples, which are not searched. */
 function sharedLines(chunk) {
   if (chunk.samples.length < 10) return new Set();
   const uses = new Map();
@@ -35,7 +35,7 @@ function sharedLines(chunk) {
   return new Set([...uses].filter(([, number]) => number > chunk.samples.length / 2).map(([number]) => number));
 }
 
-/** The numbers of all lines of a sample, and whether they stand in a prompt. */
+/** Return the numbers of all lines of a sample, and whether each belongs to a prompt. */
 function linesOf(sample) {
   const said = [sample.prediction, ...sample.verdicts.flatMap(({ extracted, gold }) => [extracted, gold])].flatMap((numbers) => numbers ?? []);
   const answers = sample.requests.flatMap((request) => request.answers.flatMap((answer) => [...(answer.text ?? []), ...(answer.thinking ?? [])]));

@@ -1,4 +1,4 @@
-// The table of samples. Only the lines that can be seen are elements, so it is as quick with 100,000 samples as with 100.
+// The table of samples. Only the visible lines are elements, so that 100,000 samples are as quick as 100.
 
 const COLUMNS = [
   { name: "state", title: "State", show: (row) => [el("i", { class: `swatch ${row.state}` }), el("span", { class: "word" }, row.state)], key: (row) => STATES.indexOf(row.state) },
@@ -12,10 +12,10 @@ const COLUMNS = [
   { name: "dataset", title: "Dataset", show: (row) => plain(row.task.dataset), key: (row) => row.task.dataset },
   { name: "index", title: "Row", number: true, show: (row) => String(row.index), key: (row) => row.index },
 ];
-const SPARE = 8;  // lines drawn above and below those that can be seen
+const SPARE = 8;  // lines drawn above and below the visible ones
 
 class Table {
-  /** `open(row)` is called for the line that is chosen. */
+  /** A click on a line calls `open(row)`. */
   constructor(open) {
     this.open = open;
     this.rows = [];
@@ -44,7 +44,7 @@ class Table {
     return this.rows[this.current];
   }
 
-  /** Make the row at a position current, and bring it into sight. */
+  /** Select the row at a position and scroll to it. */
   select(position) {
     if (!this.rows.length) return;
     this.current = Math.min(Math.max(position, 0), this.rows.length - 1);
@@ -72,7 +72,7 @@ class Table {
     const first = Math.max(0, Math.floor(this.view.scrollTop / height) - SPARE);
     const last = Math.min(this.rows.length, Math.ceil((this.view.scrollTop + this.view.clientHeight) / height) + SPARE);
     this.space.replaceChildren(...this.rows.slice(first, last).map((row, offset) => this.line(row, first + offset, height)));
-    if (!this.rows.length) this.space.append(el("p", { class: "empty soft" }, "No sample is like that."));
+    if (!this.rows.length) this.space.append(el("p", { class: "empty soft" }, "No matching samples."));
     this.view.setAttribute("aria-activedescendant", this.current < 0 ? "" : `row-${this.current}`);
   }
 
@@ -92,7 +92,7 @@ class Table {
   }
 }
 
-/** Rows in order of a column; those without a value come last, equal ones stay in order. */
+/** Sort rows by a column; rows without a value come last, equal rows keep their order. */
 function sorted(rows, { name, down }) {
   const column = COLUMNS.find((column) => column.name === name);
   if (!column) return rows;

@@ -1,36 +1,36 @@
-// Texts and numbers for the eye.
+// Format texts and numbers.
 
-// What would be obeyed or could not be seen: controls (not tab and newline), marks of direction and width, halves of pairs.
+// Controls (not tab and newline), marks of direction and width, lone surrogates.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
-const LONG = 60000;  // characters that are shown at once
+const LONG = 60000;  // characters shown at once
 
-/** A text with names in place of characters that cannot be seen, as nodes. */
+/** Return a text as nodes, with invisible characters replaced by their names. */
 function visible(text) {
   const nodes = [];
   let done = 0;
   for (const found of text.matchAll(HIDDEN)) {
     if (found.index > done) nodes.push(text.slice(done, found.index));
     const code = found[0].charCodeAt(0).toString(16).padStart(4, "0");
-    nodes.push(el("span", { class: "hidden-character", title: "a character that cannot be seen" }, `U+${code.toUpperCase()}`));
+    nodes.push(el("span", { class: "hidden-character", title: "invisible character" }, `U+${code.toUpperCase()}`));
     done = found.index + found[0].length;
   }
   nodes.push(text.slice(done));
   return nodes;
 }
 
-/** A short text on one line, for a cell of a table. */
+/** Return a text for one line of a table. */
 function plain(text) {
   return text.replace(HIDDEN, "\ufffd");
 }
 
-/** The part of a text between two places, with what lies in `mark` marked. */
+/** Return the part of a text between two places, with the range `mark` marked. */
 function part(text, from, to, mark) {
   const [start, end] = mark.map((place) => Math.min(Math.max(place, from), to));
   const marked = end > start ? [el("mark", { class: "read", title: "what was extracted" }, ...visible(text.slice(start, end)))] : [];
   return [...visible(text.slice(from, start)), ...marked, ...visible(text.slice(end, to))];
 }
 
-/** Where a span of code points begins and ends in a text; no span is an empty one. */
+/** Return start and end of a span of code points in a text; without a span, an empty range. */
 function places(text, span) {
   if (!span) return [0, 0];
   const characters = Array.from(text);
@@ -39,8 +39,8 @@ function places(text, span) {
 }
 
 /**
- * A whole text as it is, with blanks and newlines at its end made visible; a very long one opens in steps.
- * `span` is the part that is marked.
+ * Draw a whole text, with trailing white space made visible; a very long text opens in steps.
+ * `span` is the part to mark.
  */
 function wholeText(text, span) {
   const mark = places(text, span);
@@ -50,11 +50,11 @@ function wholeText(text, span) {
     const to = Math.min(from + LONG, text.length - end.length);
     block.append(...part(text, from, to, mark));
     if (to < text.length - end.length) {
-      const more = el("button", { type: "button", class: "more" }, `Show more (${count(text.length - to)} characters are left)`);
+      const more = el("button", { type: "button", class: "more" }, `Show more (${count(text.length - to)} characters left)`);
       more.addEventListener("click", () => { more.remove(); show(to); });
       block.append(more);
     } else if (end) {
-      block.append(el("span", { class: "blank", title: "blanks at the end" }, end.replaceAll(" ", "·").replaceAll("\t", "→").replaceAll("\n", "↵\n").replace(/\n$/, "")));
+      block.append(el("span", { class: "blank", title: "trailing white space" }, end.replaceAll(" ", "·").replaceAll("\t", "→").replaceAll("\n", "↵\n").replace(/\n$/, "")));
     }
   };
   show(0);
@@ -75,19 +75,19 @@ function percent(fraction) {
   return `${(100 * fraction).toFixed(1)} %`;
 }
 
-/** A score as people read it: percent of a fraction, two digits of anything else. */
+/** Format a score: a fraction as percent, anything else with two digits. */
 function scored(number, fraction) {
   return fraction ? percent(number) : number.toFixed(2);
 }
 
-/** 90.4–96.9, one number if both ends are shown alike, or nothing if they are not known. */
+/** 90.4–96.9; one number if both ends look the same; empty if they are not known. */
 function span(low, high, fraction) {
   if (low == null || high == null) return "";
   const ends = [low, high].map((end) => (fraction ? (100 * end).toFixed(1) : end.toFixed(2)));
   return [...new Set(ends)].join(low < 0 ? " to " : "–");
 }
 
-/** A few digits that count, three unless told: 0.0123, 1.23, 123, 12,345. */
+/** Round to significant digits, three by default: 0.0123, 1.23, 123, 12,345. */
 function figure(number, digits = 3) {
   return Math.abs(number) >= 10 ** digits ? count(Math.round(number)) : String(Number(number.toPrecision(digits)));
 }
@@ -96,7 +96,7 @@ function seconds(number) {
   return number >= 120 ? `${figure(number / 60)} min` : number >= 1 || number === 0 ? `${figure(number)} s` : `${figure(number * 1000)} ms`;
 }
 
-/** Seconds between two times: 8 s, 2 min 5 s, 1 h 2 min. */
+/** Format the time between two moments: 8 s, 2 min 5 s, 1 h 2 min. */
 function duration(start, end) {
   const total = Math.max(0, Math.round((new Date(end) - new Date(start)) / 1000));
   const [hours, minutes, rest] = [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60];
