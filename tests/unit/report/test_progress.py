@@ -163,7 +163,7 @@ def test_a_notebook_shows_a_bar_for_each_task(monkeypatch: pytest.MonkeyPatch, n
 
 
 def test_short_work_draws_no_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board, "DELAY", STALL_SECONDS)
+    monkeypatch.setattr(progress, "DELAY", STALL_SECONDS)
 
     def work(stream: io.TextIOBase) -> None:
         with task_progress("demo/addition", 2, stream=stream) as shown:  # type: ignore[arg-type]
@@ -177,7 +177,7 @@ def test_short_work_draws_no_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_note_in_short_work_leaves_no_bar_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board, "DELAY", STALL_SECONDS)
+    monkeypatch.setattr(progress, "DELAY", STALL_SECONDS)
 
     def work(stream: io.TextIOBase) -> None:
         with task_progress("demo/addition", 2, stream=stream) as shown:  # type: ignore[arg-type]
