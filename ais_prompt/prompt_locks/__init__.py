@@ -1,1 +1,1 @@
-"""Prompt locks: what the prompts of a config were, in a small file, and what became of them."""
+"""Prompt locks: record the prompts of a config in a small file, and show how they have changed since."""

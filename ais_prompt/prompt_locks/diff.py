@@ -1,4 +1,4 @@
-"""Two sides, compared task by task."""
+"""Compare the prompts of two sides, each a config or a run, task by task."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ais_prompt.store.layout import RunFolder
 
 
 class SideTask(Struct, frozen=True):
-    """The prompts of a task, and the model that can count their tokens; None for those of a run."""
+    """The prompts of a task, and the model that counts their tokens; None for the prompts of a run."""
 
     prompts: TaskPrompts
     model: Model | None = None
 
 
 class Side(Struct, frozen=True):
-    """One of the two that are compared.
+    """One side of a comparison.
 
     Attributes:
-        name: what the user calls it.
+        name: the name that the user gave.
         tasks: the prompts of each task.
-        is_run: whether they are those of a run. Of its parts only the templates are known.
+        is_run: whether it is a run. Of the parts of a run only the templates are known.
     """
 
     name: str
@@ -47,11 +47,11 @@ def open_side(name: str, work_dir: Path, model: str | None = None) -> Side:
 
     Args:
         name: path or shipped name of a config, or a run as `locate_run` finds it.
-        work_dir: where runs are looked for.
-        model: ``abbr`` of the only model that is meant; None for all.
+        work_dir: the folder to search for runs.
+        model: ``abbr`` of the only model to take; None for all.
 
     Raises:
-        ConfigError: it is neither, the config has faults, or it has no such model.
+        ConfigError: the name is neither a config nor a run, the config has faults, or the model is unknown.
         AisPromptError: a prompt cannot be built, or the run cannot be read.
     """
     config = None if Path(name).is_dir() else _config(name)
@@ -79,8 +79,9 @@ def _run(name: str, work_dir: Path) -> RunFolder:
 
 
 def compare_sides(before: Side, after: Side) -> Drift:
-    """Compare task by task. The only model of one side is compared with the only one of the other, whatever their
-    names; the same for datasets.
+    """Compare two sides task by task.
+
+    If each side has only one model, the two are compared even if their names differ; the same for datasets.
     """
     old, new = _by_names(before), _by_names(after)
     models = _partners([model for model, _ in old], [model for model, _ in new])
@@ -101,7 +102,7 @@ def _by_names(side: Side) -> dict[tuple[str, str], SideTask]:
 
 
 def _partners(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
-    """Name before → name after."""
+    """Return name before → name after."""
     old, new = dict.fromkeys(before), dict.fromkeys(after)
     if len(old) == len(new) == 1:
         return dict(zip(old, new, strict=True))
@@ -109,7 +110,7 @@ def _partners(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
 
 
 def _drift(before: SideTask, after: SideTask, *, templates_only: bool) -> TaskDrift:
-    """What became of a task; tokens are counted only if there is something to tell."""
+    """Compare the prompts of a task; tokens are counted only if something changed."""
     if templates_only:
         before, after = _with_templates(before), _with_templates(after)
     drift = compare_task(before.prompts, after.prompts)

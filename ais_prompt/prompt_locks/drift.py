@@ -1,4 +1,4 @@
-"""What became of prompts: which parts changed, which rows, and which prompts in which way."""
+"""Drift: which parts, rows and prompts of a config have changed, and how."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
 
 
 class RowMatch(Struct, frozen=True):
-    """What became of the rows of a dataset.
+    """The rows of two versions of a dataset, matched.
 
     Attributes:
         changed: id before and after of rows whose data changed.
-        added, removed: ids of rows that came and went.
-        reordered: whether the rows that stayed are in another order.
+        added, removed: ids of added and removed rows.
+        reordered: whether the rows in both versions are in another order.
     """
 
     changed: Sequence[tuple[str, str]]
@@ -30,8 +30,8 @@ class RowMatch(Struct, frozen=True):
 def match_rows(before: Sequence[str], after: Sequence[str]) -> RowMatch:
     """Match the ids of two versions of a dataset.
 
-    A new id stands for a changed row if an old one is gone from the same place: as many rows behind the same row that
-    stayed. Rows further up may have come and gone.
+    A row counts as changed if an old id is gone and a new id is in the same place: equally many rows after the same row
+    that is in both versions. So rows added or removed further up do not matter.
     """
     old, new = set(before), set(after)
     gone, come = _places(before, new), _places(after, old)
@@ -45,7 +45,7 @@ def match_rows(before: Sequence[str], after: Sequence[str]) -> RowMatch:
 
 
 def _places(ids: Sequence[str], others: Container[str]) -> dict[tuple[str, int], str]:
-    """Where the ids that are not among others stand: (the last one that is, how many rows behind it) → id."""
+    """Return the places of the ids that are not among ``others``: (last id that is, rows after it) → id."""
     places = {}
     last, distance = "", 0
     for sample in ids:
@@ -56,11 +56,11 @@ def _places(ids: Sequence[str], others: Container[str]) -> dict[tuple[str, int],
 
 
 PACKAGES: Final = "packages"
-"""Kind of the parts that are versions of packages."""
+"""The kind of parts that are versions of packages."""
 
 
 class PartChange(Struct, frozen=True):
-    """A part that is not what it was; None where there is or was none."""
+    """A part that changed; ``before`` is None for a new part, ``after`` for a removed one."""
 
     kind: str
     name: str
@@ -69,16 +69,16 @@ class PartChange(Struct, frozen=True):
 
 
 class TaskDrift(Struct, frozen=True):
-    """What became of the prompts of one model on one dataset.
+    """The changes in the prompts of one model on one dataset.
 
     Attributes:
         before, after: both sides.
         parts: the parts that changed.
         groups: the prompts that changed, the largest group first.
         changed_rows: numbers of the rows whose data changed, whether their prompts did or not.
-        added_rows: numbers of rows that are new.
-        removed_rows: numbers, as they were, of rows that are gone.
-        reordered: whether rows that stayed are in another order.
+        added_rows: numbers of the new rows.
+        removed_rows: former numbers of the removed rows.
+        reordered: whether rows on both sides are in another order.
     """
 
     before: TaskPrompts
@@ -98,18 +98,18 @@ class TaskDrift(Struct, frozen=True):
 
     @property
     def changed(self) -> int:
-        """How many prompts changed; those of added and removed rows are not among them."""
+        """Number of changed prompts, without those of added and removed rows."""
         return sum(len(group.prompts) for group in self.groups)
 
 
 class Drift(Struct, frozen=True):
-    """What became of all prompts.
+    """The changes in all prompts of a config.
 
     Attributes:
-        sides: what the two that were compared are called.
-        tasks: the tasks that are on both sides, in order.
-        only_before, only_after: names of the tasks that are on one side only.
-        made_with: packages of other versions than before; they are no drift, but can be the cause of one.
+        sides: the names of the two sides.
+        tasks: the tasks on both sides, in order.
+        only_before, only_after: names of the tasks on one side only.
+        made_with: packages whose versions differ. They do not count as drift, but can be its cause.
     """
 
     sides: tuple[str, str]
@@ -125,11 +125,11 @@ class Drift(Struct, frozen=True):
 
 
 def compare_task(before: TaskPrompts, after: TaskPrompts) -> TaskDrift:
-    """Find out what became of the prompts of a task.
+    """Compare the prompts of a task.
 
     Args:
-        before: some of its prompts may be known by their digests only.
-        after: all of its prompts in full.
+        before: the former prompts; for some of them only the digests are known.
+        after: the prompts now, all in full.
     """
     rows = match_rows(list(before.digests), list(after.digests))
     numbers = {sample: row for row, sample in enumerate(after.digests)}
@@ -151,7 +151,7 @@ def compare_task(before: TaskPrompts, after: TaskPrompts) -> TaskDrift:
 
 
 def changed_parts(before: Parts, after: Parts) -> list[PartChange]:
-    """The parts that differ, in order."""
+    """Return the parts that differ, in order."""
     nothing: Mapping[str, Any] = {}
     return [
         PartChange(kind, name, old.get(name), new.get(name))
@@ -165,7 +165,7 @@ def changed_parts(before: Parts, after: Parts) -> list[PartChange]:
 def _changed_prompts(
     before: TaskPrompts, after: TaskPrompts, old: str, new: str, numbers: Mapping[str, int]
 ) -> Iterable[ChangedPrompt]:
-    """The prompts of a sample that changed; one that came or went is compared with an empty text."""
+    """Yield the changed prompts of a sample; a new or removed prompt is compared with an empty text."""
     digests, texts = before.digests[old], after.texts[new]
     known: Sequence[str | None] = before.texts.get(old) or [None] * len(digests)
     for number in range(max(len(digests), len(texts))):

@@ -1,7 +1,7 @@
-"""From a few prompts before and after to the edit that was made, and back: is it all that happened to another prompt?
+"""Find the edit that changed prompts, and prove that it explains the change of other prompts.
 
-A lock holds few prompts in full and a digest of each. An edit is found where both texts are there. Undone in the new
-text of another prompt, it gives the old text, if nothing else happened to that prompt: the digest proves it.
+A lock contains a few prompts in full, and a digest of every prompt. An edit is found where the old and the new text are
+known. Undoing it in the new text of another prompt gives the old text if nothing else changed: the digest proves it.
 """
 
 from __future__ import annotations
@@ -19,31 +19,30 @@ from ais_prompt.prompt_locks.values import MARK, TURN
 
 START: Final = "\ue2f3"
 END: Final = "\ue2f4"
-"""Stand before and behind a text, so that its ends can be told like any other place."""
+"""`START` and `END` are put around a text, so that its ends can be matched like any other place."""
 
 _LINE: Final = re.compile(rf"[^\n{TURN}]*\n|{TURN}[^\n{TURN}]*\n?|[^\n{TURN}]+")
 _WORD: Final = re.compile(rf"{MARK.pattern}|\n|[^\S\n]+|[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+|[^\w\s]")
-"""Marks with their role, newlines one by one, blanks, words (a Chinese character is one) and signs one by one."""
+"""Matches a mark with its role, one newline, spaces, a word (a Chinese character is one), or one sign."""
 
 LEAST_ALIKE: Final = 0.6
-"""Lines that have less in common, as a share of their words, are other lines, and not changed ones."""
-
+"""Lines with a smaller share of common words count as replaced, not as changed."""
 
 Piece: TypeAlias = tuple[str, str]
 """Old and new text of a piece, equal where nothing changed."""
 
 _MOST_ALIGNED: Final = 5_000
-"""Lines or words that are aligned, which takes a time that grows with their square; more become others as a whole."""
+"""Maximum number of lines or words to align, because the time grows with the square; more count as replaced."""
 _AROUND: Final = 80
-"""Characters left and right of a change that are looked at."""
+"""Characters of context to keep left and right of a change."""
 
 
 class Hunk(Struct, frozen=True):
-    """One changed place.
+    """One changed place in a text.
 
     Attributes:
-        left, right: what stands before and behind it in the new text, as far as `_AROUND` reaches.
-        old, new: what became what; empty where something was added or removed.
+        left, right: the context before and after it in the new text, up to `_AROUND` characters.
+        old, new: the old and the new text; empty where text was added or removed.
     """
 
     left: str
@@ -53,9 +52,9 @@ class Hunk(Struct, frozen=True):
 
 
 def hunks(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Hunk]:
-    """The places where two texts differ. `START` and `END` stand around them.
+    """Return the places where two texts differ. Their contexts include `START` and `END`.
 
-    An added or removed blank among equal blanks is taken for the last of them: "a newline before ``A:``".
+    Of several equal spaces or newlines in a row, the last one counts as added or removed: "newline before ``A:``".
     """
     whole = f"{START}{new}{END}"
     found, at = [], 0
@@ -70,7 +69,7 @@ def hunks(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Hunk]:
 
 
 def _pieces(old: str, new: str, least_alike: float) -> Iterator[Piece]:
-    # Lines first: they are few and mostly unique, and words are then compared within small blocks only.
+    # Align lines first: they are few and mostly unique. Then words are compared within small blocks only.
     for before, after in map(_texts, _aligned(_LINE.findall(old), _LINE.findall(new))):
         if before == after:
             yield before, after
@@ -79,7 +78,7 @@ def _pieces(old: str, new: str, least_alike: float) -> Iterator[Piece]:
 
 
 def changed_words(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Piece]:
-    """The pieces of a changed block, word by word; the block as one piece if its words have little in common."""
+    """Return the pieces of a changed block, word by word; one piece if its words have little in common."""
     aligned = list(_aligned(_WORD.findall(old), _WORD.findall(new)))
     words = sum(len(before) + len(after) for before, after in aligned)
     same = sum(2 * len(before) for before, after in aligned if before == after)
@@ -87,7 +86,7 @@ def changed_words(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[
 
 
 def _aligned(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """Lines or words in runs that are equal and runs that are not."""
+    """Yield runs of lines or words, equal and different ones in turn."""
     head = common_length(before, after)
     tail = common_length(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
@@ -101,7 +100,7 @@ def _aligned(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Sequ
 
 
 def common_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many characters, words or lines are equal at the beginning."""
+    """Return how many characters, words or lines are equal at the beginning."""
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
 
 
@@ -110,7 +109,7 @@ def _texts(run: tuple[Sequence[str], Sequence[str]]) -> Piece:
 
 
 def _joined(pieces: Iterable[Piece]) -> list[Piece]:
-    """The pieces with neighbours made one: those that changed, and those that did not."""
+    """Join neighbouring pieces that changed, and neighbouring pieces that did not."""
     return [
         ("".join(before for before, _ in group), "".join(after for _, after in group))
         for group in (list(found) for _, found in groupby(pieces, key=lambda piece: piece[0] == piece[1]))
@@ -118,7 +117,7 @@ def _joined(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def _moved_right(hunk: Hunk) -> Hunk:
-    """An added or removed blank, moved behind all blanks that are equal to it."""
+    """Move an added or removed space or newline after all equal ones that follow it."""
     left, changed, right = hunk.left, hunk.old or hunk.new, hunk.right
     if hunk.old and hunk.new:
         return hunk
@@ -128,15 +127,15 @@ def _moved_right(hunk: Hunk) -> Hunk:
 
 
 Reach: TypeAlias = "tuple[int | None, int | None]"
+"""Characters of context left and right of a change that must match for it to be undone; None for the whole context."""
 
 REACHES: Final[Sequence[Reach]] = (
     *((None, None), (1, None), (0, None), (None, 1), (None, 0)),
     *((12, 12), (1, 12), (0, 12), (12, 1), (12, 0), (1, 1), (0, 0)),
 )
-"""How many characters left and right of a change must be there for it to be undone; None for all of them.
+"""The reaches to try, the strictest first; the digest decides.
 
-What stands there in every prompt that was looked at can be the template's, or by chance the data's, such as a question
-mark. So all that can be meant is tried, the strictest first; the digest decides.
+The context that the examined prompts share can come from the template, or by chance from the data (a question mark).
 """
 
 
@@ -144,22 +143,22 @@ class Edit(Struct, frozen=True):
     """Changes that were made together.
 
     Attributes:
-        changes: each with what stands left and right of it wherever it was seen.
+        changes: each with the context that all its occurrences share.
     """
 
     changes: tuple[Hunk, ...]
 
     @property
     def literals(self) -> set[tuple[str, str]]:
-        """What became what, wherever it stands."""
+        """The old and new texts of the changes, without their contexts."""
         return _literals(self.changes)
 
     def undo(self, new: str, reach: Reach) -> str:
-        """The text before the edit, if the edit with this reach is all that happened to the prompt.
+        """Return the text before the edit, provided that nothing else changed in the prompt.
 
         Args:
-            new: the text after it.
-            reach: how much must stand left and right of a change for it to be undone, one of `REACHES`.
+            new: the text after the edit.
+            reach: one of `REACHES`.
         """
         pattern, olds = _pattern(self.changes, reach)
         text = pattern.sub(lambda found: olds[found.lastindex or 0], f"{START}{new}{END}")
@@ -167,10 +166,10 @@ class Edit(Struct, frozen=True):
 
 
 def possible_edits(texts: Sequence[tuple[str, str]]) -> Iterator[Edit]:
-    """The edits that can be told from a prompt, and from those others in which the same was changed.
+    """Yield the edits that explain the first prompt, with contexts from the prompts that changed in the same way.
 
-    First one in which lines that have little in common became others as a whole, such as other examples; then one in
-    which they were changed word by word, such as another frame around the same question.
+    The first edit replaces lines with little in common as a whole, which fits replaced examples. The second changes
+    them word by word, which fits a new template around the same question.
 
     Args:
         texts: old and new text of one or more prompts.
@@ -188,7 +187,7 @@ def _literals(found: Sequence[Hunk]) -> set[tuple[str, str]]:
 
 
 def _add(changes: list[Hunk], hunk: Hunk) -> None:
-    """Add a change, or make it one with an equal one that has something in common on its left or right."""
+    """Add a change, or merge it with an equal change whose context it shares on the left or right."""
     for at, other in enumerate(changes):
         if _kind(other) == _kind(hunk):
             left = hunk.left[len(hunk.left) - common_length(other.left[::-1], hunk.left[::-1]) :]
@@ -200,30 +199,30 @@ def _add(changes: list[Hunk], hunk: Hunk) -> None:
 
 
 def _kind(hunk: Hunk) -> tuple[str, str, bool, bool]:
-    """What was changed, and whether it stands at an end of the text."""
+    """Return old text, new text, and whether the change is at the start or end of the text."""
     return hunk.old, hunk.new, hunk.left == START, hunk.right == END
 
 
 @lru_cache(maxsize=64)
 def _pattern(changes: tuple[Hunk, ...], reach: Reach) -> tuple[re.Pattern[str], dict[int, str]]:
-    """An expression that finds the new text of every change, and group → its old text."""
-    # The longest first: of two that begin alike, the longer one is meant where it fits.
+    """Return a pattern for the new text of every change, and group number → old text."""
+    # The longest first: of two that begin alike, the longer one wins where it fits.
     ordered = sorted(dict.fromkeys(_within(changes, reach)), key=lambda hunk: -len(hunk.new))
     olds = dict(enumerate((hunk.old for hunk in ordered), start=1))
     return re.compile("|".join(map(_expression, ordered)) or "(?!)"), olds
 
 
 def _expression(hunk: Hunk) -> str:
-    # The new text comes first, and what stands left of it is looked at afterwards: that is searched for much faster.
+    # The new text comes first and its left context is checked by a look-behind: that is much faster to search.
     new, left = re.escape(hunk.new), re.escape(hunk.left)
-    # A change that was seen in the midst of texts is not meant at their ends.
+    # A change that was only seen inside texts must not match at their ends.
     behind = f"(?<={left}{new})" if left else f"(?<!{START}{new})"
     ahead = f"(?={re.escape(hunk.right)})" if hunk.right else f"(?!{END})"
     return f"({new}){behind}{ahead}"
 
 
 def _within(changes: Iterable[Hunk], reach: Reach) -> Iterator[Hunk]:
-    """The changes with no more around them than is to be looked at; one that would then be everywhere is left out."""
+    """Trim the context of each change to ``reach``; drop changes that would then match everywhere."""
     left, right = reach
     for hunk in changes:
         kept = hunk.left if left is None else hunk.left[len(hunk.left) - min(left, len(hunk.left)) :]

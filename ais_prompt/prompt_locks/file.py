@@ -1,4 +1,4 @@
-"""The lock file: JSON that people can review, in a stable order and with one thing a line."""
+"""Read and write the lock file: JSON that people can review, in a stable order, one value per line."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.jsonl import decode, encode
 
 FORMAT: Final = 1
-"""Version of the file's format; another one is refused."""
+"""Version of the file's format; files of other versions are refused."""
 
 _WRITE_AGAIN: Final = "write it again: aisprompt lock"
 _Digests = Annotated[str, Field(pattern=r"^([\w-]{8}( [\w-]{8})*)?$")]
 
 
 def write_prompt_lock(path: Path, lock: PromptLock) -> None:
-    """Write a lock, whole or not at all. Of the prompts in full only those in ``texts`` are written.
+    """Write a lock, whole or not at all. Only the prompts in ``texts`` are written in full.
 
     Raises:
-        StoreError: it cannot be written; what the file held before stays as it was.
+        StoreError: it cannot be written; the old file is unchanged.
     """
     content = _File(
         format=FORMAT, config=lock.config, made_with=dict(lock.made_with), tasks=list(map(_Task.of, lock.tasks))
@@ -42,11 +42,11 @@ def read_prompt_lock(path: Path) -> PromptLock:
     """Read a file of `write_prompt_lock`.
 
     Raises:
-        ConfigError: there is none, it has another format, or somebody edited it.
+        ConfigError: there is no file, it has another format, or it was edited by hand.
         StoreError: it cannot be read.
     """
     if not path.exists():
-        raise ConfigError("there is no lock", where=str(path), fix="write one: aisprompt lock")
+        raise ConfigError("there is no prompt lock", where=str(path), fix="write one: aisprompt lock")
     with reading(path, fix="check its permissions"):
         content = read_regular(path)
     try:
@@ -64,7 +64,7 @@ def read_prompt_lock(path: Path) -> PromptLock:
 
 def _check_format(values: Any, path: Path) -> None:
     if not isinstance(values, dict) or "format" not in values:
-        raise ConfigError("this is no lock of prompts", where=str(path), fix="name another file with --lock-file")
+        raise ConfigError("this is not a prompt lock", where=str(path), fix="name another file with --lock-file")
     if values["format"] != FORMAT:
         what = f"the lock has the format {values['format']!r}, this version of ais-prompt reads {FORMAT}"
         raise ConfigError(what, where=str(path), fix=f"{_WRITE_AGAIN}, or use the version that wrote it")
@@ -79,7 +79,7 @@ def _first_fault(error: ValidationError) -> str:
     fault = error.errors()[0]
     place = ".".join(map(str, fault["loc"]))
     known = {
-        "extra_forbidden": "nothing of this name belongs there",
+        "extra_forbidden": "there is no such key",
         "string_pattern_mismatch": "not digests of 8 characters",
     }
     return f"{place}: {known.get(fault['type'], fault['msg'])}"
@@ -90,14 +90,14 @@ class _Strict(BaseModel):
 
 
 class _Turn(_Strict):
-    """A message; a content that is text is a list of its lines, so that a changed line is one line of a git diff."""
+    """A message. Text is stored as a list of lines, so that a changed line is one line of a git diff."""
 
     role: str
     content: list[str] | list[dict[str, Any]]
 
 
 class _Kept(_Strict):
-    """The prompts of one sample in full, each the lines of a text or a list of messages."""
+    """The prompts of one sample in full, each as the lines of a text or a list of messages."""
 
     id: str
     prompts: list[list[str] | list[_Turn]]
@@ -129,7 +129,7 @@ class _Task(_Strict):
         texts = {kept.id: tuple(map(_text, kept.prompts)) for kept in self.kept}
         for sample, of_sample in texts.items():
             if digests.get(sample) != tuple(map(compact_digest, of_sample)):
-                raise _edited(f"the prompt of {sample} in full is another one than its digest says", path)
+                raise _edited(f"the prompt of {sample} does not match its digest", path)
         return TaskPrompts(self.model, self.dataset, self.parts, digests, texts, self.characters, self.tokens)
 
 

@@ -1,4 +1,4 @@
-"""Changed prompts, grouped by the way in which they changed."""
+"""Group changed prompts by the edit that changed them."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from ais_prompt.prompt_locks.edit import REACHES, Edit, Reach, possible_edits
 from ais_prompt.prompt_locks.values import compact_digest
 
 Reason: TypeAlias = Literal["edit", "data", "other"]
-"""Why prompts changed: one edit explains all of it, the row of the data changed, or neither is known."""
+"""Why prompts changed: one edit explains the whole change, the row changed, or neither is known."""
 
 _MOST_EDITS: Final = 12
-"""Different edits that are looked for; what they do not explain has changed otherwise."""
+"""Maximum number of edits to search for; prompts that they do not explain get the reason ``other``."""
 _MOST_SINGLES: Final = 4
-"""Edits of a single prompt, after which there is little hope that others explain more."""
+"""Maximum number of edits that explain a single prompt; then the search stops."""
 _MOST_CHANGES: Final = 30
-"""Different changes of one edit. With more, two texts are other ones, and no template was edited."""
+"""Maximum number of changes in an edit. With more, the prompt was replaced, not its template edited."""
 _LEARNT_FROM: Final = 3
-"""Prompts from which an edit is learnt."""
+"""Number of prompts from which an edit is derived."""
 _PROBES: Final = 24
-"""Prompts on which an edit is tried before it is tried on all."""
+"""Number of prompts on which an edit is tried before it is tried on all."""
 
 
 class ChangedPrompt(Struct, frozen=True):
-    """One prompt that is not what it was.
+    """A prompt that changed.
 
     Attributes:
         sample, row: id and number of its row now.
         number: which of the sample's prompts it is, from 0.
-        digest: of the prompt as it was.
-        before, after: the prompt as one text; ``before`` is None if it is not known.
+        digest: the digest of the old prompt.
+        before, after: the old and new prompt as text; ``before`` is None if it is not known.
     """
 
     sample: str
@@ -45,7 +45,7 @@ class ChangedPrompt(Struct, frozen=True):
     after: str
 
     def is_before(self, text: str) -> bool:
-        """Whether a text is the prompt as it was."""
+        """Return whether a text is the old prompt."""
         return compact_digest(text) == self.digest
 
 
@@ -54,8 +54,8 @@ class Group(Struct, frozen=True):
 
     Attributes:
         reason: why they changed.
-        prompts: all of them, in order of the rows.
-        edit: what was changed, for the reason ``edit``.
+        prompts: the prompts, in the order of the rows.
+        edit: the edit, for the reason ``edit``.
     """
 
     reason: Reason
@@ -64,7 +64,7 @@ class Group(Struct, frozen=True):
 
 
 def group_prompts(changed: Sequence[ChangedPrompt]) -> list[Group]:
-    """Changed prompts by the edit that was made; those that no edit explains are the last group."""
+    """Group changed prompts by edit; prompts that no edit explains are the last group."""
     groups: list[Group] = []
     pending = list(changed)
     singles = 0
@@ -74,7 +74,7 @@ def group_prompts(changed: Sequence[ChangedPrompt]) -> list[Group]:
         singles += len(group.prompts) == 1
         explained = set(map(_place, group.prompts))
         pending = [prompt for prompt in pending if _place(prompt) not in explained]
-    if pending:  # then an edit of a single prompt is none that says much
+    if pending:  # an edit that explains one prompt only is then not informative
         pending += [group.prompts[0] for group in groups if len(group.prompts) == 1]
         groups = [group for group in groups if len(group.prompts) > 1]
         groups.append(Group("other", sorted(pending, key=_place)))
@@ -82,7 +82,7 @@ def group_prompts(changed: Sequence[ChangedPrompt]) -> list[Group]:
 
 
 def _with_group(groups: Sequence[Group], group: Group) -> list[Group]:
-    """The groups and one more, made one with that in which the same was changed at other places."""
+    """Add a group, merged with the group whose edit makes the same changes in other contexts."""
     same = [other for other in groups if other.edit and group.edit and other.edit.literals == group.edit.literals]
     prompts = sorted([prompt for one in [*same, group] for prompt in one.prompts], key=_place)
     return [*(other for other in groups if other not in same), replace(group, prompts=prompts)]
@@ -93,7 +93,7 @@ def _place(prompt: ChangedPrompt) -> tuple[int, int]:
 
 
 def _largest_group(known: Sequence[ChangedPrompt], pending: Sequence[ChangedPrompt]) -> Group:
-    """The prompts that changed like the first known one."""
+    """Return the prompts that changed like the first one whose old text is known."""
     first, others = known[0], [prompt for prompt in pending if prompt is not known[0]]
     edits = list(possible_edits([(prompt.before or "", prompt.after) for prompt in known]))
     for edit in edits:
@@ -103,12 +103,12 @@ def _largest_group(known: Sequence[ChangedPrompt], pending: Sequence[ChangedProm
 
 
 def _some_known(pending: Sequence[ChangedPrompt]) -> list[ChangedPrompt]:
-    """The first prompts whose text before is known."""
+    """Return the first prompts whose old text is known."""
     return list(islice((prompt for prompt in pending if prompt.before is not None), _LEARNT_FROM))
 
 
 def _explained(edit: Edit, pending: Sequence[ChangedPrompt]) -> list[ChangedPrompt]:
-    """The prompts of which this edit is all that changed, with their text before."""
+    """Return the prompts that this edit explains completely, with their old text."""
     explained: list[ChangedPrompt] = []
     rest = list(pending) if len(edit.literals) <= _MOST_CHANGES else []
     while (reach := _best_reach(edit, rest)) is not None:
@@ -120,7 +120,7 @@ def _explained(edit: Edit, pending: Sequence[ChangedPrompt]) -> list[ChangedProm
 
 
 def _best_reach(edit: Edit, prompts: Sequence[ChangedPrompt]) -> Reach | None:
-    """The reach that is right for most of some prompts; None if none is right for any, or there are no prompts."""
+    """Return the reach that explains most of a few prompts; None if no reach explains any."""
     probes = prompts[:: max(1, len(prompts) // _PROBES)]
     proved = {reach: sum(prompt.is_before(edit.undo(prompt.after, reach)) for prompt in probes) for reach in REACHES}
     best = max(proved, key=lambda reach: proved[reach])

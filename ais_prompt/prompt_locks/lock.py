@@ -1,4 +1,4 @@
-"""Writing the lock of a config, and seeing whether its prompts are still those of the lock."""
+"""Make the prompt lock of a config, and compare the config's prompts with it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.versions import versions
 
 _MADE_WITH: Final = ("ais-prompt", "transformers", "tokenizers")
-"""The packages that can change a prompt of the same config and data."""
+"""The packages that can change the prompts of an unchanged config."""
 _KEPT_AT_RANDOM: Final = 2
 _LONGEST_KEPT: Final = 20_000
-"""Most characters of a sample's prompts that a lock holds in full: somebody is to read it."""
+"""Maximum characters of a sample whose prompts a lock contains in full, because people review the file."""
 
 
 def prompt_lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -> Path:
-    """Where the lock of a config lies: where the user says, or else beside the config, ``eval.lock`` for ``eval.py``.
+    """Return the path of a config's lock: ``--lock-file``, or else beside the config, ``eval.lock`` for ``eval.py``.
 
-    The lock of a shipped config, or of one composed by ``--models`` and ``--datasets``, lies in the working directory.
+    The lock of a shipped config, or of one composed by ``--models`` and ``--datasets``, is in the working directory.
 
     Args:
         spec: the config.
-        lock_file: what the user says.
-        config: what the user calls the config; None for a composed one.
+        lock_file: the value of ``--lock-file``; None without it.
+        config: the name of the config on the command line; None for a composed one.
     """
     if lock_file is not None:
         return Path(lock_file)
@@ -46,7 +46,7 @@ def prompt_lock_path(spec: RunSpec, lock_file: str | None, config: str | None) -
 
 
 def make_prompt_lock(plan: Plan) -> PromptLock:
-    """Render all prompts of a config, and keep what a lock holds of them. It is for all questions, whatever is asked.
+    """Render all prompts of a config for a lock. ``--num-prompts`` is ignored: a lock covers all questions.
 
     Raises:
         AisPromptError: a prompt cannot be built.
@@ -59,10 +59,10 @@ def make_prompt_lock(plan: Plan) -> PromptLock:
 
 
 def find_drift(plan: Plan, path: Path) -> Drift:
-    """Render all prompts of a config, and compare them with its lock. Tokens are counted only where anything changed.
+    """Render all prompts of a config, and compare them with its lock. Tokens are counted only for changed tasks.
 
     Raises:
-        ConfigError: there is no lock, it cannot be used, or it is that of another config.
+        ConfigError: there is no lock, it cannot be used, or it belongs to another config.
         AisPromptError: a prompt cannot be built.
     """
     spec, lock = plan.spec, read_prompt_lock(path)
@@ -87,7 +87,7 @@ def find_drift(plan: Plan, path: Path) -> Drift:
 def _task_drift(locked: TaskPrompts, prompts: TaskPrompts, model: Model) -> TaskDrift:
     drift = compare_task(locked, prompts)
     if drift.is_none:
-        return replace(drift, after=replace(prompts, texts={}))  # nobody needs them; there may be many more tasks
+        return replace(drift, after=replace(prompts, texts={}))  # free the texts: there may be many more tasks
     if locked.tokens is None:
         return drift
     return replace(drift, after=replace(prompts, tokens=count_tokens(model, prompts.texts.values())))
@@ -99,7 +99,7 @@ def _made_with() -> dict[str, str]:
 
 
 def _without_limit(plan: Plan) -> Plan:
-    """The plan of all questions; it is another one only if ``--num-prompts`` was given."""
+    """Return the plan of all questions: the same plan, unless ``--num-prompts`` limits it."""
     if all(dataset.spec.reader.limit is None for dataset in plan.datasets):
         return plan
     datasets = (replace(dataset, reader=replace(dataset.reader, limit=None)) for dataset in plan.spec.datasets)
@@ -107,10 +107,9 @@ def _without_limit(plan: Plan) -> Plan:
 
 
 def shortened(prompts: TaskPrompts) -> TaskPrompts:
-    """The prompts with few of them in full: the first, the longest, and some at random, always the same; none that
-    contains a secret.
+    """Keep a few prompts in full: the first, the longest, and some at random, but none that contains a secret.
 
-    Ids are digests of rows: the smallest of them are a random choice that stays when other rows come and go.
+    Ids are digests of rows, so the smallest ids are a random choice that does not depend on the other rows.
     """
     lengths = {sample: sum(map(len, texts)) for sample, texts in prompts.texts.items()}
     fitting = [

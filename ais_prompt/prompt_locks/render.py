@@ -1,4 +1,4 @@
-"""All prompts of a config, as they would be sent; no weights are loaded and nobody is asked."""
+"""Render all prompts of a config as they would be sent, without loading weights or sending requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DIGITS: Final = 16
 
 @runtime_checkable
 class HasTokenizerPath(Protocol):
-    """A model that says where its tokenizer lies.
+    """A model with the path of its tokenizer.
 
     Attributes:
         tokenizer_path: folder or hub id; None if it has none.
@@ -34,7 +34,7 @@ class HasTokenizerPath(Protocol):
 
 
 def task_parts(task: Task) -> Parts:
-    """Everything that the prompts of a task are made of.
+    """Return everything that determines the prompts of a task.
 
     Raises:
         ModelError: the tokenizer cannot be found or read.
@@ -47,13 +47,13 @@ def task_parts(task: Task) -> Parts:
         "tokenizer": _tokenizer(task),
         "decoding": _decoding(task),
     }
-    # As they come back from a file: tuples become lists.
+    # The same types as after reading a file: tuples become lists.
     plain: Parts = json.loads(json.dumps({kind: named for kind, named in parts.items() if named}, default=str))
     return plain
 
 
 def template_parts(task: TaskSpec) -> dict[str, str]:
-    """A digest for each template of a task, and for the inferencer, which says what is asked with them."""
+    """Return a digest for each template of a task, and for the inferencer, which determines the requests."""
     infer, model = task.dataset.infer, task.model
     parts = {
         "prompt_template": part_digest(TEMPLATES, infer.prompt_template),
@@ -66,13 +66,13 @@ def template_parts(task: TaskSpec) -> dict[str, str]:
 
 
 def part_digest(registry: PartRegistry, spec: PartSpec | None) -> str | None:
-    """Equal for a registered name, an imported class and a dotted path that stand for the same part."""
+    """Return the digest of a part: the same for its registered name, its class and its dotted path."""
     if spec is None:
         return None
     try:
         part = registry.get(spec.type)
         name = f"{part.__module__}.{part.__qualname__}"
-    except AisPromptError:  # of a stored run the part may be gone
+    except AisPromptError:  # the part of a stored run may no longer exist
         name = spec.type
     return digest({"type": name, "args": spec.args}, _DIGITS)
 
@@ -94,7 +94,7 @@ def _tokenizer(task: Task) -> dict[str, str]:
     if not isinstance(model, HasTokenizerPath) or not model.tokenizer_path:
         return {}
     digests = tokenizer_digests(model.tokenizer_path)
-    if not digests:  # a hub id: once it is downloaded, every later check will find its files
+    if not digests:  # a hub id: download it now, so that its files are found
         model.tokenizer()
         digests = tokenizer_digests(model.tokenizer_path)
     options = task.spec.model.part.args.get("tokenizer_kwargs")
@@ -102,7 +102,7 @@ def _tokenizer(task: Task) -> dict[str, str]:
 
 
 def _decoding(task: Task) -> Mapping[str, Any]:
-    """How the first question is answered; what is not set is left out."""
+    """Return the decoding of the first request, without options that are not set."""
     for sample in task.data.test[:1]:
         for request in next(task.inferencer.converse(sample, task.shots(sample), task.context), ()):
             if isinstance(request.decoding, Decoding):
@@ -114,7 +114,7 @@ def _decoding(task: Task) -> Mapping[str, Any]:
 
 
 def render_tasks(tasks: Iterable[Task]) -> Iterator[tuple[TaskPrompts, Model]]:
-    """The prompts of each task with the model that they are for; tokens are not counted.
+    """Yield the prompts of each task with its model; tokens are not counted.
 
     Raises:
         AisPromptError: a prompt cannot be built.
@@ -124,25 +124,25 @@ def render_tasks(tasks: Iterable[Task]) -> Iterator[tuple[TaskPrompts, Model]]:
 
 
 def render_task(task: Task) -> TaskPrompts:
-    """Every prompt of a task: all labels of a choice, and all turns of a dialogue with the gold answers in place.
+    """Render every prompt of a task: of all labels, and of all turns of a dialogue with gold answers.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
-    # A lock is about whole rows: a shot shows its gold as well.
+    # A lock identifies whole rows, because an example also shows its gold.
     texts = {sample.row_id: _texts(task, sample) for sample in tracked(task.data.test, f"rendering {task.spec.name}")}
     return task_prompts(task.spec, texts, task_parts(task))
 
 
 def task_prompts(task: TaskSpec, texts: dict[str, tuple[str, ...]], parts: Parts) -> TaskPrompts:
-    """The prompts of a task whose texts are all known."""
+    """Return the prompts of a task from their texts."""
     digests = {sample: tuple(map(compact_digest, of_sample)) for sample, of_sample in texts.items()}
     characters = sum(len(text) for of_sample in texts.values() for text in of_sample)
     return TaskPrompts(task.model.abbr, task.dataset.abbr, parts, digests, texts, characters)
 
 
 def count_tokens(model: Model, texts: Iterable[Sequence[str]]) -> int | None:
-    """Tokens of all prompts together; None if the model has no tokenizer at hand, or a prompt cannot be counted."""
+    """Return the total tokens of prompts; None if there is no tokenizer, or a prompt cannot be counted."""
     total = 0
     try:
         for of_sample in tracked(texts, "counting tokens", unit="samples"):
@@ -151,7 +151,7 @@ def count_tokens(model: Model, texts: Iterable[Sequence[str]]) -> int | None:
                 if counted is None:
                     return None
                 total += counted
-    except AisPromptError:  # its chat template may refuse messages that the server takes
+    except AisPromptError:  # its chat template may reject messages that the server accepts
         return None
     return total
 

@@ -1,4 +1,4 @@
-"""The prompts that a run has sent, as its predictions tell."""
+"""Read the prompts that a run has sent from its predictions."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from ais_prompt.utils.text import listed
 
 
 def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompts]:
-    """The prompts of each task that has predictions.
+    """Return the prompts of each task that has predictions.
 
     Args:
-        folder: the run.
-        model: ``abbr`` of the only model that is meant; None for all.
+        folder: the run folder.
+        model: ``abbr`` of the only model to take; None for all.
 
     Raises:
-        ConfigError: the run has no predictions, or no such model.
-        AisPromptError: it cannot be read.
+        ConfigError: the run has no predictions, or the model is unknown.
+        AisPromptError: the run cannot be read.
     """
     _, spec = read_spec(Source(str(folder.config_file)))
     found = list(_tasks(with_model(spec, model), folder))
     if not found:
-        fix = "wait until it has ended, or go on with it: aisprompt run … -r"
+        fix = "wait until it has ended, or resume it: aisprompt run … -r"
         raise ConfigError("the run has no predictions yet", where=str(folder.root), fix=fix)
     return found
 
 
 def with_model(spec: RunSpec, abbr: str | None) -> RunSpec:
-    """The config with one of its models only; with all if there is no ``abbr``.
+    """Return the config with only one of its models; with all of them if ``abbr`` is None.
 
     Raises:
-        ConfigError: it has no such model.
+        ConfigError: the model is unknown.
     """
     models = tuple(model for model in spec.models if abbr in (None, model.abbr))
     if not models:
@@ -62,7 +62,7 @@ def _texts(prediction: Prediction) -> tuple[str, ...]:
 
 
 def _prompts(prediction: Prediction) -> tuple[Prompt, ...]:
-    """That of each label, that of each turn, or the only one."""
+    """Return the prompt of each label, of each turn, or the only prompt."""
     of_labels = [found["prompt"] for found in prediction.labels.values() if "prompt" in found]
     if of_labels:
         return tuple(map(prompt_from_json, of_labels))

@@ -1,4 +1,8 @@
-"""What is known of the prompts of a config, rendered just now or read from a lock."""
+"""The prompts of a config as values: texts, digests, and the content of a lock.
+
+A prompt made of messages becomes one text, so that differences and digests are always those of texts. A mark with its
+role begins each message. The marks are characters of Unicode's private use, which ordinary texts do not contain.
+"""
 
 from __future__ import annotations
 
@@ -14,45 +18,44 @@ from msgspec import Struct
 from ais_prompt.types import ChatMessage, Prompt
 
 TURN: Final = "\ue2f0"
-"""Begins a message: `TURN`, its role, `SAYS` or `PARTS`, its content."""
-SAYS: Final = "\ue2f1"
+"""Starts a message: `TURN`, its role, `TEXT` or `PARTS`, its content."""
+TEXT: Final = "\ue2f1"
 PARTS: Final = "\ue2f2"
-"""In place of `SAYS` where the content is no text: its parts follow as JSON."""
+"""Replaces `TEXT` if the content is a list of parts, which follow as JSON."""
 
-
-MARK: Final = re.compile(f"{TURN}[^{SAYS}{PARTS}]*[{SAYS}{PARTS}]")
-"""What begins a message, up to its content."""
-_TURN: Final = re.compile(f"{TURN}([^{SAYS}{PARTS}]*)([{SAYS}{PARTS}])([^{TURN}]*)")
+MARK: Final = re.compile(f"{TURN}[^{TEXT}{PARTS}]*[{TEXT}{PARTS}]")
+"""Matches the start of a message, up to its content."""
+_TURN: Final = re.compile(f"{TURN}([^{TEXT}{PARTS}]*)([{TEXT}{PARTS}])([^{TURN}]*)")
 
 
 def text_of_prompt(prompt: Prompt) -> str:
-    """The prompt as one text; a prompt that is a text stays as it is."""
+    """Return the prompt as one text; a prompt that is a text stays as it is."""
     return prompt if isinstance(prompt, str) else "".join(map(_text_of_message, prompt))
 
 
 def prompt_of_text(text: str) -> Prompt:
-    """The inverse of `text_of_prompt`."""
+    """Read back the text of `text_of_prompt`."""
     return tuple(messages_of_text(text)) if text.startswith(TURN) else text
 
 
 def messages_of_text(text: str) -> Iterator[ChatMessage]:
-    """The messages of a text; none if it was no messages."""
+    """Yield the messages of a text; none if the prompt was a text."""
     for role, mark, content in _TURN.findall(text):
-        yield ChatMessage(role, content if mark == SAYS else tuple(json.loads(content)))
+        yield ChatMessage(role, content if mark == TEXT else tuple(json.loads(content)))
 
 
 def _text_of_message(message: ChatMessage) -> str:
     if isinstance(message.content, str):
-        return f"{TURN}{message.role}{SAYS}{message.content}"
+        return f"{TURN}{message.role}{TEXT}{message.content}"
     parts = json.dumps([dict(part) for part in message.content], ensure_ascii=False, sort_keys=True)
     return f"{TURN}{message.role}{PARTS}{parts}"
 
 
 Parts: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""What prompts are made of: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""
+"""What determines prompts: kind (``data``, ``templates``) → name → digest or value, plain JSON values only."""
 
 DIGEST_BYTES: Final = 6
-"""A changed prompt keeps its digest of 48 bits once in 2.8e14 times, which is safe for any dataset, and short."""
+"""48 bits: short, and safe for any dataset, as a changed prompt keeps its digest once in 2.8e14 times."""
 
 
 class TaskPrompts(Struct, frozen=True):
@@ -60,11 +63,11 @@ class TaskPrompts(Struct, frozen=True):
 
     Attributes:
         model, dataset: their ``abbr``.
-        parts: what the prompts are made of.
+        parts: what determines the prompts.
         digests: id of the whole row → digest of each of its prompts, in the order of the rows.
-        texts: id of the whole row → its prompts as texts (`text_of_prompt`); a lock holds only a few of them.
-        characters: length of all prompts together.
-        tokens: the same in tokens; None if no tokenizer is at hand, or they were not counted.
+        texts: id of the whole row → its prompts as texts (`text_of_prompt`); in a lock only for a few rows.
+        characters: total length of all prompts.
+        tokens: total tokens of all prompts; None if there is no tokenizer, or they were not counted.
     """
 
     model: str
@@ -77,7 +80,7 @@ class TaskPrompts(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """``model/dataset``, as progress and errors show it."""
+        """``model/dataset``, the name in progress and errors."""
         return f"{self.model}/{self.dataset}"
 
 
@@ -85,8 +88,8 @@ class PromptLock(Struct, frozen=True):
     """The content of a lock file.
 
     Attributes:
-        config: name of the config that it locks.
-        made_with: package → version, of those that can change a prompt; told when prompts changed, never compared.
+        config: name of the config.
+        made_with: package → version, of packages that can change a prompt; shown if prompts changed, never compared.
         tasks: the prompts of each model on each dataset.
     """
 
@@ -96,7 +99,7 @@ class PromptLock(Struct, frozen=True):
 
 
 def compact_digest(text: str) -> str:
-    """The first 48 bits of the text's SHA-256 as 8 characters of base64url."""
-    # Lone surrogates can stand in real data; they must not break the digest.
+    """Return the first 48 bits of the text's SHA-256 as 8 characters of base64url."""
+    # Real data can contain lone surrogates; they must not break the digest.
     content = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return base64.urlsafe_b64encode(content[:DIGEST_BYTES]).decode()

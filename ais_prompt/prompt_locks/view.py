@@ -1,4 +1,4 @@
-"""Drift for the eye: which parts, how many prompts in which way, and a coloured difference of each way."""
+"""Show drift: in the terminal with a coloured difference for each kind of change, or as JSON."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from ais_prompt.utils.text import printable
 _MOST_GROUPS: Final = 8
 _MOST_ROWS: Final = 10
 _MOST_PLACES: Final = 3
-"""Places of one prompt that are shown."""
+"""Maximum number of places to show of one prompt."""
 _NEWLINE: Final = "⏎"
-"""Stands for a changed line that is empty."""
+"""Shown for a changed line that is empty."""
 _LONGEST_LINE: Final = 100
-"""Characters that are shown of an unchanged line, or of a part of a line that did not change."""
+"""Maximum characters to show of an unchanged line, or of an unchanged part of a line."""
 _LONGEST_CHANGE: Final = 600
-"""Characters that are shown of what was changed."""
+"""Maximum characters to show of a change."""
 _MOST_LINES: Final = 24
-"""Lines of one difference that are shown."""
+"""Maximum lines to show of one difference."""
 _AROUND: Final = 1
-"""Unchanged lines around a changed place."""
+"""Unchanged lines to show around a changed place."""
 
 
 def print_drift(drift: Drift, console: Console) -> None:
-    """Print what changed; of tasks without any change only how many there are."""
+    """Print the changes, and the number of unchanged tasks."""
     for task in drift.tasks:
         if not task.is_none:
             _print_task(task, console)
@@ -114,7 +114,7 @@ def _numbers(rows: Sequence[int]) -> str:
 
 
 def _difference(prompt: ChangedPrompt) -> Iterator[Text]:
-    """The changed lines of a prompt with those around them."""
+    """Yield the changed lines of a prompt, with the lines around them."""
     before, after = (readable(text).split("\n") for text in (prompt.before or "", prompt.after))
     places = list(difflib.SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(_AROUND))
     for place in places[:_MOST_PLACES]:
@@ -129,7 +129,7 @@ def _difference(prompt: ChangedPrompt) -> Iterator[Text]:
 
 
 def _changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Text]:
-    """Lines that were there, in red, and lines that are there now, in green; what differs in them stands out."""
+    """Yield the old lines in red and the new lines in green, with the differences highlighted."""
     old, new = Text(), Text()
     for was, now in changed_words("\n".join(before), "\n".join(after)):
         same = was == now
@@ -146,13 +146,13 @@ def _shortened(line: str) -> str:
 
 
 def _elided(same: str) -> str:
-    """An unchanged part of a changed line, without its middle if it is long."""
+    """Shorten an unchanged part of a changed line in its middle."""
     half = _LONGEST_LINE // 2
     return same if len(same) <= _LONGEST_LINE else f"{same[:half]}…{same[-half:]}"
 
 
 def _visible(changed: str) -> str:
-    """A changed text, not too much of it, in which blanks can be seen if it is made of blanks only."""
+    """Shorten a changed text, and make its spaces visible if it consists of spaces only."""
     if not changed.strip():
         return changed.replace(" ", "·").replace("\t", "→")
     return changed if len(changed) <= _LONGEST_CHANGE else f"{changed[:_LONGEST_CHANGE]}…"
@@ -163,7 +163,7 @@ def _print(line: Text, console: Console) -> None:
 
 
 def drift_to_json(drift: Drift) -> dict[str, Any]:
-    """Everything that changed; of each group of prompts one is shown in full."""
+    """Return all changes as JSON values, with one prompt in full for each group."""
     return {
         "equal": drift.is_none,
         "sides": list(drift.sides),

@@ -1,4 +1,4 @@
-"""What changed, in a few words: "newline added before `A:`"."""
+"""Describe changes in a few words: "newline added before `A:`"."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from ais_prompt.utils.text import printable
 _LONGEST_LITERAL: Final = 40
 _LONGEST_PLACE: Final = 24
 _MOST_CHANGES: Final = 3
-_TOLD: Final = {"decoding", PACKAGES}
-"""Kinds of parts whose values say something to people."""
+_READABLE: Final = {"decoding", PACKAGES}
+"""Kinds of parts whose values are readable, not digests."""
 _BLANKS: Final = {"\n": "newline", " ": "space", "\t": "tab"}
 
 
 def group_title(group: Group) -> str:
-    """What happened to the prompts of a group."""
+    """Describe the change of a group of prompts."""
     if group.edit is not None:
         return edit_title(group.edit)
     return "the data of the row changed" if group.reason == "data" else "changed otherwise"
 
 
 def edit_title(edit: Edit) -> str:
-    """The first changes of an edit, and how many more there are."""
+    """Describe the first changes of an edit, and count the others."""
     titles = list(dict.fromkeys(map(_change, edit.changes)))
     more = len(titles) - _MOST_CHANGES
     return "; ".join(titles[:_MOST_CHANGES]) + (f"; {more} more change{'s' * (more > 1)}" if more > 0 else "")
 
 
 def parts_title(changes: Sequence[PartChange]) -> str:
-    """The parts of one kind that changed."""
+    """List the changed parts of one kind."""
     return ", ".join(map(part_title, changes))
 
 
 def part_title(change: PartChange) -> str:
-    """A part that changed; of a digest only that it did."""
+    """Describe the change of a part; without values if they are digests."""
     if change.before is None:
         return f"{change.name} is new"
     if change.after is None:
         return f"{change.name} is gone"
-    if change.kind in _TOLD:
+    if change.kind in _READABLE:
         return f"{change.name} {change.before} → {change.after}"
     return f"{change.name} changed"
 
 
 def readable(text: str) -> str:
-    """The text with a role in the place of each mark, fit for a terminal: each message begins a line."""
+    """Return the text with roles in place of marks, fit for a terminal; each message starts on a new line."""
     shown = MARK.sub(lambda mark: f"\n[{mark[0][1:-1]}] ", text.replace(START, "").replace(END, ""))
     begins_with_role = text.lstrip(START).startswith(TURN)
     return printable(shown.removeprefix("\n") if begins_with_role else shown)

@@ -169,7 +169,7 @@ def test_without_a_lock(locked: Locked) -> None:
     Path("eval.lock").unlink()
     found = locked("--check")
     assert found.exit_code == 2
-    assert "there is no lock" in found.stderr
+    assert "there is no prompt lock" in found.stderr
 
 
 @pytest.mark.parametrize(("kind", "seen"), [("Base", 0), ("Chat", 8)])

@@ -43,7 +43,6 @@ TO_BE_CLEANED: Final = {
     "ais_prompt/metrics",
     "ais_prompt/models",
     "ais_prompt/postprocess",
-    "ais_prompt/prompt_locks",
     "ais_prompt/readers",
     "ais_prompt/regression",
     "ais_prompt/report",

@@ -70,13 +70,13 @@ def edited(path: Path, change: Callable[[Any], None]) -> ConfigError:
 
 
 def test_a_lock_that_was_edited_is_refused(path: Path) -> None:
-    assert "nothing of this name" in edited(path, lambda lock: lock.update(comment="ours")).what
+    assert "there is no such key" in edited(path, lambda lock: lock.update(comment="ours")).what
     assert "config: " in edited(path, lambda lock: lock.pop("config")).what
     task = "tasks.0"
     error = edited(path, lambda lock: lock["tasks"][0]["digests"].update({"0a1b2c3d4e5f": "short"}))
     assert f"{task}.digests.0a1b2c3d4e5f: not digests of 8 characters" in error.what
     error = edited(path, lambda lock: lock["tasks"][0]["kept"][0].update(prompts=[["Q: 1+2", "A:"]]))
-    assert "another one than its digest says" in error.what
+    assert "does not match its digest" in error.what
     assert "edited by hand" in error.fix
 
 
@@ -102,6 +102,6 @@ def test_a_lock_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_is_not_there(path: Path) -> None:
-    with pytest.raises(ConfigError, match="there is no lock") as caught:
+    with pytest.raises(ConfigError, match="there is no prompt lock") as caught:
         read_prompt_lock(path)
     assert "aisprompt lock" in caught.value.fix
