@@ -1,4 +1,4 @@
-"""Chats, framed message by message."""
+"""Chats, formatted message by message."""
 
 from __future__ import annotations
 

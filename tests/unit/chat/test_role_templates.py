@@ -1,4 +1,4 @@
-"""Role templates: messages in torchtune's form, and the text that a local model sees of them."""
+"""Role templates: messages in torchtune's form, and the text that they become for a local model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAG = st.none() | TEXTS
 
 
 class EurekaTemplate(RoleTemplateInterface):
-    """The document's example of a template of one's own."""
+    """The example of a custom template in torchtune's documents."""
 
     def __call__(self, messages: list[Message], inference: bool = False) -> list[Message]:
         return [
@@ -310,7 +310,7 @@ def test_a_chat_server_is_sent_the_task_in_the_message_of_the_user(template: Any
 
 
 class Tokenizer:
-    """As much of a Hugging Face tokenizer as is asked for its BOS."""
+    """The part of a Hugging Face tokenizer that is needed for BOS."""
 
     bos_token = "<s>"
     bos_token_id = 1

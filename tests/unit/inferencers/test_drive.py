@@ -1,4 +1,4 @@
-"""Holding many conversations with batch models and async models."""
+"""Run many conversations with batch models and async models."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Batches:
 
 
 class Scores(Batches):
-    """Scores a text by its length, besides."""
+    """Also computes a log-likelihood, from the length of a text."""
 
     def __init__(self, batch_size: int) -> None:
         super().__init__(batch_size)
@@ -75,7 +75,7 @@ class Scores(Batches):
 
 
 def labelled(number: int) -> Conversation:
-    """Scores three texts, then generates once."""
+    """Request three log-likelihoods, then generate once."""
     scores = yield [Request(str(number), f"{number} {label}", LikelihoodQuery()) for label in ("a", "bb", "ccc")]
     [completion] = yield [Request(str(number), "x", DECODING)]
     found = [score.likelihood.nll for score in scores if score.likelihood]
@@ -83,7 +83,7 @@ def labelled(number: int) -> Conversation:
 
 
 def conversation(number: int, turns: int = 1, text: str = "x", max_out_len: int = 8) -> Conversation:
-    """Asks ``turns`` times, each prompt being the answer before with a letter more."""
+    """Ask ``turns`` times; each prompt is the last answer and one more letter."""
     completions: list[Completion] = []
     prompt = text
     for turn in range(turns):
@@ -98,7 +98,7 @@ def dialogues(count: int, **options: Any) -> Iterator[RunningConversation]:
 
 
 def outcome(model: Any, work: Iterator[RunningConversation], **options: Any) -> tuple[list[Prediction], list[Request]]:
-    """What was finished, and what was recorded."""
+    """Return the finished predictions and the recorded requests."""
     finished: list[Prediction] = []
     recorded: list[Request] = []
     drive(
@@ -157,7 +157,7 @@ def test_a_model_that_leaves_requests_unanswered_is_an_error() -> None:
 
 
 def test_dialogues_under_way_come_first_and_batches_are_filled_up_with_new_ones() -> None:
-    """So what a model has in memory is used before it is given up."""
+    """So what a model has in memory is used before it is freed."""
     model = Batches(2)
     turns = [3, 1, 2, 3, 1]
     work = (RunningConversation(conversation(n, turns=turns[n], text=str(n)), lambda _: None) for n in range(5))

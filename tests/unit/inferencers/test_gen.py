@@ -1,4 +1,4 @@
-"""Generation: one prompt a sample."""
+"""`GenInferencer`: one prompt per sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inferencers that choose by likelihood, asked through a scripted model."""
+"""Inferencers that use log-likelihoods, with a scripted model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def context(
 
 
 def run(inferencer: Inferencer, at: InferenceContext, shots: Sequence[Sample] = ()) -> list[Prediction]:
-    """The predictions of all samples of the context, in order."""
+    """Return the predictions of all samples, in order."""
     dialogues = [RunningConversation(inferencer.converse(sample, shots, at), lambda _: None) for sample in at.samples]
     drive(at.model, iter(dialogues), lambda *_: None, lambda _: None)
     return [dialogue.prediction for dialogue in dialogues if dialogue.prediction]

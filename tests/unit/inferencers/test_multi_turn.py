@@ -1,4 +1,4 @@
-"""Dialogues of many turns: what is asked, in which order, and what is stored of it."""
+"""Multi-turn dialogues: which requests are sent, in which order, and what is stored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def hold(
     answers: dict[str, Any] | None = None,
     output_column: str | None = "answer",
 ) -> tuple[Prediction, list[Request]]:
-    """The stored line of one dialogue, and what was asked."""
+    """Return the stored line of one dialogue, and its requests."""
     model = ScriptedModel(answers or ANSWERS, prompt_style="messages", max_out_len=9)
     requests: list[Request] = []
     dialogue = RunningConversation(

@@ -1,4 +1,4 @@
-"""Feeding one conversation, from memory and with new answers."""
+"""Drive one conversation, with answers from the journal and new ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ais_prompt.types import Completion, Decoding, Prediction, Request
 
 
 def two_then_one() -> Conversation:
-    """Asks two things at once, then one that depends on both."""
+    """Send two requests at once, then one that depends on both answers."""
     first = yield [Request("s", text, Decoding(1)) for text in ("a", "b")]
     second = yield [Request("s", "".join(answer.text for answer in first), Decoding(1), turn=1)]
     return Prediction("s", 0, "a", second[0].text, None, (*first, *second))

@@ -1,4 +1,4 @@
-"""Which row became which."""
+"""Match the rows of two versions of a dataset."""
 
 from __future__ import annotations
 

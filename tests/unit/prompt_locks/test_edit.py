@@ -1,4 +1,4 @@
-"""An edit is learnt from a few prompts, and proved for all others by what it gives when it is undone."""
+"""An edit is derived from a few prompts, and proved for the others by undoing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lock file: written and read back, and refused where it is not what this version wrote."""
+"""The lock file: write it, read it back, and refuse files that this version did not write."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_changed_line_of_a_prompt_is_one_line_of_the_file(path: Path) -> None:
 
 
 def edited(path: Path, change: Callable[[Any], None]) -> ConfigError:
-    """The error for a lock that somebody edited."""
+    """Return the error for an edited lock."""
     write_prompt_lock(path, lock_of("Q: 1+1\nA:"))
     values = json.loads(path.read_text())
     change(values)

@@ -1,4 +1,4 @@
-"""Prompts are grouped by what happened to them, and a group claims no prompt without proof."""
+"""Prompts are grouped by their edit, and a digest proves that a prompt belongs to its group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUESTIONS = [f"{n} + {n}?" for n in range(20)]
 
 
 def task(prompts: Mapping[str, Sequence[str]], kept: Sequence[str] | None = None) -> TaskPrompts:
-    """Prompts by sample id; only those that are kept are known in full."""
+    """Make prompts by sample id; only the kept ones are known in full."""
     digests = {sample: tuple(map(compact_digest, texts)) for sample, texts in prompts.items()}
     texts = {sample: texts for sample, texts in prompts.items() if kept is None or sample in kept}
     return TaskPrompts("m", "d", {}, digests, texts, sum(len(text) for of in prompts.values() for text in of))
@@ -26,7 +26,7 @@ def asked(template: str) -> dict[str, list[str]]:
 
 
 def found(before: TaskPrompts, after: TaskPrompts) -> dict[str, list[int]]:
-    """Title → rows."""
+    """Return title → rows."""
     return {
         group_title(group): [prompt.row for prompt in group.prompts] for group in compare_task(before, after).groups
     }

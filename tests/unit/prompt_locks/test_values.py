@@ -1,4 +1,4 @@
-"""A prompt as one text, and back."""
+"""Convert a prompt to one text, and back."""
 
 from __future__ import annotations
 

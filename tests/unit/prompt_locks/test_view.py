@@ -1,4 +1,4 @@
-"""Drift for the eye."""
+"""The printed drift."""
 
 from __future__ import annotations
 

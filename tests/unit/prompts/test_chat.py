@@ -1,4 +1,4 @@
-"""Chats made of rows, by the rules of OpenCompass."""
+"""Chats from the columns of a row, by the rules of OpenCompass."""
 
 from __future__ import annotations
 

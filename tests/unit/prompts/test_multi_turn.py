@@ -1,4 +1,4 @@
-"""Dialogues of many turns: filling, and what each request sees."""
+"""Multi-turn dialogues: how they are filled, and the prompt of each request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogues with images, sound and film."""
+"""Dialogues with images, audio and video."""
 
 from __future__ import annotations
 

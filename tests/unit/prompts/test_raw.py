@@ -1,4 +1,4 @@
-"""Messages in OpenAI form, written out in the config."""
+"""Messages in OpenAI form, written in the config."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores as they are written into results, and read again."""
+"""Scores, written to results and read back."""
 
 from __future__ import annotations
 
