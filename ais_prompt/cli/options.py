@@ -11,6 +11,7 @@ import click
 from ais_prompt.cli.completion import complete_config, complete_name
 
 if TYPE_CHECKING:
+    from ais_prompt.plan.named_model import HfType
     from ais_prompt.plan.source import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -31,12 +32,18 @@ _CONFIG_OPTIONS = (
         shell_complete=complete_name,
         help="Dataset configs by name or pattern.",
     ),
+    click.option("--url", metavar="URL", help="A server, in place of a model config: http://127.0.0.1:8000/v1."),
+    click.option("--model", metavar="NAME", help="With --url: the model (default: the only one that it serves)."),
+    click.option("--hf-path", metavar="PATH", help="A local model, in place of a model config: a folder or hub id."),
+    click.option(
+        "--hf-type", type=click.Choice(["chat", "base"]), default="chat", help="With --hf-path (default: chat)."
+    ),
     click.option(
         "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."
     ),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
-CONFIG_OPTIONS = ("config", "models", "datasets", "overrides", "debug")
+CONFIG_OPTIONS = ("config", "models", "datasets", "url", "model", "hf_path", "hf_type", "overrides", "debug")
 """The names of these options in a command."""
 CODE_EXECUTION = click.option(
     "--allow-code-execution",
@@ -72,6 +79,10 @@ def source(
     config: str | None,
     models: tuple[str, ...],
     datasets: tuple[str, ...],
+    url: str | None,
+    model: str | None,
+    hf_path: str | None,
+    hf_type: HfType,
     overrides: tuple[str, ...],
     debug: bool,  # noqa: ARG001  # read by `Verb`
     num_prompts: int | None = None,
@@ -82,7 +93,20 @@ def source(
     """Return the source that the options name."""
     from ais_prompt.plan.source import Source
 
-    return Source(config, models, datasets, overrides, work_dir, num_prompts, allow_code_execution, cache=cache)
+    return Source(
+        config,
+        models,
+        datasets,
+        overrides,
+        work_dir,
+        num_prompts,
+        allow_code_execution,
+        cache=cache,
+        url=url,
+        model=model,
+        hf_path=hf_path,
+        hf_type=hf_type,
+    )
 
 
 def as_command(
@@ -90,6 +114,10 @@ def as_command(
     config: str | None,
     models: tuple[str, ...],
     datasets: tuple[str, ...],
+    url: str | None,
+    model: str | None,
+    hf_path: str | None,
+    hf_type: HfType,
     overrides: tuple[str, ...],
     debug: bool,  # noqa: ARG001
     num_prompts: int | None = None,
@@ -98,10 +126,14 @@ def as_command(
 ) -> str:
     """Return the command line of another verb with the same options; secrets are shown as ``***``."""
     from ais_prompt.config.redact import redacted_override
+    from ais_prompt.models.transport.address import public_address
 
     parts = ["aisprompt", verb, *([config] if config else [])]
     parts += ["--models", *models] if models else []
     parts += ["--datasets", *datasets] if datasets else []
+    parts += ["--url", public_address(url)] if url else []
+    parts += ["--model", model] if model else []
+    parts += ["--hf-path", hf_path, *(["--hf-type", hf_type] if hf_type != "chat" else [])] if hf_path else []
     for override in overrides:
         parts += ["--set", redacted_override(override)]
     parts += ["--num-prompts", str(num_prompts)] if num_prompts else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,8 +17,6 @@ from ais_prompt.cli.options import as_command, code_execution_option, source, so
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ais_prompt.plan.plan import Plan
     from ais_prompt.workflows.run import RunResult
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 @click.option("--locked", is_flag=True, help="Ask nothing, exit code 1, if a prompt is not that of the lock.")
 @click.option("--lock-file", metavar="FILE", help="The lock of --locked (default: eval.lock beside eval.py).")
 @click.option("--cache", metavar="DIR", help="Answers that runs share: what any of them has asked is not asked again.")
+@click.option("--save-config", metavar="FILE", help="Write the config of this command line; ask nothing.")
 @click.option("--dry-run", is_flag=True, help="Show the tasks and the number of questions; ask nothing.")
 @click.option(
     "--max-failures",
@@ -56,6 +56,7 @@ def run(
     locked: bool,
     lock_file: str | None,
     cache: str | None,
+    save_config: str | None,
     dry_run: bool,
     max_failures: FailureLimit,
     stop_early: bool,
@@ -63,7 +64,8 @@ def run(
 ) -> None:
     """Ask the models, score the answers, report.
 
-    CONFIG is a Python config, or name shipped ones: --models NAME… --datasets NAME…
+    CONFIG is a Python config. Without one, name shipped ones (--models NAME… --datasets NAME…), or the model of a
+    server: --url http://127.0.0.1:8000/v1 --datasets NAME…
     """
     from ais_prompt.errors import ConfigError
     from ais_prompt.plan.source import checked
@@ -77,6 +79,9 @@ def run(
     decisive = gates.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(plan, lock_file, options):
         ctx.exit(1)
+    if save_config:
+        _save_config(plan, Path(save_config))
+        return
     if dry_run:
         _show_plan(plan)
         return
@@ -102,6 +107,19 @@ def _is_locked(plan: Plan, lock_file: str | None, options: dict[str, Any]) -> bo
         tell_drift(path, lock_command(options, lock_file))
         click.echo("Nothing was asked.", err=True)
     return drift.is_none
+
+
+def _save_config(plan: Plan, path: Path) -> None:
+    """Write the config that the command line means. A file of that name is not overwritten."""
+    from ais_prompt.config.render import render_config
+    from ais_prompt.errors import ConfigError
+    from ais_prompt.store.disk import replacing
+
+    if path.exists():
+        raise ConfigError("there is a file of that name", where=f"--save-config {path}", fix="choose another name")
+    with replacing(path) as stream:
+        stream.write(render_config(plan.spec.resolved).encode("utf-8", "backslashreplace"))
+    click.echo(f"{path} is written. Run it: aisprompt run {shlex.quote(str(path))}")
 
 
 def _show_plan(plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""``--models NAME… --datasets NAME…``: a config made of named ones."""
+"""``--models NAME… --datasets NAME…``: compose a config of named ones, or of a model that has no config."""
 
 from __future__ import annotations
 
@@ -15,28 +15,43 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.utils.places import place
 
 
-def compose(models: Sequence[str], datasets: Sequence[str], overrides: Sequence[str] = ()) -> LoadedConfig:
+def compose(
+    models: Sequence[str],
+    datasets: Sequence[str],
+    overrides: Sequence[str] = (),
+    *,
+    model: Mapping[str, Any] | None = None,
+) -> LoadedConfig:
     """Compose a config of the models and datasets with these names; ``demo_*`` matches all such names.
+
+    Args:
+        models, datasets: names or patterns.
+        overrides: as in `apply_overrides`.
+        model: the config of a further model, which comes first.
 
     Raises:
         ConfigError: a name is unknown or ambiguous, or its config cannot be read or has no models or datasets.
     """
     origins: dict[str, tuple[Path, str]] = {}
     imports: list[str] = []
+    own = [] if model is None else [dict(model)]
     values: dict[str, Any] = {
-        "models": _collect("models", models, origins, imports),
+        "models": own + _collect("models", models, origins, imports, first=len(own)),
         "datasets": _collect("datasets", datasets, origins, imports),
     }
     if imports:
         values["custom_imports"] = {"imports": imports}
-    name = "__".join(part for part in (_short(models), _short(datasets)) if part)
+    names = [str(one.get("model") or one["path"]).rstrip("/").rpartition("/")[2] for one in own]
+    name = "__".join(part for part in (_short([*names, *models]), _short(datasets)) if part)
     values = apply_overrides(values, overrides)
     register_secrets(values)
     return LoadedConfig(values, name, origins=origins)
 
 
-def _collect(kind: Kind, names: Sequence[str], origins: dict[str, tuple[Path, str]], imports: list[str]) -> list[Any]:
-    """Return all items of one kind in these configs; also fill ``origins`` and ``imports``."""
+def _collect(
+    kind: Kind, names: Sequence[str], origins: dict[str, tuple[Path, str]], imports: list[str], *, first: int = 0
+) -> list[Any]:
+    """Return all items of one kind in these configs; also fill ``origins``, from number ``first``, and ``imports``."""
     items: list[Any] = []
     files = [file for name in names for file in _files(kind, name)]
     for file in dict.fromkeys(files):
@@ -44,7 +59,7 @@ def _collect(kind: Kind, names: Sequence[str], origins: dict[str, tuple[Path, st
         imports += _custom_imports(values)
         for variable, found in _lists(kind, values, file).items():
             for index, item in enumerate(found):
-                origins[f"{kind}[{len(items)}]"] = file, f"{variable}[{index}]"
+                origins[f"{kind}[{first + len(items)}]"] = file, f"{variable}[{index}]"
                 items.append(_with_anchored_paths(item, file.resolve().parent))
     return items
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
 from ais_prompt.plan.check import check_plan
 from ais_prompt.plan.check_scoring import check_scoring
+from ais_prompt.plan.named_model import HfType, local_model, served_model
 from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.store.find import locate_run
@@ -39,6 +40,10 @@ class Source(Struct, frozen=True):
             They answered one dataset, so only one is left.
         answered: ``abbr`` of the dataset that was answered elsewhere; None if the config has only one.
         cache: folder of answers that runs share.
+        url: address of a server, for a model without a config.
+        model: the model of that server; None if it serves only one.
+        hf_path: folder or hub id of a local model without a config.
+        hf_type: whether that model is a chat model or a base model.
     """
 
     config: str | None = None
@@ -51,6 +56,15 @@ class Source(Struct, frozen=True):
     answered_by: str | None = None
     answered: str | None = None
     cache: str | None = None
+    url: str | None = None
+    model: str | None = None
+    hf_path: str | None = None
+    hf_type: HfType = "chat"
+
+    @property
+    def names_model(self) -> bool:
+        """Whether a model without a config is described."""
+        return self.url is not None or self.hf_path is not None
 
 
 def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
@@ -59,16 +73,24 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     Raises:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
-    if source.config is not None and (source.models or source.datasets):
-        raise ConfigError("give either a config or --models and --datasets, not both")
+    if source.config is not None and (source.models or source.datasets or source.names_model):
+        raise ConfigError(
+            "give either a config, or datasets and models on the command line, not both",
+            fix="change values of a config with --set",
+        )
+    if source.url is not None and source.hf_path is not None:
+        raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
+    if source.model is not None and source.url is None:
+        raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
     if source.config is not None:
         loaded = load_config(find_config(source.config), source.overrides)
-    elif source.models and source.datasets:
-        loaded = compose(source.models, source.datasets, source.overrides)
+    elif source.datasets and (source.models or source.names_model):
+        loaded = compose(source.models, source.datasets, source.overrides, model=_described(source))
     else:
         raise ConfigError(
             "there is nothing to run",
-            fix="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`",
+            fix="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`; "
+            "or --url http://…/v1 --datasets NAME",
         )
     if source.answered_by is not None:
         models = [{"type": "elsewhere", "abbr": source.answered_by}]
@@ -84,6 +106,13 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     if source.cache is not None:
         spec = replace(spec, cache=expand(source.cache))
     return loaded, spec
+
+
+def _described(source: Source) -> dict[str, Any] | None:
+    """Return the config of the model that the command line describes; None if there is none."""
+    if source.url is not None:
+        return served_model(source.url, source.model)
+    return None if source.hf_path is None else local_model(source.hf_path, source.hf_type)
 
 
 def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[PromptWarning]]:

@@ -1,0 +1,49 @@
+"""Ask a server which models it serves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Final
+
+from ais_prompt.errors import ModelError
+from ais_prompt.models.transport import Reply, Server, check_environment, read_client, request_headers
+from ais_prompt.models.transport.address import check_address, public_address, without_login
+from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key
+from ais_prompt.types import Failure
+
+TIMEOUT_SECONDS: Final = 30.0
+_FIX: Final = "name the model: --model NAME"
+
+
+def served_models(base_url: str) -> list[str]:
+    """Return the names of the models that a server lists at ``GET models``, with the key in ``OPENAI_API_KEY``.
+
+    Source of the format: "List models" of the OpenAI API reference.
+
+    Raises:
+        ModelError: the address or key cannot be used, or the server lists no models.
+    """
+    check_address(base_url)
+    check_environment(base_url)
+    where = f"{public_address(base_url)}/models"
+    reply = asyncio.run(_get_models(base_url))
+    if isinstance(reply, Failure):
+        raise ModelError(f"the server does not answer: {reply.message}", where=where, fix=_FIX)
+    try:
+        names = [str(entry["id"]) for entry in json.loads(reply.body)["data"]] if reply.status == 200 else []
+    except (ValueError, TypeError, LookupError):
+        names = []
+    if not names:
+        raise ModelError(f"the server lists no models (HTTP {reply.status})", where=where, fix=_FIX)
+    return names
+
+
+async def _get_models(base_url: str) -> Reply | Failure:
+    key = read_key(DEFAULT_VARIABLE, base_url)
+    server = Server(without_login(base_url), request_headers(base_url, key, {}), key, "", TIMEOUT_SECONDS)
+    transport = read_client("aiohttp").open(server)
+    try:
+        return await transport.send("GET", "models", None, None)
+    finally:
+        await transport.close()

@@ -1,0 +1,71 @@
+"""Models that are described on the command line instead of in a config."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli import ROOT, run_cli
+from tests.servers import mock_server
+
+SUMS = ("--datasets", "demo_addition", "--num-prompts", "3")
+DEMO_MODEL = ROOT / "configs" / "data" / "demo_model"
+
+
+def test_a_server_is_asked_for_its_only_model(tmp_path: Path) -> None:
+    with mock_server() as server:
+        done = run_cli("run", "--url", server.base_url, *SUMS, folder=tmp_path)
+        [name] = {request["body"]["model"] for request in server.requests() if request.get("body")}
+    assert done.returncode in (0, 1), done.stderr
+    assert f"--url {server.base_url}" in done.stdout
+    [record] = tmp_path.glob("outputs/*/*/run.json")
+    assert list(json.loads(record.read_text())["tasks"]) == [f"{name}/demo-addition"]
+
+
+def test_the_model_can_be_named_and_then_no_server_is_needed_for_prompts(tmp_path: Path) -> None:
+    options = ("--url", "http://127.0.0.1:9/v1", "--model", "lab/my-model", *SUMS)
+    done = run_cli("view-prompt", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "my-model" in done.stdout
+
+
+def test_a_local_model(tmp_path: Path) -> None:
+    done = run_cli("run", "--hf-path", str(DEMO_MODEL), "--hf-type", "base", *SUMS, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "--hf-type base" in done.stdout
+
+
+def test_what_was_meant_can_be_saved_and_run(tmp_path: Path) -> None:
+    options = ("--hf-path", str(DEMO_MODEL), "--hf-type", "base", "--datasets", "demo_addition")
+    saved = run_cli("run", *options, "--save-config", "mine.py", folder=tmp_path)
+    assert saved.returncode == 0, saved.stderr
+    assert not (tmp_path / "outputs").exists()
+    done = run_cli("run", "mine.py", "--num-prompts", "3", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = run_cli("run", *options, "--save-config", "mine.py", folder=tmp_path)
+    assert (again.returncode, "there is a file of that name" in again.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("eval.py", "--url", "http://127.0.0.1:9/v1"), "either a config, or"),
+        (("--url", "http://127.0.0.1:9/v1", "--hf-path", "x", *SUMS), "--hf-path for a local model"),
+        (("--model", "name", *SUMS), "--model is the model of a server"),
+        (("--url", "ftp://nowhere", *SUMS), "not the http(s) address"),
+        (("--url", "http://127.0.0.1:9/v1"), "there is nothing to run"),
+    ],
+)
+def test_what_cannot_be_meant(tmp_path: Path, options: tuple[str, ...], what: str) -> None:
+    done = run_cli("run", *options, folder=tmp_path)
+    assert done.returncode in (2, 3)
+    assert what in done.stderr
+    assert "fix:" in done.stderr
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    done = run_cli("run", "--url", "http://127.0.0.1:9/v1", *SUMS, folder=tmp_path)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == "  fix:   name the model: --model NAME"
