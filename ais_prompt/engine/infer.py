@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
+from ais_prompt.engine.drive import ask_alone
+from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import OpenProgress, Progress
 from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.engine.watch import NeverEnough, Watch
-from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.errors import AisPromptError, ModelError, PartError, StoreError
 from ais_prompt.inferencers import (
     Conversation,
     RepeatingInferencer,
     RunningConversation,
-    drive,
 )
-from ais_prompt.inferencers.containment import RAISED, ends_task, failure_of
-from ais_prompt.inferencers.drive import RETRY_HINT
+from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, ends_task, failure_of
 from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.models.identity import cache_identity, former_identities, full_identity
 from ais_prompt.plan.cluster import check_cluster, cluster_of
@@ -47,70 +50,172 @@ ORDER_SEED: Final = 0
 """Seed of the order in which samples are asked if asking may stop early."""
 
 
-def infer(
-    task: Task,
-    folder: RunFolder,
-    open_progress: OpenProgress,
-    cache_folder: Path | None = None,
-    watch_of: Callable[[int], Watch] | None = None,
-    addresses: Sequence[str] = (),
-) -> TaskFacts:
-    """Ask about every sample, from the journal and the cache as far as they reach, and write the predictions.
+def infer(task: Task, folder: RunFolder, open_progress: OpenProgress, asking: AskingOptions | None = None) -> TaskFacts:
+    """Ask about every sample of one task, and write its predictions.
 
     Args:
-        task: which model is asked what.
-        folder: where answers and predictions are written.
-        open_progress: shows how far it is.
-        cache_folder: answers of other runs; None to go without them.
-        watch_of: makes, of the number of samples, what says when enough was asked; None to ask every sample. With it,
-            samples are asked in a random order, the same in every session: those that were asked are a fair sample.
-        addresses: where earlier sessions asked; version 1 had the address in its keys.
+        task, folder, open_progress, asking: as for `TaskJob`.
 
     Raises:
         AisPromptError: the task cannot go on; what was answered is in the journal.
     """
-    model = task.model
-    check_cluster(task.spec.dataset.eval, task.data.test)
-    check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
-    total = len(task.data.test)
-    activity = partial(_activity, model) if isinstance(model, AsyncModel) else Activity
-    model_abbr, dataset_abbr = task.spec.model.abbr, task.spec.dataset.abbr
-    with (
-        Journal.open(folder.journal(model_abbr, dataset_abbr)) as journal,
-        open_cache(cache_folder, cache_identity(model), dataset_abbr) as cache,
-        sorted_predictions(folder.predictions(model_abbr, dataset_abbr)) as predictions,
-    ):
-        has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
-        former_keys = _former_keys(task, model, addresses) if has_former_keys else None
-        memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys)
-        known, used = _known(task, memory) if memory.has_answers else (0, 0)
-        with open_progress(task.name, total, known, activity) as progress:
-            if memory.has_answers:
-                progress.note(_reuse_note(task, known, total, len(journal) - used, memory.from_cache))
-            watch = watch_of(total) if watch_of else NeverEnough()
-            session = _Session(task, memory, progress, predictions, watch)
-            samples = _in_random_order(task.data.test) if watch_of else task.data.test
-            dialogues = _until(watch, _dialogues(task, memory, samples, task.spec.dataset.eval.cluster))
-            drive(model, dialogues, session.record, session.finished, has_answered=known > 0)
-            if watch.decided:
-                progress.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
+    job = TaskJob(task, folder, open_progress, asking)
+    ask_alone(job)
+    return job.facts
+
+
+class AskingOptions(Struct, frozen=True):
+    """What the tasks of a run have in common.
+
+    Attributes:
+        cache_folder: answers of other runs; None to go without them.
+        watch_of: makes, of a task and the number of its samples, what says when enough was asked; None to ask every
+            sample. With it, samples are asked in a random order, the same in every session: those that were asked are
+            a fair sample.
+        addresses: where earlier sessions asked; version 1 had the address in its keys.
+    """
+
+    cache_folder: Path | None = None
+    watch_of: Callable[[Task, int], Watch] | None = None
+    addresses: Sequence[str] = ()
+
+
+class TaskJob:
+    """The inference of one task: every sample is asked about once, from the journal and the cache as far as they reach.
+
+    Attributes:
+        task: which model is asked what.
+        facts: what came of it; there after `close`.
+    """
+
+    facts: TaskFacts
+
+    def __init__(
+        self, task: Task, folder: RunFolder, open_progress: OpenProgress, asking: AskingOptions | None = None
+    ) -> None:
+        """Describe the work; nothing is opened yet.
+
+        Args:
+            task: which model is asked what.
+            folder: where answers and predictions are written.
+            open_progress: shows how far it is.
+            asking: what the tasks of a run have in common.
+        """
+        self.task = task
+        self._folder = folder
+        self._open_progress = open_progress
+        self._asking = asking or AskingOptions()
+        self._files = ExitStack()
+        self._lock = threading.Lock()
+        self._abandoned = False
+
+    @property
+    def model(self) -> Model:
+        """Who is asked."""
+        return self.task.model
+
+    def open(self) -> None:
+        """Read the data, open the files, and find out which samples are answered already.
+
+        Raises:
+            AisPromptError: whatever is wrong with the config, the data or the disk.
+        """
+        task, model, spec = self.task, self.model, self.task.spec
+        check_cluster(spec.dataset.eval, task.data.test)
+        check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
+        names = spec.model.abbr, spec.dataset.abbr
+        with ExitStack() as files:
+            journal = files.enter_context(Journal.open(self._folder.journal(*names)))
+            cache = files.enter_context(open_cache(self._asking.cache_folder, cache_identity(model), spec.dataset.abbr))
+            predictions = files.enter_context(sorted_predictions(self._folder.predictions(*names)))
+            has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
+            former_keys = _former_keys(task, model, self._asking.addresses) if has_former_keys else None
+            memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys)
+            self._known, used = _known(task, memory) if memory.has_answers else (0, 0)
+            self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
+            with self._lock:
+                if self._abandoned:
+                    raise ModelError("the run was stopped")
+                self._files = files.pop_all()
+
+    def begin(self) -> None:
+        """Show the task from now on."""
+        task, memory, total = self.task, self._memory, len(self.task.data.test)
+        activity = partial(_activity, self.model) if isinstance(self.model, AsyncModel) else Activity
+        progress = self._files.enter_context(self._open_progress(task.name, total, self._known, activity))
+        if memory.has_answers:
+            progress.note(_reuse_note(task, self._known, total, self._unused, memory.from_cache))
+        watch_of = self._asking.watch_of
+        self._watch = watch_of(task, total) if watch_of else NeverEnough()
+        self._session = _Session(task, memory, progress, self._predictions, self._watch)
+        self._failures = FailureWatch(self._session.record, has_answered=self._known > 0)
+        samples = _in_random_order(task.data.test) if watch_of else task.data.test
+        self._conversations = _conversations(task, memory, samples, task.spec.dataset.eval.cluster)
+
+    def next(self) -> RunningConversation | None:
+        """Start the next conversation; None after the last one, or if enough was asked."""
+        return None if self._watch.decided else next(self._conversations, None)
+
+    def record(self, request: Request, completion: Completion) -> None:
+        """Write an answer or a failure down.
+
+        Raises:
+            AisPromptError: the disk does not take it, or the model cannot be used.
+        """
+        self._failures(request, completion)
+
+    def finished(self, conversation: RunningConversation) -> None:
+        """Keep the prediction of a conversation that is over.
+
+        Raises:
+            StoreError: the disk does not take it.
+        """
+        self._session.finished(conversation)
+
+    def close(self) -> None:
+        """Write the predictions, and close the files.
+
+        Raises:
+            AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
+        """
+        session, task, data, total = self._session, self.task, self.task.data, len(self.task.data.test)
+        with self._files:
+            self._failures.conclude()
+            if self._watch.decided:
+                session.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
             if session.redacted:
-                progress.note(_redacted_note(task, session.redacted))
+                session.note(_redacted_note(task, session.redacted))
             _tell_raised(task, session)
             if session.shortened:
-                progress.note(_shortened_note(task, session.shortened, total, model))
-    data = task.data
-    return TaskFacts(
-        full_identity(model),
-        data.digest,
-        tuple(data.origins),
-        session.samples,
-        session.failed,
-        session.shortened,
-        session.meter.speed() if isinstance(model, AsyncModel) else None,
-        session.redacted,
-        of=total if session.samples < total else None,
-    )
+                session.note(_shortened_note(task, session.shortened, total, self.model))
+        self.facts = TaskFacts(
+            full_identity(self.model),
+            data.digest,
+            tuple(data.origins),
+            session.samples,
+            session.failed,
+            session.shortened,
+            session.meter.speed() if isinstance(self.model, AsyncModel) else None,
+            session.redacted,
+            of=total if session.samples < total else None,
+        )
+        self._release()
+
+    def abandon(self, error: BaseException) -> None:
+        """Close the files of a task that failed or was stopped; what was answered is in the journal."""
+        with self._lock:
+            self._abandoned = True
+        try:
+            self._files.__exit__(type(error), error, error.__traceback__)
+        except StoreError:  # what ended the task says more
+            logger.info("%s", self.task.name, exc_info=True)
+        self._release()
+
+    def _release(self) -> None:
+        """Let go of the data: a job may be kept until the end of the run."""
+        self.task.release()
+        for name in ("_memory", "_predictions", "_session", "_failures", "_conversations", "_watch"):
+            vars(self).pop(name, None)
 
 
 def _activity(model: AsyncModel) -> Activity:
@@ -130,7 +235,7 @@ def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
     return (samples[int(index)] for index in order)
 
 
-def _dialogues(
+def _conversations(
     task: Task, memory: Memory, samples: Iterable[Sample], cluster: str | None = None
 ) -> Iterator[RunningConversation]:
     openings = Occurrences(len(task.data.test))
@@ -140,14 +245,6 @@ def _dialogues(
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
-
-
-def _until(watch: Watch, dialogues: Iterator[RunningConversation]) -> Iterator[RunningConversation]:
-    """The dialogues, until enough was asked. Those that are under way come to their end."""
-    for dialogue in dialogues:
-        yield dialogue
-        if watch.decided:
-            return
 
 
 def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
@@ -175,16 +272,16 @@ def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
 def _known(task: Task, memory: Memory) -> tuple[int, int]:
     """How many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
-    for dialogue in _dialogues(task, memory, task.data.test):
-        if dialogue.prediction is not None and _is_known(dialogue):
+    for conversation in _conversations(task, memory, task.data.test):
+        if conversation.prediction is not None and _is_known(conversation):
             known += 1
-            used += len(dialogue.prediction.completions)
+            used += len(conversation.prediction.completions)
     return known, used
 
 
-def _is_known(dialogue: RunningConversation) -> bool:
-    """Whether it was answered before, and nothing has to be done for it. What cannot be asked never was answered."""
-    return dialogue.recalled and dialogue.prediction is not None and not dialogue.prediction.failed
+def _is_known(conversation: RunningConversation) -> bool:
+    """Return whether all of it was answered before. What cannot be asked never was answered."""
+    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
 
 
 def _reuse_note(task: Task, known: int, total: int, unused: int, from_cache: int) -> str:
@@ -247,7 +344,7 @@ class _Session:
         self.first_raised: Failure | None = None
         self.meter = SpeedMeter()
         self._gaps = 0
-        self._work = task
+        self._task = task
         self._memory = memory
         self._progress = progress
         self._predictions = predictions
@@ -259,6 +356,10 @@ class _Session:
         self._progress.answered(completion)
         self.meter.add(completion)
 
+    def note(self, text: str) -> None:
+        """Tell something that the user should know now."""
+        self._progress.note(text)
+
     def _name_gap(self, prediction: Prediction) -> None:
         """Name the first rows that cannot be asked."""
         failure = prediction.completions[0].failure if prediction.completions else None
@@ -267,7 +368,7 @@ class _Session:
             self._progress.note(f"not asked: {failure.message}")
 
     def finished(self, over: RunningConversation) -> None:
-        """A dialogue has come to its end."""
+        """A conversation has come to its end."""
         prediction = over.prediction
         assert prediction is not None  # it is over
         self._predictions.add(prediction)
@@ -281,6 +382,6 @@ class _Session:
         ):
             self.raised += 1
             self.first_raised = self.first_raised or raised
-        self.shortened += prediction.shots_used < self._work.shots_retrieved(prediction.index)
+        self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
         if not _is_known(over):
             self._progress.advance(failed=prediction.failed)

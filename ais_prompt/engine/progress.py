@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from ais_prompt.types import Activity, Completion
@@ -29,3 +29,19 @@ class OpenProgress(Protocol):
         self, name: str, total: int, done: int, activity: Callable[[], Activity]
     ) -> AbstractContextManager[Progress]:
         """The task has ``total`` samples, ``done`` of them finished by an earlier run."""
+
+
+class _Silent:
+    """Shows nothing."""
+
+    def advance(self, failed: bool = False) -> None: ...
+
+    def answered(self, completion: Completion) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+@contextmanager
+def silent_progress(name: str, total: int, done: int, activity: Callable[[], Activity]) -> Iterator[Progress]:  # noqa: ARG001
+    """Show nothing of a task."""
+    yield _Silent()

@@ -10,7 +10,6 @@ from ais_prompt.inferencers.base import (
 )
 from ais_prompt.inferencers.chat import ChatInferencer
 from ais_prompt.inferencers.clp import CLPInferencer
-from ais_prompt.inferencers.drive import drive
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.inferencers.ll import LLInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
@@ -33,5 +32,4 @@ __all__ = [
     "Preview",
     "RepeatingInferencer",
     "RunningConversation",
-    "drive",
 ]

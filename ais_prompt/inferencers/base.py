@@ -6,7 +6,7 @@ A conversation yields requests, is sent their completions, and returns the predi
         [completion] = yield [Request(...)]
         return Prediction(...)
 
-Concurrency, batches, retries and resume are not its concern: `ais_prompt.inferencers.drive` runs many conversations at
+Concurrency, batches, retries and resume are not its concern: `ais_prompt.engine` runs many conversations at
 once, and answers requests from the journal where possible. A single request, labels, repeats and multi-turn dialogues
 are all conversations.
 """

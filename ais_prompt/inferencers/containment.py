@@ -10,6 +10,7 @@ from ais_prompt.utils.guard import part_error
 
 RAISED: Final = "raised"
 """The kind of failure of a sample for which a part raised an error, or returned a value of the wrong type."""
+RETRY_HINT: Final = "fix the cause and go on with `-r`: what was answered is kept"
 
 
 def ends_task(error: Exception) -> bool:

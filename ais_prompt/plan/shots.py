@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from ais_prompt.errors import AisPromptError, PartError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer, Preview
-from ais_prompt.inferencers.drive import RETRY_HINT
+from ais_prompt.inferencers.containment import RETRY_HINT
 from ais_prompt.models.base import Model
 from ais_prompt.models.tokens.count import estimate_tokens
 from ais_prompt.readers.base import Dataset

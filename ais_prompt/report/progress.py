@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TextIO
 
 from msgspec import Struct, field
@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ais_prompt.engine.progress import Progress
-from ais_prompt.report.tally import Tally, idle
+from ais_prompt.report.tally import Tally, idle, summed_rates
 from ais_prompt.types import Activity
 from ais_prompt.utils.progress import Advance, in_notebook, shown_on, tracking
 from ais_prompt.utils.text import printable
@@ -29,7 +29,7 @@ _NOTEBOOK_INTERVAL = 0.2
 
 
 class RunProgress:
-    """Shows the tasks of a run, one after the other.
+    """Shows the tasks of a run, several at a time.
 
     Args:
         stream: where to write.
@@ -39,6 +39,7 @@ class RunProgress:
     def __init__(self, stream: TextIO, board: Board | None) -> None:
         self._stream = stream
         self._board = board
+        self._running: list[Tally] = []
 
     @contextmanager
     def task(self, name: str, total: int, done: int = 0, activity: Callable[[], Activity] = idle) -> Iterator[Progress]:
@@ -52,11 +53,27 @@ class RunProgress:
         """
         tally = Tally(name, total, done, activity, self.note)
         try:
-            show = self._board.show if self._board else _bar if in_notebook() else _lines
+            show = self._board.show if self._board else _bar if in_notebook() else self._lines
             with show(tally):
                 yield tally
         finally:
             self.note(tally.last_line())
+
+    @contextmanager
+    def _lines(self, tally: Tally) -> Iterator[None]:
+        """Print a line at each interval, whether anything moves or not; of several tasks for the oldest one."""
+
+        def write() -> None:
+            oldest, *others = self._running
+            if tally is oldest:
+                tally.note(tally.line() + (f" · {len(others)} more under way" if others else ""))
+
+        self._running = [*self._running, tally]  # lists are replaced: other threads read them
+        try:
+            with _repeated(LOG_INTERVAL, write):
+                yield
+        finally:
+            self._running = [other for other in self._running if other is not tally]
 
     def note(self, text: str) -> None:
         """Print a line without disturbing what is drawn."""
@@ -78,11 +95,6 @@ def run_progress(tasks: Sequence[str], stream: TextIO | None = None) -> Iterator
     stream = stream or sys.stderr
     with ExitStack() as stack:
         yield RunProgress(stream, stack.enter_context(Board(tasks, stream)) if stream.isatty() else None)
-
-
-def _lines(tally: Tally) -> AbstractContextManager[None]:
-    """Print a line at each interval, whether anything moves or not."""
-    return _repeated(LOG_INTERVAL, lambda: tally.note(tally.line()))
 
 
 @contextmanager
@@ -122,6 +134,8 @@ def _repeated(seconds: float, show: Callable[[], None]) -> Iterator[None]:
 DELAY = 1.0
 """Seconds until the board is drawn: short work shows its last line only."""
 _REFRESHES = 4
+SHOWN = 3
+"""Tasks under way that have a line of their own, the oldest ones."""
 
 
 class _Work(Struct):
@@ -151,7 +165,9 @@ class Board:
 
     def __init__(self, tasks: Sequence[str], stream: TextIO) -> None:
         self._tasks = list(tasks)
-        self._running: Tally | None = None
+        self._number = len(tasks)
+        self._over = 0
+        self._running: list[Tally] = []
         self._work: list[_Work] = []
         self._open = ExitStack()
         self._console = Console(file=stream)
@@ -171,13 +187,14 @@ class Board:
 
     @contextmanager
     def show(self, tally: Tally) -> Iterator[None]:
-        """Show one task while the body runs."""
+        """Show one task while the body runs, beside others."""
         self._tasks = [name for name in self._tasks if name != tally.name]
-        self._running = tally
+        self._running = [*self._running, tally]  # lists are replaced: another thread draws them
         try:
             yield
         finally:
-            self._running = None
+            self._running = [other for other in self._running if other is not tally]
+            self._over += 1
 
     @contextmanager
     def track(self, description: str, total: int | None, unit: str) -> Iterator[Advance]:
@@ -194,16 +211,24 @@ class Board:
         self._console.print(Text(text), soft_wrap=True)
 
     def _render(self) -> RenderableType:
-        tally = self._running
-        if tally is None:
+        if not self._running:
             long = (work for work in reversed(self._work) if time.monotonic() - work.start >= DELAY)
             return next((_line(work.description, work.done, work.total, work.counts()) for work in long), Text())
-        if tally.elapsed < DELAY:
+        running = [tally for tally in self._running if tally.elapsed >= DELAY]
+        if not running:
             return Text()
-        line = _line(tally.name, tally.done, tally.total, tally.counts())
-        details = " · ".join(part for part in (tally.rates(), tally.left()) if part)
-        texts = (Text(details, style="dim"), Text(tally.doing(), style="yellow"), self._next())
-        return Group(line, *(text for text in texts if text))
+        lines = (_line(tally.name, tally.done, tally.total, tally.counts()) for tally in running[:SHOWN])
+        details = " · ".join(filter(None, (self._whole(len(running)), summed_rates(running), running[-1].left())))
+        waits = dict.fromkeys(tally.doing() for tally in running)  # tasks of one server wait for the same
+        texts = (Text(details, style="dim"), *(Text(wait, style="yellow") for wait in waits), self._next())
+        return Group(*lines, *(text for text in texts if text))
+
+    def _whole(self, running: int) -> str:
+        """Return how far the run is: ``12 of 57 tasks done, 2 more under way``; empty for a run of one task."""
+        if self._number == 1:
+            return ""
+        more = f", {running - SHOWN} more under way" if running > SHOWN else ""
+        return f"{self._over} of {self._number} tasks done{more}"
 
     def _next(self) -> Text:
         if not self._tasks:

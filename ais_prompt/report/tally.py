@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ais_prompt.types import Activity, Completion
 
@@ -39,8 +39,8 @@ class Tally:
         self.failed = 0
         self.note = note
         self._activity = activity
-        self._requests = 0
-        self._tokens = 0
+        self.requests = 0
+        self.tokens = 0
         self.start = time.monotonic()
 
     def advance(self, failed: bool = False) -> None:
@@ -50,8 +50,8 @@ class Tally:
 
     def answered(self, completion: Completion) -> None:
         """One more request has come to its end."""
-        self._requests += 1
-        self._tokens += completion.usage.completion_tokens or 0
+        self.requests += 1
+        self.tokens += completion.usage.completion_tokens or 0
 
     @property
     def elapsed(self) -> float:
@@ -79,9 +79,7 @@ class Tally:
 
     def rates(self) -> str:
         """``31 requests/s · 90 tokens/s``, of this run; empty before the first."""
-        seconds = max(self.elapsed, 1e-9)
-        rates = ((self._requests, "requests/s"), (self._tokens, "tokens/s"))
-        return " · ".join(f"{_rate(count / seconds)} {unit}" for count, unit in rates if count)
+        return summed_rates([self])
 
     def doing(self) -> str:
         """``3 waiting (http_429, next try in 12 s)``; empty if nothing waits."""
@@ -98,6 +96,15 @@ class Tally:
         activity = self._activity()
         wait = 0.0 if activity.in_flight else activity.seconds
         return f"{duration(max((self.total - self.done) * self.elapsed / done, wait))} left"
+
+
+def summed_rates(tallies: Sequence[Tally]) -> str:
+    """Return the rates of tasks that run side by side, added up: ``31 requests/s · 90 tokens/s``."""
+    rates = [
+        (sum(tally.requests / max(tally.elapsed, 1e-9) for tally in tallies), "requests/s"),
+        (sum(tally.tokens / max(tally.elapsed, 1e-9) for tally in tallies), "tokens/s"),
+    ]
+    return " · ".join(f"{_rate(rate)} {unit}" for rate, unit in rates if rate)
 
 
 def duration(seconds: float) -> str:

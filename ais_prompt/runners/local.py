@@ -1,71 +1,90 @@
-"""Runs tasks one after the other in this process."""
+"""Run tasks in this process: served models side by side, models in its memory one after the other."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from itertools import groupby
 
-from ais_prompt.errors import AisPromptError, InternalError, ModelError, PartError, StoreError
-from ais_prompt.models.base import Model
+from ais_prompt.engine.drive import ask_alone
+from ais_prompt.engine.engine import Engine
+from ais_prompt.engine.failures import error_of
+from ais_prompt.engine.infer import TaskJob
+from ais_prompt.engine.job import Job
+from ais_prompt.errors import AisPromptError, PartError, StoreError
+from ais_prompt.models.base import AsyncModel, BatchModel, Model
 from ais_prompt.plan.plan import Task
-from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.places import last_line_in
 
 logger = logging.getLogger(__name__)
 
 
-def run_local(tasks: Iterable[Task], work: Callable[[Task], None]) -> Iterator[tuple[Task, AisPromptError | None]]:
-    """Do every task; a task that cannot go on does not stop the others.
+def run_local(
+    tasks: Sequence[Task],
+    job_of: Callable[[Task], TaskJob],
+    ended: Callable[[Task, TaskJob | None, AisPromptError | None], None],
+) -> None:
+    """Ask about every task; one that cannot go on does not stop the others.
 
-    Neighbouring tasks of one model share it, so that it is loaded once.
+    A model in this process's memory is closed after the last of its tasks, so that two of them never share a device.
 
     Args:
-        tasks: all tasks of a model together.
-        work: does one task.
-
-    Yields:
-        Each task when it is over, with the error that ended it, or None.
+        tasks: in the order in which they are to start, all tasks of a model together.
+        job_of: makes the job of a task.
+        ended: called in any thread when a task is over, with its job unless the model could not be built, and with the
+            error that ended it, or None.
 
     Raises:
         StoreError: answers can no longer be written down.
     """
-    for _, group in groupby(tasks, key=lambda task: task.spec.model):
-        first, *others = group
-        try:
-            model = first.model
-        except AisPromptError as error:
-            yield from ((task, error) for task in (first, *others))
-            continue
-        try:
-            for task in (first, *others):
-                yield task, _attempt(work, task)
-        finally:
-            _close(model)
+    left = Counter(id(task.dataset) for task in tasks)
+    lock = threading.Lock()
+
+    def job_ended(job: Job, error: AisPromptError | None) -> None:
+        assert isinstance(job, TaskJob)
+        ended(job.task, job, error)
+        with lock:
+            left[id(job.task.dataset)] -= 1
+            if not left[id(job.task.dataset)]:
+                job.task.dataset.release()
+
+    local: list[tuple[Model, list[TaskJob]]] = []
+    with ExitStack() as served, Engine(job_ended) as engine:
+        for _, group in groupby(tasks, key=lambda task: task.spec.model):
+            of_model = list(group)
+            try:
+                model = of_model[0].model
+            except AisPromptError as error:
+                for task in of_model:
+                    ended(task, None, error)
+                continue
+            jobs = list(map(job_of, of_model))
+            if isinstance(model, AsyncModel) and not isinstance(model, BatchModel):
+                served.callback(_close, model)
+                for job in jobs:
+                    engine.submit(job)
+            else:
+                local.append((model, jobs))
+        while local:
+            _ask_here(*local.pop(0), job_ended)
+        engine.wait()
 
 
-def _attempt(work: Callable[[Task], None], task: Task) -> AisPromptError | None:
+def _ask_here(model: Model, jobs: Sequence[TaskJob], ended: Callable[[Job, AisPromptError | None], None]) -> None:
     try:
-        work(task)
-    except StoreError:  # a full disk is full for all tasks
-        raise
-    except AisPromptError as error:
-        return error
-    except Exception as error:
-        return internal_error(error)
-    return None
-
-
-def internal_error(error: Exception) -> AisPromptError:
-    """The error for an exception that nothing foresaw, and for the end of the memory."""
-    if isinstance(error, MemoryError):
-        return ModelError("no memory left", fix="use a smaller batch_size or max_concurrency, and go on with -r")
-    logger.info("unforeseen", exc_info=error)
-    return InternalError(
-        f"unexpected {exception_line(error)}",
-        where=last_line_in(error, lambda _: True),
-        fix="this is a bug of aisprompt; logs/run.log has the traceback",
-    )
+        for job in jobs:
+            error = None
+            try:
+                ask_alone(job)
+            except StoreError:  # a full disk is full for all tasks
+                raise
+            except Exception as raised:
+                error = error_of(raised)
+            ended(job, error)
+    finally:
+        _close(model)
 
 
 def _close(model: Model) -> None:

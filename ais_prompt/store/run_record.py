@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
@@ -14,6 +15,9 @@ from ais_prompt.store.run_file import SCHEMA_VERSION, next_number, read_run_file
 from ais_prompt.types import Speed, TaskFacts, TaskSpec
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.versions import versions
+
+WRITING_SHARE: Final = 20
+"""Tasks that end are written down in one twentieth of the time at most."""
 
 RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted"]
 
@@ -66,6 +70,7 @@ class RunRecord:
         }
         with replacing(folder.config_file) as stream:
             stream.write(config.encode("utf-8", "backslashreplace"))
+        self._next_write = 0.0
         self._write()
 
     def add_task(self, task: TaskSpec, facts: TaskFacts) -> None:
@@ -73,12 +78,12 @@ class RunRecord:
         before = self._values["tasks"].get(task.name, {})
         speed = {"speed": before["speed"]} if "speed" in before else {}
         self._values["tasks"][task.name] = speed | facts.to_json()
-        self._write()
+        self._write_at_times(at_once=facts.of is not None)
 
     def add_isolation(self, task: TaskSpec, isolation: str) -> None:
         """Note how the programs of a task's answers were kept apart from the machine in this session."""
         self._session.setdefault("isolation", {})[task.name] = isolation
-        self._write()
+        self._write_at_times()
 
     @property
     def isolation(self) -> dict[str, str]:
@@ -109,6 +114,17 @@ class RunRecord:
         """Task → how fast its served model answered when it was last asked."""
         noted = {task.name: self._values["tasks"].get(task.name, {}).get("speed") for task in tasks}
         return {name: Speed.from_json(values) for name, values in noted.items() if values}
+
+    def _write_at_times(self, *, at_once: bool = False) -> None:
+        """Write, unless a run of a thousand tasks would spend its time on that; `finish` writes what is left.
+
+        What a kill can cost so are facts that the next session finds out again. ``at_once`` is for those that it
+        cannot find out, such as an early stop.
+        """
+        if at_once or time.monotonic() >= self._next_write:
+            started = time.monotonic()
+            self._write()
+            self._next_write = time.monotonic() + WRITING_SHARE * (time.monotonic() - started)
 
     def _write(self) -> None:
         write_json_atomic(self._folder.run_file, self._values)

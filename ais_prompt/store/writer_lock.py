@@ -29,7 +29,7 @@ def try_file_lock(path: Path) -> Iterator[bool]:
         OSError: the file cannot be made, or the file system has no locks.
     """
     path.parent.stat()  # FileLock would make a folder that is not there
-    lock = FileLock(path, timeout=0)
+    lock = FileLock(path, timeout=0, thread_local=False)  # released in whichever thread comes to the end
     try:
         lock.acquire()
     except Timeout:

@@ -54,6 +54,10 @@ class SecretRegistry:
             rf"(?P<secret>{in_json.pattern})|\\(?:u[0-9a-f]{{4}}|.)", in_json.flags | re.DOTALL
         )
 
+    def values(self) -> tuple[str, ...]:
+        """All of them, for another process of this program."""
+        return tuple(self._values)
+
     def hide(self, text: str) -> str:
         """The text with ``***`` in place of every secret of at least `SHORTEST` characters, in whatever form."""
         return self.hide_and_count(text)[0]

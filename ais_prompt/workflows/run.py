@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
 from ais_prompt.config.render import hidden_again, render_config
-from ais_prompt.engine.infer import infer
+from ais_prompt.engine.failures import error_of
+from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.models.identity import address_of
 from ais_prompt.plan.plan import Plan, PlannedModel, Task
@@ -22,9 +23,11 @@ from ais_prompt.report.html import forget_report, write_report
 from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
-from ais_prompt.runners.local import internal_error, run_local
+from ais_prompt.runners.local import run_local
+from ais_prompt.scoring.background import AnsweredTask, BackgroundScoring
 from ais_prompt.scoring.early_stop import GateWatch
 from ais_prompt.scoring.score import isolation_of, score, stored_scores
+from ais_prompt.scoring.worker import Scored
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
@@ -128,7 +131,11 @@ def run(
             )
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
-            outcomes = list(_outcomes(plan, mode, folder, record, spec.cache, watch))
+            if mode in ("all", "infer"):
+                asking = AskingOptions(spec.cache, watch, record.addresses)
+                outcomes = _asked_outcomes(plan, mode, folder, record, asking)
+            else:
+                outcomes = _scored_outcomes(plan, mode, folder, record)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
@@ -192,47 +199,74 @@ def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
     return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))
 
 
-def _outcomes(
-    plan: Plan,
-    mode: RunMode,
-    folder: RunFolder,
-    record: RunRecord,
-    cache: Path | None,
-    watch: Callable[[Task, int], GateWatch] | None,
-) -> Iterator[TaskOutcome]:
-    asks = mode in ("all", "infer")
-    with run_progress([task.name for task in plan.tasks] if asks else []) as progress:
-        if not asks:
-            for task in plan.tasks:
-                yield _scored(task, folder, record, progress, again=mode == "eval")
-            return
+def _asked_outcomes(
+    plan: Plan, mode: RunMode, folder: RunFolder, record: RunRecord, asking: AskingOptions
+) -> list[TaskOutcome]:
+    """Ask about all tasks, score each when its answers are there, and return how each ended, in order."""
+    outcomes: dict[str, TaskOutcome] = {}
+    left = len(plan.tasks)
+    lock = threading.Lock()
+    with (
+        run_progress([task.name for task in plan.tasks]) as progress,
+        BackgroundScoring(folder, plan.spec.resolved) as scoring,
+    ):
 
-        def work(task: Task) -> None:
-            watch_of = partial(watch, task) if watch else None
-            facts = infer(task, folder, progress.task, cache, watch_of=watch_of, addresses=record.addresses)
-            record.add_task(task.spec, facts)
+        def ended(task: Task, job: TaskJob | None, error: AisPromptError | None) -> None:
+            nonlocal left
+            with lock:
+                left -= 1
+                if job is None or error is not None:
+                    logger.info("%s failed", task.name, exc_info=error)
+                    outcomes[task.name] = TaskOutcome(task.spec.model.abbr, task.spec.dataset.abbr, error=error)
+                    return
+                record.add_task(task.spec, job.facts)
+                if mode == "infer":
+                    outcomes[task.name] = _outcome(task, Scored(), record)
+                else:
+                    scoring.submit(AnsweredTask(task, job.facts.samples, job.facts.of), is_last=not left)
 
-        for task, error in run_local(plan.tasks, work):
-            if error is not None:
-                logger.info("%s failed", task.name, exc_info=error)
-                yield TaskOutcome(task.spec.model.abbr, task.spec.dataset.abbr, error=error)
-            elif mode == "infer":
-                yield TaskOutcome(task.spec.model.abbr, task.spec.dataset.abbr, predictions_only=True)
+        run_local(plan.tasks, lambda task: TaskJob(task, folder, progress.task, asking), ended)
+        found = scoring.finish(lambda answered: _score(answered, folder, progress))
+    for task in plan.tasks:
+        if task.name in found:
+            outcomes[task.name] = _outcome(task, found[task.name], record)
+    return [outcomes[task.name] for task in plan.tasks]
+
+
+def _scored_outcomes(plan: Plan, mode: RunMode, folder: RunFolder, record: RunRecord) -> list[TaskOutcome]:
+    """Score answers that are there, or read the scores of an earlier session."""
+    outcomes = []
+    with run_progress([]) as progress:
+        for task in plan.tasks:
+            if mode == "eval":
+                answered = AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec))
+                found = _score(answered, folder, progress)
             else:
-                yield _scored(task, folder, record, progress, again=True)
+                found = _stored(task, folder)
+            outcomes.append(_outcome(task, found, record))
+    return outcomes
 
 
-def _scored(task: Task, folder: RunFolder, record: RunRecord, progress: RunProgress, *, again: bool) -> TaskOutcome:
-    spec = task.spec
+def _score(answered: AnsweredTask, folder: RunFolder, progress: RunProgress) -> Scored:
+    task = answered.task
     try:
-        if again:
-            scores = score(task, folder, progress.task, record.samples(spec), record.stopped_of(spec))
-            if isolation := isolation_of(task.dataset):
-                record.add_isolation(spec, isolation)
-        else:
-            scores = stored_scores(spec, folder)
-    except AisPromptError as error:
-        return TaskOutcome(spec.model.abbr, spec.dataset.abbr, error=error)
+        scores = score(task, folder, progress.task, answered.asked, answered.stopped_of)
+        return Scored(scores, isolation_of(task.dataset))
     except Exception as error:
-        return TaskOutcome(spec.model.abbr, spec.dataset.abbr, error=internal_error(error))
-    return TaskOutcome(spec.model.abbr, spec.dataset.abbr, scores=scores, predictions_only=not scores)
+        return Scored(error=error_of(error))
+
+
+def _stored(task: Task, folder: RunFolder) -> Scored:
+    try:
+        return Scored(stored_scores(task.spec, folder))
+    except Exception as error:
+        return Scored(error=error_of(error))
+
+
+def _outcome(task: Task, scored: Scored, record: RunRecord) -> TaskOutcome:
+    names = task.spec.model.abbr, task.spec.dataset.abbr
+    if scored.isolation:
+        record.add_isolation(task.spec, scored.isolation)
+    if scored.error is not None:
+        return TaskOutcome(*names, error=scored.error)
+    return TaskOutcome(*names, scores=scored.scores, predictions_only=not scored.scores)

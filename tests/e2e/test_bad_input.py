@@ -120,7 +120,7 @@ def test_a_work_dir_that_cannot_be_written(project: Project) -> None:
 def test_a_full_disk_stops_the_run_and_keeps_what_is_there(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(300)])
     limited = subprocess.run(
-        [sys.executable, "-c", _LIMITED, "20000", *COMMAND, "run", "eval.py"],
+        [sys.executable, "-c", LIMITED, "20000", *COMMAND, "run", "eval.py"],
         cwd=project.root,
         env=dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
         capture_output=True,
@@ -138,7 +138,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(project: Project) -> 
 
 
 # A limit on the size of files is what a full disk is to a program: writing fails in the middle of a line.
-_LIMITED = """
+LIMITED = """
 import os, resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))

@@ -72,9 +72,9 @@ class Cost:
 
 
 @contextmanager
-def lean_server(latency: float) -> Iterator[str]:
+def lean_server(latency: float, sigma: float = 0.0) -> Iterator[str]:
     """A server as long as the block lasts; its base URL."""
-    command = [sys.executable, "-m", "tools.bench.lean_server", "--latency", str(latency)]
+    command = [sys.executable, "-m", "tools.bench.lean_server", "--latency", str(latency), "--sigma", str(sigma)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

@@ -1,19 +1,25 @@
 """The cheapest server that a benchmark can ask: every post is answered ``ok`` after a fixed time, and counted.
 
-    python -m tools.bench.lean_server --latency 0.2      # prints its base URL
+    python -m tools.bench.lean_server --latency 0.2                # prints its base URL
+    python -m tools.bench.lean_server --latency 1 --sigma 1        # log-normal with this mean
 
 `tools.mock_server` does more for each request than a fast client, so it would be what is measured. ``GET /stats`` tells
 how many requests there were, the seconds from the first to the last, how many were in flight at most, and the processor
 time that the server has taken.
+
+With ``--sigma`` the latency of a request follows from its body: every run of the same requests does the same work.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import json
+import math
 import time
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import Any, Final
 
 ANSWER: Final = json.dumps(
@@ -59,7 +65,9 @@ class Counts:
 class Connection(asyncio.Protocol):
     """One connection: requests of HTTP/1.1 with a ``Content-Length``, one after the other."""
 
-    def __init__(self, latency: float, take_counts: Callable[[], Counts], counts: Callable[[], Counts]) -> None:
+    def __init__(
+        self, latency: Callable[[bytes], float], take_counts: Callable[[], Counts], counts: Callable[[], Counts]
+    ) -> None:
         self._latency = latency
         self._take_counts = take_counts
         self._counts = counts
@@ -82,13 +90,14 @@ class Connection(asyncio.Protocol):
         size = end + 4 + int(head.partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
         if len(self._buffer) < size:
             return
+        body = bytes(self._buffer[end + 4 : size])
         del self._buffer[:size]
         if head.startswith(b"get"):
             self._write(json.dumps(self._take_counts().to_json()).encode())
             return
         self._counts().arrived()
-        if self._latency:
-            asyncio.get_running_loop().call_later(self._latency, self._answer)
+        if latency := self._latency(body):
+            asyncio.get_running_loop().call_later(latency, self._answer)
         else:
             self._answer()
 
@@ -102,7 +111,16 @@ class Connection(asyncio.Protocol):
             self._transport.write(head + body)
 
 
-async def serve(latency: float) -> None:
+def latency_of(body: bytes, mean: float, sigma: float) -> float:
+    """Return the seconds that an answer takes: log-normal, by a hash of the body; always the mean if sigma is 0."""
+    if not (mean and sigma):
+        return mean
+    number = int.from_bytes(hashlib.sha256(body).digest()[:8])
+    normal = NormalDist().inv_cdf((number + 0.5) / 2**64)
+    return mean * math.exp(sigma * normal - sigma**2 / 2)
+
+
+async def serve(latency: Callable[[bytes], float]) -> None:
     """Serve for an hour at most."""
     counts = [Counts()]
 
@@ -122,7 +140,9 @@ async def serve(latency: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.bench.lean_server")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds until a reply")
-    asyncio.run(serve(parser.parse_args().latency))
+    parser.add_argument("--sigma", type=float, default=0.0, help="of a log-normal latency; 0 for a fixed one")
+    options = parser.parse_args()
+    asyncio.run(serve(lambda body: latency_of(body, options.latency, options.sigma)))
 
 
 if __name__ == "__main__":

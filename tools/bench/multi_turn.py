@@ -22,7 +22,8 @@ from pathlib import Path
 from time import process_time
 from typing import Any, Final
 
-from ais_prompt.inferencers import Conversation, RunningConversation, drive
+from ais_prompt.engine.drive import drive
+from ais_prompt.inferencers import Conversation, RunningConversation
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.models.tokens.tokenizer import continuation
 from ais_prompt.types import Completion, Decoding, Prediction, Request

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from ais_prompt.chat import Mode
 from ais_prompt.chat.api import ApiFormat
-from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation, drive
+from ais_prompt.engine.drive import drive
+from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.build import build_inferencer, build_prompts, build_retriever
 from ais_prompt.prompts import Filled, PromptBuilder

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from ais_prompt.chat import make_chat_format
+from ais_prompt.engine.drive import drive
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
-from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation, drive
+from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.ll import LLInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer

@@ -1,0 +1,315 @@
+"""Ask one endpoint: a server, or one async model.
+
+The conversations of all its tasks share its places. When a task has no more conversations to start, those of the next
+one are started, so that slow answers hold nothing up but themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, TypeAlias, TypeVar, cast
+
+from ais_prompt.engine.failures import error_of
+from ais_prompt.engine.job import Job
+from ais_prompt.errors import AisPromptError, PartError, StoreError
+from ais_prompt.inferencers import RunningConversation
+from ais_prompt.inferencers.containment import ends_task, failure_of
+from ais_prompt.inferencers.secrets import without_secrets
+from ais_prompt.models.base import AsyncModel
+from ais_prompt.types import Completion, Request
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
+"""Called in any thread when a job is over, with the error that ended it, or None."""
+
+READY: Final = 2
+"""Tasks with conversations to start that are open at a time: the next one is made ready while one is asked."""
+UNDER_WAY: Final = 64
+"""Tasks that are open at a time, the slow answers of the last ones included; each has files open."""
+PASSED: Final = 32
+"""Conversations that were answered before and pass without waiting, until others have their turn."""
+
+
+class Endpoint:
+    """Asks an endpoint, as long as an event loop runs.
+
+    Models at one address share its places: there are as many as the model with the highest ``max_concurrency`` has, and
+    each model keeps to its own number.
+
+    Args:
+        ended: called when a job is over.
+    """
+
+    def __init__(self, ended: Ended) -> None:
+        self._ended = ended
+        self._waiting: deque[Job] = deque()
+        self._ready: list[_UnderWay] = []  # with conversations to start, in order
+        self._under_way: list[_UnderWay] = []
+        self._opening = False
+        self._finishing = False
+        self._broken = False
+        self._changed = asyncio.Event()
+        self._group = asyncio.TaskGroup()
+        self._places = 0
+        self._passed = 0
+        self._asking: Counter[int] = Counter()  # id of the model → conversations under way
+        self._models: dict[int, AsyncModel] = {}  # those that are open
+        self._jobs: Counter[int] = Counter()  # id of the model → jobs that are not over
+
+    def submit(self, job: Job) -> None:
+        """Ask a job after those that were submitted before."""
+        self._jobs[id(job.model)] += 1
+        self._waiting.append(job)
+        self._changed.set()
+
+    def finish(self) -> None:
+        """Let `run` come to its end when every job is over."""
+        self._finishing = True
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Ask until `finish` was called and every job is over.
+
+        Raises:
+            StoreError: answers can no longer be written down.
+        """
+        try:
+            async with self._group:
+                self._group.create_task(self._open_jobs())
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            self._broken = True
+            for entry in self._under_way:
+                if not entry.ending:
+                    entry.job.abandon(asyncio.CancelledError())
+            for model in list(self._models.values()):
+                await self._close_model(model)
+
+    async def _open_jobs(self) -> None:
+        """Open one job after the other, each shortly before its first conversation starts."""
+        while True:
+            while not self._waiting or len(self._ready) >= READY or len(self._under_way) >= UNDER_WAY:
+                if self._finishing and not self._waiting:
+                    self._changed.set()
+                    return
+                await self._change()
+            self._opening = True
+            job = self._waiting.popleft()
+            model = cast("AsyncModel", job.model)
+            try:
+                await self._open(job, model)
+            except Exception as error:
+                await self._report(job, error_of(error))
+            else:
+                entry = _UnderWay(job)
+                self._ready.append(entry)
+                self._under_way.append(entry)
+                for _ in range(self._places, model.max_concurrency):
+                    self._group.create_task(self._hold_conversations())
+                self._places = max(self._places, model.max_concurrency)
+            self._opening = False
+            self._changed.set()
+
+    async def _open(self, job: Job, model: AsyncModel) -> None:
+        try:
+            await in_thread(job.open)
+            if id(model) not in self._models:
+                await model.open()
+                self._models[id(model)] = model
+        except BaseException as error:
+            job.abandon(error)
+            raise
+
+    async def _hold_conversations(self) -> None:
+        """Be one place: hold one conversation after the other."""
+        this = cast("asyncio.Task[None]", asyncio.current_task())
+        while (started := await self._next()) is not None:
+            entry, conversation = started
+            model = cast("AsyncModel", entry.job.model)
+            entry.places.add(this)
+            self._asking[id(model)] += 1
+            try:
+                await self._hold(entry.job, model, conversation)
+            except asyncio.CancelledError:
+                if entry.error is None or this.uncancel():
+                    self._broken = True  # everything is stopped, not only this task
+                    raise
+            except Exception as error:
+                self._fail(entry, error, this)
+            finally:
+                entry.places.discard(this)
+                self._asking[id(model)] -= 1
+                if self._places > model.max_concurrency:  # a place may wait for this model
+                    self._changed.set()
+                self._end_if_over(entry)
+
+    async def _hold(self, job: Job, model: AsyncModel, conversation: RunningConversation) -> None:
+        if not (requests := conversation.open_requests()):
+            self._passed += 1
+            if self._passed % PASSED == 0:
+                await asyncio.sleep(0)
+        while requests:
+            completion = without_secrets(await _complete(model, requests[0]))
+            job.record(requests[0], completion)
+            conversation.answer(requests[0], completion)
+            requests = conversation.open_requests()
+        job.finished(conversation)
+
+    async def _next(self) -> tuple[_UnderWay, RunningConversation] | None:
+        """Return the next conversation, when there is one to be held; None after the last one of all."""
+        while (started := self._take()) is None:
+            if self._finishing and not (self._waiting or self._opening or self._ready):
+                return None
+            await self._change()
+        return started
+
+    def _take(self) -> tuple[_UnderWay, RunningConversation] | None:
+        for entry in list(self._ready):
+            model = cast("AsyncModel", entry.job.model)
+            if self._asking[id(model)] >= model.max_concurrency:
+                continue
+            try:
+                if not entry.has_begun:
+                    entry.has_begun = True
+                    entry.job.begin()
+                conversation = entry.job.next()
+            except Exception as error:
+                self._fail(entry, error)
+                conversation = None
+            if conversation is not None:
+                return entry, conversation
+            if entry in self._ready:
+                self._ready.remove(entry)
+            self._changed.set()
+            self._end_if_over(entry)
+        return None
+
+    def _fail(self, entry: _UnderWay, error: Exception, this: asyncio.Task[None] | None = None) -> None:
+        """End one task; its other conversations are broken off.
+
+        Raises:
+            StoreError: a full disk is full for all tasks.
+        """
+        if isinstance(error, StoreError):
+            self._broken = True
+            raise error
+        if entry.error is not None:
+            return
+        entry.error = error_of(error)
+        if entry in self._ready:
+            self._ready.remove(entry)
+            self._changed.set()
+        for place in entry.places:
+            if place is not this:
+                place.cancel()
+
+    def _end_if_over(self, entry: _UnderWay) -> None:
+        if entry.places or entry.ending or entry in self._ready or self._broken:
+            return
+        entry.ending = True
+        self._group.create_task(self._end(entry))
+
+    async def _end(self, entry: _UnderWay) -> None:
+        await in_thread(lambda: self._close(entry))
+        self._under_way.remove(entry)
+        await self._forget(entry.job)
+        self._changed.set()
+
+    def _close(self, entry: _UnderWay) -> None:
+        error = entry.error
+        if error is not None:
+            entry.job.abandon(error)
+        else:
+            try:
+                entry.job.close()
+            except StoreError:
+                raise
+            except Exception as fault:
+                error = error_of(fault)
+        self._ended(entry.job, error)
+
+    async def _report(self, job: Job, error: AisPromptError) -> None:
+        """Report a job that could not be opened."""
+        if isinstance(error, StoreError):
+            raise error
+        await in_thread(lambda: self._ended(job, error))
+        await self._forget(job)
+
+    async def _forget(self, job: Job) -> None:
+        """Close the connections of a model after its last job."""
+        self._jobs[id(job.model)] -= 1
+        if not self._jobs[id(job.model)] and (model := self._models.get(id(job.model))):
+            await self._close_model(model)
+
+    async def _close_model(self, model: AsyncModel) -> None:
+        del self._models[id(model)]
+        try:
+            await model.aclose()
+        except PartError as error:  # the answers are there already
+            logger.warning("%s", "\n  ".join(error.lines()))
+
+    async def _change(self) -> None:
+        """Wait until something has changed."""
+        self._changed.clear()
+        await self._changed.wait()
+
+
+class _UnderWay:
+    """A job that is open.
+
+    Attributes:
+        places: those that hold its conversations in this moment.
+        error: what ended it; None if nothing did.
+        ending: whether its files are being closed.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.places: set[asyncio.Task[None]] = set()
+        self.error: AisPromptError | None = None
+        self.has_begun = False
+        self.ending = False
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do blocking work without holding up the event loop.
+
+    The thread is a daemon: Ctrl-C waits for no dataset that is still being read.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        if not done.done():
+            set_outcome(outcome)
+
+    def run() -> None:
+        outcome: tuple[Callable[[Any], None], Any]
+        try:
+            outcome = (done.set_result, work())
+        except BaseException as error:
+            outcome = (done.set_exception, error)
+        with suppress(RuntimeError):  # the loop is closed: nothing waits for it any more
+            loop.call_soon_threadsafe(settle, *outcome)
+
+    threading.Thread(target=run, name="aisprompt-files", daemon=True).start()
+    return await done
+
+
+async def _complete(model: AsyncModel, request: Request) -> Completion:
+    """Return the answer of a model, or the failure that it raises in place of returning it."""
+    try:
+        return await model.complete(request)
+    except Exception as error:
+        if ends_task(error):
+            raise
+        return Completion(failure=failure_of(error, type(model).__name__))

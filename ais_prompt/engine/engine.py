@@ -1,0 +1,132 @@
+"""Ask for a whole run: every served model at the same time, each endpoint with places of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from types import TracebackType
+from typing import Self
+
+from ais_prompt.engine.endpoint import Ended, Endpoint
+from ais_prompt.engine.job import Job
+from ais_prompt.errors import AisPromptError, InternalError
+from ais_prompt.models.identity import address_of
+from ais_prompt.utils.garbage import fewer_collections
+
+
+class Engine:
+    """Asks served models, on an event loop in a thread of its own.
+
+    The thread begins with the first job, and ends with the ``with`` block: when every job is over or, if the block
+    raises, at once.
+
+    Args:
+        ended: called in any thread when a job is over, with the error that ended it, or None.
+    """
+
+    def __init__(self, ended: Ended) -> None:
+        self._ended = ended
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._endpoints: dict[str, Endpoint] = {}  # of the event loop's thread, as what is below
+        self._group = asyncio.TaskGroup()
+        self._left = 0
+        self._changed = threading.Condition()
+        self._error: BaseException | None = None
+
+    def submit(self, job: Job) -> None:
+        """Ask a job, after those of the same endpoint that were submitted before.
+
+        Raises:
+            AisPromptError: the engine has failed.
+        """
+        with self._changed:
+            self._raise_error()
+            self._left += 1
+            if self._thread is None:
+                self._start()
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._take, job)
+
+    def wait(self) -> None:
+        """Wait until every job is over.
+
+        Raises:
+            AisPromptError: answers can no longer be written down, or something unforeseen ended all jobs.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: not self._left or self._error is not None)
+            self._raise_error()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._thread is None or self._loop is None:
+            return
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._finish if error is None else self._stop)
+        self._thread.join()
+        if error is None:
+            self._raise_error()
+
+    def _start(self) -> None:
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=[started], name="aisprompt-engine", daemon=True)
+        self._thread.start()
+        started.wait()
+
+    def _run(self, started: threading.Event) -> None:
+        try:
+            with fewer_collections():
+                asyncio.run(self._ask(started))
+        except asyncio.CancelledError:  # by `_stop`
+            pass
+        except BaseException as error:
+            with self._changed:
+                self._error = error
+        finally:
+            with self._changed:
+                if self._left and self._error is None:
+                    self._error = InternalError("asking was stopped")
+                self._changed.notify_all()
+
+    async def _ask(self, started: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._asking = asyncio.current_task()
+        self._over = asyncio.Event()
+        try:
+            async with self._group:
+                started.set()
+                await self._over.wait()
+                for endpoint in self._endpoints.values():
+                    endpoint.finish()
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    def _take(self, job: Job) -> None:
+        address = address_of(job.model) or f"model {id(job.model)}"
+        if address not in self._endpoints:
+            self._endpoints[address] = Endpoint(self._job_ended)
+            self._group.create_task(self._endpoints[address].run())
+        self._endpoints[address].submit(job)
+
+    def _finish(self) -> None:
+        self._over.set()
+
+    def _stop(self) -> None:
+        assert self._asking is not None
+        self._asking.cancel()
+
+    def _job_ended(self, job: Job, error: AisPromptError | None) -> None:
+        self._ended(job, error)
+        with self._changed:
+            self._left -= 1
+            self._changed.notify_all()
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise self._error

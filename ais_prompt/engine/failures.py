@@ -1,0 +1,85 @@
+"""What ends a task: a model that cannot be used, and an error that nothing foresaw."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from ais_prompt.errors import AisPromptError, InternalError, ModelError
+from ais_prompt.inferencers.containment import RETRY_HINT
+from ais_prompt.types import Completion, Failure, Request
+from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.places import last_line_in
+
+logger = logging.getLogger(__name__)
+
+MAX_SAME_FAILURES: Final = 10
+"""Failures of one kind, with no answer before them, after which a model is given up."""
+
+Record: TypeAlias = Callable[[Request, Completion], None]
+"""Writes an answer down before anything else happens with it."""
+
+
+class FailureWatch:
+    """Records the completions of a task, and gives the model up when asking on makes no sense.
+
+    Args:
+        record: called with every completion, failures included.
+        has_answered: whether the model has answered earlier requests of the task, so that it is known to be usable.
+    """
+
+    def __init__(self, record: Record, has_answered: bool) -> None:
+        self._record = record
+        self._has_answered = has_answered
+        self._answered = False
+        self._failures: list[str] = []
+        self._last: Failure | None = None
+
+    def __call__(self, request: Request, completion: Completion) -> None:
+        """Record a completion.
+
+        Raises:
+            ModelError: every request would fail, or all have failed in the same way.
+        """
+        self._record(request, completion)
+        failure = completion.failure
+        if failure is None:
+            self._answered = True
+            return
+        self._failures.append(failure.kind)
+        self._last = failure
+        if failure.fatal:
+            what = f"every request would fail: {failure.kind}: {failure.message}"
+            raise ModelError(what, where=failure.where, fix=RETRY_HINT)
+        if len(self._failures) >= MAX_SAME_FAILURES:
+            self.conclude()
+
+    def conclude(self) -> None:
+        """Give the model up if it has failed in one way only, and never answered.
+
+        Earlier answers speak for the model, and against the samples that are left; but not for a server that is down.
+
+        Raises:
+            ModelError: it is given up.
+        """
+        kinds = set(self._failures)
+        usable = self._answered or (self._has_answered and kinds != {"unreachable"})
+        if self._last is not None and not usable and len(kinds) == 1:
+            number = "the only request" if len(self._failures) == 1 else f"all {len(self._failures)} requests so far"
+            what = f"{number} failed: {self._last.kind}: {self._last.message}"
+            raise ModelError(what, where=self._last.where, fix=RETRY_HINT)
+
+
+def error_of(error: BaseException) -> AisPromptError:
+    """Return the error that a task ends with: the one that was raised, or one for what nothing foresaw."""
+    if isinstance(error, AisPromptError):
+        return error
+    if isinstance(error, MemoryError):
+        return ModelError("no memory left", fix="use a smaller batch_size or max_concurrency, and go on with -r")
+    logger.info("unforeseen", exc_info=error)
+    return InternalError(
+        f"unexpected {exception_line(error)}",
+        where=last_line_in(error, lambda _: True),
+        fix="this is a bug of aisprompt; logs/run.log has the traceback",
+    )

@@ -1,0 +1,64 @@
+"""What the engine works on: the conversations of one task, from the first to the last."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ais_prompt.inferencers import RunningConversation
+from ais_prompt.models.base import Model
+from ais_prompt.types import Completion, Request
+
+
+class Job(Protocol):
+    """A task to be asked. Nothing is opened before `open`, so that a thousand of them cost no memory.
+
+    `open`, `close` and `abandon` may take long and are called in any thread, one at a time; all else is called where
+    the model is asked.
+
+    Attributes:
+        model: who is asked.
+    """
+
+    @property
+    def model(self) -> Model: ...
+
+    def open(self) -> None:
+        """Read the data and open the files.
+
+        Raises:
+            AisPromptError: the task cannot be asked; nothing is left open.
+        """
+
+    def begin(self) -> None:
+        """Show that the first conversation is about to start."""
+
+    def next(self) -> RunningConversation | None:
+        """Start the next conversation; None if there is no other. One that is over already is only passed on.
+
+        Raises:
+            AisPromptError: the task cannot go on.
+        """
+
+    def record(self, request: Request, completion: Completion) -> None:
+        """Write an answer or a failure down.
+
+        Raises:
+            AisPromptError: the task cannot go on.
+        """
+
+    def finished(self, conversation: RunningConversation) -> None:
+        """Note the end of a conversation.
+
+        Raises:
+            AisPromptError: the task cannot go on.
+        """
+
+    def close(self) -> None:
+        """Write the predictions after the last conversation, and close the files.
+
+        Raises:
+            AisPromptError: the task failed after all; the files are closed.
+        """
+
+    def abandon(self, error: BaseException) -> None:
+        """Close the files of a task that failed or was stopped; what was answered is kept."""

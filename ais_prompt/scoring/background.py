@@ -1,0 +1,176 @@
+"""Score finished tasks while other tasks are still being asked, without holding up the event loop that asks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+
+from msgspec import Struct
+
+from ais_prompt.errors import PartError
+from ais_prompt.plan.plan import Task
+from ais_prompt.scoring.worker import ScoreCall, Scored, Surroundings, parts_of
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.utils.worker import Worker, WorkerDied
+
+logger = logging.getLogger(__name__)
+
+START_DELAY: Final = 1.0
+"""Seconds from the first finished task to the start of a worker: a short run does without one."""
+
+
+class AnsweredTask(Struct, frozen=True):
+    """A task whose answers are there.
+
+    Attributes:
+        task: which one.
+        asked, stopped_of: as for `ais_prompt.scoring.score.score`.
+    """
+
+    task: Task
+    asked: int | None
+    stopped_of: int | None
+
+
+class BackgroundScoring:
+    """Scores in a worker process while models are asked, and the rest in this process afterwards.
+
+    Three kinds of tasks are left for the end: those that no worker had time for, those that a judge scores, and those
+    with parts that a new process does not find, such as a class of a notebook.
+
+    Args:
+        folder: of the run.
+        config: of the run, resolved.
+    """
+
+    def __init__(self, folder: RunFolder, config: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._config = config
+        self._waiting: deque[AnsweredTask] = deque()
+        self._left: list[AnsweredTask] = []
+        self._scored: dict[str, Scored] = {}
+        self._changed = threading.Condition()
+        self._over = threading.Event()
+        self._stopping = False
+        self._ready = False
+        self._thread: threading.Thread | None = None
+        self._worker: Worker | None = None
+
+    def submit(self, answered: AnsweredTask, *, is_last: bool) -> None:
+        """Score a task, from any thread.
+
+        Args:
+            answered: the task.
+            is_last: whether no other task is being asked, so that it may as well be scored here.
+        """
+        with self._changed:
+            if answered.task.spec.dataset.eval.judge is not None:
+                self._left.append(answered)
+                return
+            self._waiting.append(answered)
+            if self._thread is None and not is_last:
+                self._thread = threading.Thread(target=self._work, name="aisprompt-scoring", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def finish(self, score_here: Callable[[AnsweredTask], Scored]) -> dict[str, Scored]:
+        """Score what is left, when nothing is asked any more, and return what came of each task.
+
+        Args:
+            score_here: scores a task in this process.
+        """
+        with self._changed:
+            self._over.set()
+            self._changed.notify_all()
+            worker = self._worker
+        if worker is not None and not self._ready:
+            worker.stop()
+        while self._waiting:
+            self._score_next(score_here)
+        if self._thread is not None:
+            self._thread.join()
+        for answered in self._left:
+            self._scored[answered.task.name] = score_here(answered)
+        return self._scored
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._changed:
+            self._stopping = True
+            self._over.set()
+            self._waiting.clear()
+            worker = self._worker
+            self._changed.notify_all()
+        if worker is not None:
+            worker.stop()
+
+    def _score_next(self, score: Callable[[AnsweredTask], Scored]) -> None:
+        with self._changed:
+            if not self._waiting:
+                return
+            answered = self._waiting.popleft()
+        scored = score(answered)
+        with self._changed:
+            if scored.unresolved:
+                logger.info("[%s] is scored after the asking: %s", answered.task.name, scored.unresolved)
+                self._left.append(answered)
+            else:
+                self._scored[answered.task.name] = scored
+
+    def _work(self) -> None:
+        """Hand one task after the other to a worker, until the asking is over."""
+        if self._over.wait(START_DELAY) or not self._started():
+            return
+        while not self._over.is_set():
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._over.is_set())
+            if not self._over.is_set():
+                self._score_next(self._score_in_worker)
+
+    def _started(self) -> bool:
+        """Start a worker; False if it cannot be used, so that everything is scored at the end."""
+        try:
+            worker = Worker("ais_prompt.scoring.worker")
+            with self._changed:
+                self._worker = worker
+            found = worker.call(Surroundings.here(self._config))
+        except (OSError, WorkerDied) as error:
+            if not self._over.is_set():
+                logger.info("tasks are scored after the asking: %s", error)
+            return False
+        if found is not None:
+            logger.info("tasks are scored after the asking: %s", found.unresolved)
+            return False
+        self._ready = True
+        return True
+
+    def _score_in_worker(self, answered: AnsweredTask) -> Scored:
+        assert self._worker is not None
+        try:
+            parts = parts_of(answered.task.spec)
+            call = ScoreCall(answered.task.spec, self._folder, answered.asked, answered.stopped_of, parts)
+            scored: Scored = self._worker.call(call)
+        except WorkerDied as error:
+            if self._stopping:
+                return Scored(unresolved="the run is stopped")
+            return self._after_death(error)
+        except Exception as error:  # a part that is not found, or a value that cannot be sent
+            return Scored(unresolved=f"{type(error).__name__}: {error}")
+        for level, name, text in scored.log:
+            logging.getLogger(name).log(level, "%s", text)
+        return scored
+
+    def _after_death(self, error: WorkerDied) -> Scored:
+        """A task whose scoring ended the worker is not scored in this process, which it would end as well."""
+        if not self._started():
+            self._over.set()
+        what = f"the process that scored this task ended: {error}"
+        return Scored(error=PartError(what, fix="fix the evaluator, then `aisprompt score RUN`"))

@@ -1,0 +1,170 @@
+"""Score tasks in a process of its own (`ais_prompt.utils.worker`), while the parent asks models."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import Struct
+
+from ais_prompt.config.custom_imports import import_custom_modules
+from ais_prompt.engine.failures import error_of
+from ais_prompt.engine.progress import silent_progress
+from ais_prompt.errors import AisPromptError
+from ais_prompt.plan.plan import Task
+from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS
+from ais_prompt.scoring.score import isolation_of, score
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.types import Score, TaskSpec
+from ais_prompt.utils.log import ROOT
+from ais_prompt.utils.progress import Advance, shown_on
+from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.worker import serve
+
+
+class Surroundings(Struct, frozen=True):
+    """What parts of the user's own need to be found, and what must not be written.
+
+    Attributes:
+        folder: the working directory.
+        path: where modules are looked for.
+        custom_imports: of the config.
+        secrets: to hide.
+    """
+
+    folder: str
+    path: Sequence[str]
+    custom_imports: Any
+    secrets: Sequence[str]
+
+    @classmethod
+    def here(cls, config: Mapping[str, Any]) -> Surroundings:
+        """Return those of this process, in which a config was read."""
+        return cls(os.getcwd(), tuple(sys.path), config.get("custom_imports"), SECRETS.values())  # noqa: PTH109
+
+    def enter(self) -> None:
+        """Make this process like the one that they are of.
+
+        Raises:
+            AisPromptError: a module cannot be imported here.
+        """
+        os.chdir(self.folder)
+        sys.path[:] = self.path
+        SECRETS.add(*self.secrets)
+        import_custom_modules({"custom_imports": self.custom_imports}, "custom_imports")
+
+
+class ScoreCall(Struct, frozen=True):
+    """A task to be scored.
+
+    Attributes:
+        task, folder, asked, stopped_of: as for `ais_prompt.scoring.score.score`.
+        parts: where the caller finds the parts of its own, see `parts_of`.
+    """
+
+    task: TaskSpec
+    folder: RunFolder
+    asked: int | None
+    stopped_of: int | None
+    parts: Sequence[str]
+
+
+class Scored(Struct, frozen=True):
+    """What came of scoring a task.
+
+    Attributes:
+        scores: none if there was an error.
+        isolation: how the programs of its answers were kept apart from the machine; None if none were run.
+        error: why it could not be scored.
+        log: level, logger and text of each message.
+        unresolved: why its parts cannot be used in this process; nothing was done then.
+    """
+
+    scores: Sequence[Score] = ()
+    isolation: str | None = None
+    error: AisPromptError | None = None
+    log: Sequence[tuple[int, str, str]] = ()
+    unresolved: str = ""
+
+
+def parts_of(task: TaskSpec) -> list[str]:
+    """Return ``module:name`` of every part that scores a task.
+
+    Raises:
+        AisPromptError: there is no such part.
+    """
+    spec = task.dataset.eval
+    named = (
+        (EVALUATORS, spec.evaluator),
+        (POSTPROCESSORS, spec.pred_postprocessor),
+        (POSTPROCESSORS, spec.dataset_postprocessor),
+        (INFERENCERS, task.dataset.infer.inferencer),
+    )
+    parts = [registry.get(part.type) for registry, part in named if part is not None]
+    return [f"{part.__module__}:{getattr(part, '__qualname__', type(part).__qualname__)}" for part in parts]
+
+
+def answer(message: bytes) -> Scored | None:
+    """Answer one call: `Surroundings` first, then one `ScoreCall` after the other."""
+    try:
+        call = pickle.loads(message)
+    except Exception as error:  # a value of a class that is not found here
+        return Scored(unresolved=f"{type(error).__name__}: {error}")
+    if isinstance(call, Surroundings):
+        try:
+            call.enter()
+        except Exception as error:
+            return Scored(unresolved=f"{type(error).__name__}: {error}")
+        return None
+    return _score(call)
+
+
+def _score(call: ScoreCall) -> Scored:
+    try:
+        if parts_of(call.task) != call.parts:
+            return Scored(unresolved="a part is another one in a new process")
+        task = Task.of(call.task)
+        _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.inferencer)
+    except Exception as error:
+        return Scored(unresolved=f"{type(error).__name__}: {error}")
+    with _collected() as log, shown_on(_hidden):
+        try:
+            scores = score(task, call.folder, silent_progress, call.asked, call.stopped_of)
+            return Scored(scores, isolation_of(task.dataset), log=log)
+        except Exception as error:
+            return Scored(error=error_of(error), log=log)
+
+
+@contextmanager
+def _hidden(description: str, total: int | None, unit: str) -> Iterator[Advance]:  # noqa: ARG001
+    """Show no progress: the terminal belongs to the parent."""
+    yield lambda _count: None
+
+
+@contextmanager
+def _collected() -> Iterator[list[tuple[int, str, str]]]:
+    """Collect what is logged; the parent writes it."""
+    log: list[tuple[int, str, str]] = []
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            log.append((record.levelno, record.name, self.format(record)))
+
+    handler = Collector()
+    ROOT.addHandler(handler)
+    ROOT.setLevel(logging.INFO)
+    try:
+        yield log
+    finally:
+        ROOT.removeHandler(handler)
+
+
+if __name__ == "__main__":
+    from ais_prompt.scoring import worker  # calls are values of the module's classes, not of those of `__main__`
+
+    serve(worker.answer)

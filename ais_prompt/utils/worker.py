@@ -1,0 +1,116 @@
+"""Work in a process of its own: a fresh interpreter that runs a module with ``-m`` and answers calls.
+
+Nothing of the caller's ``__main__`` is imported, so that this works from notebooks and from scripts without a main
+guard. What the worker's parts print goes to standard error. The worker ends with its parent, ``kill -9`` included: it
+sees the end of its standard input.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import site
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+PACKAGE_FOLDER: Final = Path(__file__).resolve().parents[2]
+
+
+class WorkerDied(Exception):
+    """The worker is gone; the message says how it ended."""
+
+
+class Worker:
+    """A worker process, seen from its parent. For one thread, but for `stop`.
+
+    Calls and replies are pickled. They go through pipes between two processes of one user, so unpickling is safe.
+    """
+
+    def __init__(self, module: str) -> None:
+        """Start it; it is not waited for.
+
+        Args:
+            module: its ``__main__`` calls `serve`.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        # -P keeps files of the working directory from hiding the standard library.
+        command = [sys.executable, "-P", "-m", module]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+
+    def call(self, value: Any) -> Any:
+        """Send a value, and return the reply.
+
+        Raises:
+            WorkerDied: it is gone.
+            Exception: the value cannot be pickled.
+        """
+        message = pickle.dumps(value)
+        try:
+            pickle.dump(message, cast("BinaryIO", self._process.stdin))
+            cast("BinaryIO", self._process.stdin).flush()
+            return pickle.loads(pickle.load(cast("BinaryIO", self._process.stdout)))
+        except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
+            raise WorkerDied(self._ending()) from error
+
+    def stop(self) -> None:
+        """End it at once, from any thread. May be called more than once."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            try:
+                cast("BinaryIO", stream).close()
+            except (OSError, ValueError):  # another thread is still reading from it, or what was left cannot be sent
+                continue
+
+    def _ending(self) -> str:
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return "it closed its output"
+        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def serve(answer: Callable[[bytes], Any]) -> None:
+    """Answer the calls of the parent until it is gone; for the ``__main__`` of the module that runs as a worker.
+
+    Args:
+        answer: takes a pickled value, which it may not be able to unpickle, and returns the reply. What it raises ends
+            the worker.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal; the parent decides
+    calls, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def read() -> None:
+        try:
+            while True:
+                waiting.put(pickle.load(calls))
+        except (EOFError, OSError, pickle.UnpicklingError):
+            os._exit(0)  # the parent is gone, whatever is being worked on
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        reply = pickle.dumps(answer(waiting.get()))
+        pickle.dump(reply, replies)
+        replies.flush()
+
+
+def _environment() -> Mapping[str, str]:
+    """The parent's environment, with the folder of this package on the search path if it is not installed."""
+    installed = {Path(folder).resolve() for folder in (*site.getsitepackages(), site.getusersitepackages())}
+    if PACKAGE_FOLDER in installed:
+        return os.environ
+    path = os.pathsep.join(filter(None, (str(PACKAGE_FOLDER), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path}

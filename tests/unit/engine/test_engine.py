@@ -1,0 +1,148 @@
+"""Asking for many tasks at once: when each is opened and closed, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ais_prompt.engine.engine import Engine
+from ais_prompt.engine.job import Job
+from ais_prompt.errors import AisPromptError, ModelError, StoreError
+from ais_prompt.inferencers import Conversation, RunningConversation
+from ais_prompt.models import ScriptedModel
+from ais_prompt.types import Completion, Decoding, Prediction, Request
+
+
+def conversation(text: str) -> Conversation:
+    [completion] = yield [Request(text, text, Decoding(max_out_len=8))]
+    return Prediction(text, 0, text, completion.text, None, (completion,))
+
+
+class Task:
+    """A job in memory, which notes what is done to it in a list that all tasks share."""
+
+    def __init__(self, name: str, model: Any, count: int, log: list[tuple[str, str]], **fails: Exception) -> None:
+        self.name = name
+        self.model = model
+        self.asked: list[str] = []
+        self._left = iter(range(count))
+        self._log = log
+        self._fails = fails
+
+    def _note(self, what: str) -> None:
+        self._log.append((what, self.name))
+        if what in self._fails:
+            raise self._fails[what]
+
+    def open(self) -> None:
+        self._note("open")
+
+    def begin(self) -> None:
+        self._note("begin")
+
+    def next(self) -> RunningConversation | None:
+        number = next(self._left, None)
+        return None if number is None else RunningConversation(conversation(f"{self.name} {number}"), lambda _: None)
+
+    def record(self, request: Request, completion: Completion) -> None:
+        self.asked.append(request.sample_id)
+        if "record" in self._fails:
+            raise self._fails["record"]
+
+    def finished(self, conversation: RunningConversation) -> None:
+        assert conversation.prediction is not None
+
+    def close(self) -> None:
+        self._note("close")
+
+    def abandon(self, error: BaseException) -> None:
+        self._log.append(("abandon", self.name))
+
+
+class Ends:
+    """Notes how each task ended."""
+
+    def __init__(self) -> None:
+        self.errors: dict[str, AisPromptError | None] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, job: Job, error: AisPromptError | None) -> None:
+        assert isinstance(job, Task)
+        with self._lock:
+            assert job.name not in self.errors
+            self.errors[job.name] = error
+
+
+def ask(tasks: list[Task], then: Callable[[Engine], None] = lambda _: None) -> Ends:
+    ends = Ends()
+    with Engine(ends) as engine:
+        for task in tasks:
+            engine.submit(task)
+        then(engine)
+        engine.wait()
+    return ends
+
+
+def test_every_task_is_asked_completely_and_few_are_open_at_a_time() -> None:
+    log: list[tuple[str, str]] = []
+    model = ScriptedModel(default="x", max_concurrency=4)
+    tasks = [Task(str(number), model, number % 4, log) for number in range(200)]
+    ends = ask(tasks)
+    assert list(ends.errors.values()) == [None] * 200
+    assert [len(task.asked) for task in tasks] == [number % 4 for number in range(200)]
+    assert [name for what, name in log if what == "open"] == [str(number) for number in range(200)]
+    assert [name for what, name in log if what == "begin"] == [str(number) for number in range(200)]
+    opened = most = 0
+    for what, _ in log:
+        opened += {"open": 1, "close": -1}.get(what, 0)
+        most = max(most, opened)
+    assert opened == 0
+    assert most <= 70
+
+
+def test_tasks_fail_alone_wherever_they_fail() -> None:
+    log: list[tuple[str, str]] = []
+    model = ScriptedModel(default="x", max_concurrency=2)
+    places = ("open", "begin", "record", "close")
+    tasks = [Task(place, model, 5, log, **{place: ModelError(f"{place} failed")}) for place in places]
+    tasks += [Task("odd", model, 5, log, record=ValueError("nothing foresaw this")), Task("good", model, 5, log)]
+    ends = ask(tasks)
+    found = {name: error and error.what for name, error in ends.errors.items()}
+    assert found == {
+        **{place: f"{place} failed" for place in places},
+        "odd": "unexpected ValueError: nothing foresaw this",
+        "good": None,
+    }
+    assert sorted(name for what, name in log if what == "abandon") == ["begin", "odd", "open", "record"]
+
+
+def test_a_disk_that_is_full_ends_all_tasks() -> None:
+    log: list[tuple[str, str]] = []
+    slow = ScriptedModel(default="x", delay=60)
+    tasks = [
+        Task("slow", slow, 3, log),
+        Task("full", ScriptedModel(default="x"), 3, log, record=StoreError("no space left on the disk")),
+    ]
+    with pytest.raises(StoreError, match="no space left"):
+        ask(tasks)
+    assert {("abandon", "slow"), ("abandon", "full")} <= set(log)
+
+
+def test_tasks_are_abandoned_when_the_block_raises() -> None:
+    log: list[tuple[str, str]] = []
+
+    def interrupt(_: Engine) -> None:
+        while ("begin", "slow") not in log:
+            threading.Event().wait(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask([Task("slow", ScriptedModel(default="x", delay=60), 3, log)], interrupt)
+    assert log[-1] == ("abandon", "slow")
+
+
+def test_without_tasks_there_is_nothing_to_wait_for() -> None:
+    assert ask([]).errors == {}

@@ -1,0 +1,116 @@
+"""Work in a process of its own, whatever becomes of either side."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ais_prompt.utils.worker import Worker, WorkerDied
+
+ECHO = """
+import os, pickle, time
+from ais_prompt.utils.worker import serve
+
+
+def answer(message):
+    value = pickle.loads(message)
+    if value == "die":
+        os._exit(3)
+    if value == "sleep":
+        time.sleep(60)
+    print("a part prints", value)
+    return (os.getpid(), value)
+
+
+serve(answer)
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "echo_worker.py").write_text(ECHO)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return "echo_worker"
+
+
+def test_calls_are_answered_in_another_process_and_what_is_printed_is_no_answer(module: str) -> None:
+    worker = Worker(module)
+    try:
+        values = [1, "two", {"three": [3.0]}, b"x" * 1_000_000]
+        answers = [worker.call(value) for value in values]
+    finally:
+        worker.stop()
+    assert [value for _, value in answers] == values
+    assert {pid for pid, _ in answers} != {os.getpid()}
+    assert len({pid for pid, _ in answers}) == 1
+
+
+def test_the_end_of_the_worker_is_an_error(module: str) -> None:
+    worker = Worker(module)
+    with pytest.raises(WorkerDied, match="exit code 3"):
+        worker.call("die")
+    with pytest.raises(WorkerDied):
+        worker.call(1)
+    worker.stop()
+
+
+def test_a_module_that_is_not_there_is_an_error() -> None:
+    worker = Worker("no_such_module_at_all")
+    with pytest.raises(WorkerDied, match="exit code 1"):
+        worker.call(1)
+    worker.stop()
+
+
+def test_a_call_under_way_ends_when_the_worker_is_stopped(module: str) -> None:
+    worker = Worker(module)
+    assert worker.call(1)[1] == 1
+    timer = threading.Timer(0.2, worker.stop)
+    timer.start()
+    with pytest.raises(WorkerDied, match="killed by signal 9"):
+        worker.call("sleep")
+    timer.join()
+
+
+def test_a_worker_ends_with_its_parent_even_in_the_middle_of_a_call(module: str) -> None:
+    """The parent is killed, so that it can stop nothing."""
+    program = (
+        "from ais_prompt.utils.worker import Worker\n"
+        f"worker = Worker({module!r})\n"
+        "print(worker.call(1)[0], flush=True)\n"
+        "worker.call('sleep')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{Path(__file__).parents[3]}"}
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 30
+    while _is_alive(worker):
+        assert time.monotonic() < deadline, "the worker outlives its parent"
+        time.sleep(0.02)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def test_ctrl_c_is_left_to_the_parent(module: str) -> None:
+    worker = Worker(module)
+    try:
+        pid, _ = worker.call(1)
+        os.kill(pid, signal.SIGINT)
+        assert worker.call(2) == (pid, 2)
+    finally:
+        worker.stop()

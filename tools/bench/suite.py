@@ -1,0 +1,207 @@
+"""How well a run of many datasets, or of several servers, keeps its servers busy.
+
+    python -m tools.bench.suite                # everything; --only suite, servers, small or stall for a part
+
+- ``suite``: 57 datasets of 50 samples, against the same 2,850 samples as one dataset. The latency is log-normal (mean
+  1 s, sigma 1) and follows from a hash of the prompt, so that both do the same work.
+- ``servers``: the same samples asked of two models on two servers, against one.
+- ``small``: 1,000 datasets of 10 samples against one of 10,000, without latency: time and memory.
+- ``stall``: the longest time for which the event loop is blocked while 2,000 long answers are scored, beside
+  the same run without scoring. Wall time also shows what else the machine does; processor time only this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from tools.bench.engine import ROOT, Cost, lean_server, run_command
+
+CONCURRENCY: Final = 64
+CONFIG: Final = """
+models = [
+    dict(type='OpenAIChatModel', abbr='lean%d' % number, model='lean', base_url=url, max_concurrency={concurrency})
+    for number, url in enumerate({urls!r})
+]
+datasets = [
+    dict(
+        abbr='part%d' % number, type='LocalDataset', path='part%d.jsonl' % number,
+        reader_cfg=dict(input_columns=['question'], output_column='answer'),
+        infer_cfg=dict(
+            prompt_template=dict(type='PromptTemplate', template='Question: {{question}}\\nAnswer: {{answer}}'),
+            retriever=dict(type='ZeroRetriever'),
+            inferencer=dict(type='GenInferencer'),
+        ),
+        eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+    )
+    for number in range({parts})
+]
+"""
+
+STALL_PARTS: Final = '''
+"""A model that notes how long its event loop is blocked."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+from ais_prompt.models import ScriptedModel
+
+
+class Heartbeat(ScriptedModel):
+    async def open(self):
+        self.wall = self.processor = 0.0
+        self.beating = asyncio.create_task(self.beat())
+
+    async def beat(self):
+        wall, processor = time.perf_counter(), time.process_time()
+        while True:
+            await asyncio.sleep(0.001)
+            self.wall = max(self.wall, time.perf_counter() - wall - 0.001)
+            self.processor = max(self.processor, time.process_time() - processor)
+            wall, processor = time.perf_counter(), time.process_time()
+
+    async def aclose(self):
+        self.beating.cancel()
+        Path("stall.json").write_text(json.dumps([self.wall, self.processor]))
+'''
+STALL_CONFIG: Final = """
+models = [
+    dict(
+        type='heartbeat.Heartbeat', abbr='beat', default={answer!r}, delay={delay}, max_concurrency=64,
+        max_out_len=9999,
+    )
+]
+datasets = [
+    dict(
+        abbr=abbr, type='LocalDataset', path=abbr + '.jsonl',
+        reader_cfg=dict(input_columns=['question'], output_column='answer'),
+        infer_cfg=dict(
+            prompt_template=dict(type='PromptTemplate', template='Question: {{question}}\\nAnswer: {{answer}}'),
+            retriever=dict(type='ZeroRetriever'),
+            inferencer=dict(type='GenInferencer'),
+        ),
+        eval_cfg=dict(evaluator=dict(type=evaluator)),
+    )
+    for abbr, evaluator in {datasets!r}
+]
+"""
+
+
+def evaluate(urls: Sequence[str], parts: int, samples: int) -> Cost:
+    """Run the whole command on so many datasets, which share the samples; all must be right."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in range(parts):
+            numbers = range(part * samples // parts, (part + 1) * samples // parts)
+            _write_rows(folder / f"part{part}.jsonl", [(f"How much is {number} and 1?", "ok") for number in numbers])
+        config = CONFIG.format(urls=list(urls), parts=parts, concurrency=CONCURRENCY)
+        (folder / "eval.py").write_text(config)
+        cost = run_command([sys.executable, "-m", "ais_prompt", "run", "eval.py"], folder, urls[0])
+        [path] = folder.glob("outputs/eval/*/summary/summary.json")
+        rows = json.loads(path.read_text())
+        if len(rows) != parts * len(urls) or any(row["score"] != 1.0 for row in rows):
+            raise SystemExit("not all samples are right")
+        return cost
+
+
+def report_suite(rounds: int) -> None:
+    """Many datasets against one."""
+    with lean_server(1.0, 1.0) as url:
+        one = _middle(rounds, lambda: evaluate([url], 1, 2_850))
+        many = _middle(rounds, lambda: evaluate([url], 57, 2_850))
+    _compare("2,850 samples, heavy tail: 57 datasets against 1", many, one)
+
+
+def report_servers(rounds: int) -> None:
+    """Two servers against one."""
+    with ExitStack() as stack:
+        urls = [stack.enter_context(lean_server(1.0, 1.0)) for _ in range(2)]
+        one = _middle(rounds, lambda: evaluate(urls[:1], 10, 1_500))
+        two = _middle(rounds, lambda: evaluate(urls, 10, 1_500))
+    _compare("1,500 samples in 10 datasets, heavy tail: 2 models on 2 servers against 1", two, one)
+
+
+def report_small(rounds: int) -> None:
+    """Many small datasets against a large one."""
+    with lean_server(0.0) as url:
+        one = _middle(rounds, lambda: evaluate([url], 1, 10_000))
+        many = _middle(rounds, lambda: evaluate([url], 1_000, 10_000))
+    _compare("10,000 samples, no latency: 1,000 datasets against 1", many, one)
+
+
+def report_stall(samples: int = 2_000) -> None:
+    """The event loop while answers of 600 words are scored."""
+    answer = " ".join(f"word{number % 97}" for number in range(600))
+    for evaluator, mode in (("AccEvaluator", "infer"), ("AccEvaluator", "all"), ("RougeEvaluator", "all")):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "heartbeat.py").write_text(STALL_PARTS)
+            datasets = [("first", evaluator), ("second", "AccEvaluator")]
+            config = STALL_CONFIG.format(answer=answer, delay=0.2, datasets=datasets)
+            (folder / "eval.py").write_text(config)
+            _write_rows(folder / "first.jsonl", [(f"question {number}", answer[::-1]) for number in range(samples)])
+            _write_rows(folder / "second.jsonl", [(f"other {number}", answer) for number in range(5 * samples)])
+            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+            command = [sys.executable, "-m", "ais_prompt", "run", "eval.py", "-m", mode]
+            run_quietly(command, folder, environment)
+            wall, processor = json.loads((folder / "stall.json").read_text())
+            what = f"{evaluator} scores {samples:,} samples beside the asking" if mode == "all" else "nothing is scored"
+            print(f"{what}: longest stall {1e3 * wall:.0f} ms, of processor time {1e3 * processor:.0f} ms", flush=True)
+
+
+def run_quietly(command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
+    """Run a command; its output is shown if it fails."""
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stdout + done.stderr)
+
+
+def _write_rows(path: Path, rows: Sequence[tuple[str, str]]) -> None:
+    path.write_text("".join(json.dumps({"question": question, "answer": answer}) + "\n" for question, answer in rows))
+
+
+def _middle(rounds: int, measure: Callable[[], Cost]) -> Cost:
+    costs = sorted((measure() for _ in range(rounds)), key=lambda cost: cost.wall)
+    return next(cost for cost in costs if cost.wall >= median(cost.wall for cost in costs))
+
+
+def _compare(what: str, ours: Cost, other: Cost) -> None:
+    asking = ours.stats["seconds"], other.stats["seconds"]
+    print(
+        f"{what}:\n"
+        f"  whole command {ours.wall:.1f} s and {other.wall:.1f} s, {ours.wall / other.wall:.2f} x\n"
+        f"  first request to last answer {asking[0]:.1f} s and {asking[1]:.1f} s, {asking[0] / asking[1]:.2f} x\n"
+        f"  processor {ours.processor:.1f} s and {other.processor:.1f} s\n"
+        f"  memory {ours.mib:.0f} and {other.mib:.0f} MiB, {ours.mib / other.mib:.2f} x",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["suite", "servers", "small", "stall"])
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    if options.only in (None, "suite"):
+        report_suite(options.rounds)
+    if options.only in (None, "servers"):
+        report_servers(options.rounds)
+    if options.only in (None, "small"):
+        report_small(options.rounds)
+    if options.only in (None, "stall"):
+        report_stall()
+
+
+if __name__ == "__main__":
+    main()
