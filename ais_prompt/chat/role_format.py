@@ -57,7 +57,7 @@ class RoleTemplateFormat:
         """
         dialogue = self._with_roles(prompt) if isinstance(prompt, PromptList) else prompt
         messages = [Message(one.role, _text(one.content)) for one in self._messages.render(dialogue, mode)]
-        text = self._opened(messages) if mode == "gen" else self._formatted(messages)
+        text = self._opened(messages) if mode == "gen" else _joined(apply_template(self.template, messages))
         bos = self.bos()
         return bos + text.removeprefix(bos)
 
@@ -88,9 +88,6 @@ class RoleTemplateFormat:
         if mark:
             return before
         return _joined(formatted[:-1] if formatted and formatted[-1].role == "assistant" else formatted)
-
-    def _formatted(self, messages: list[Message]) -> str:
-        return _joined(apply_template(self.template, messages))
 
 
 class RoleTemplateMessages:

@@ -113,23 +113,20 @@ class MultiTurnGenInferencer:
         completions: Sequence[Completion],
         failed_turn: int | None = None,
     ) -> Prediction:
+        turns = len(dialogue.answers)
         answers = [None if completion.failure else completion.text for completion in completions]
+        answer_per_turn = [*answers[:turns], *[None] * (turns - len(answers))]  # None for turns that were not asked
         golds = dialogue.golds
         every = self.asks_every_turn
         return Prediction(
             sample_id=sample.id,
             index=sample.index,
             origin_prompt=tuple(prompts) if every else next(iter(prompts), ""),
-            prediction=_filled_up(answers, len(dialogue.answers)) if every else answers[0],
+            prediction=answer_per_turn if every else answers[0],
             gold=sample.gold if not golds else list(golds) if every else golds[-1],
             completions=tuple(completions),
             failed_turn=failed_turn,
         )
-
-
-def _filled_up(answers: Sequence[str | None], turns: int) -> list[str | None]:
-    """Return one entry per turn, None for turns that were not asked."""
-    return [*answers[:turns], *[None] * (turns - len(answers))]
 
 
 def _failure(dialogue: FilledDialogue) -> Failure | None:

@@ -53,12 +53,11 @@ def _tasks(spec: RunSpec, folder: RunFolder) -> Iterator[TaskPrompts]:
     for task in spec.tasks:
         path = folder.predictions(task.model.abbr, task.dataset.abbr)
         if path.is_file():
-            texts = {prediction.row_digest: _texts(prediction) for prediction in read_predictions(path)}
+            texts = {
+                prediction.row_digest: tuple(map(text_of_prompt, _prompts(prediction)))
+                for prediction in read_predictions(path)
+            }
             yield task_prompts(task, texts, {"templates": template_parts(task)})
-
-
-def _texts(prediction: Prediction) -> tuple[str, ...]:
-    return tuple(map(text_of_prompt, _prompts(prediction)))
 
 
 def _prompts(prediction: Prediction) -> tuple[Prompt, ...]:

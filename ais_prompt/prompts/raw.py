@@ -45,7 +45,9 @@ class RawPromptTemplate(Template):
         for position, message in enumerate(messages):
             if not isinstance(message, str) and not _is_expansion(message):
                 _check_message(message, f"messages[{position}]")
-                _check_role(message["role"], f"messages[{position}]")
+                if message["role"] not in ROLES:
+                    what = f"messages[{position}] has the role {message['role']!r}"
+                    raise PromptError(what, fix=f"known roles: {', '.join(ROLES)}")
         self.messages = tuple(messages)
         self.format_variables = format_variables
         # Without the token among the messages there is no place for examples; None lets the caller report that.
@@ -130,11 +132,6 @@ def _is_expansion(message: Any) -> bool:
 def _check_message(message: Any, name: str) -> None:
     if not isinstance(message, Mapping) or not {"role", "content"} <= set(message):
         raise PromptError(f"{name} must be a mapping with role and content, not {message!r}")
-
-
-def _check_role(role: Any, name: str) -> None:
-    if role not in ROLES:
-        raise PromptError(f"{name} has the role {role!r}", fix=f"known roles: {', '.join(ROLES)}")
 
 
 def _parts(message: Item) -> Iterator[Mapping[str, Any]]:
