@@ -17,8 +17,10 @@ from typing import Any
 from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener
 
+from tests.waiting import WATCHDOG_SECONDS
+
 ROOT = Path(__file__).parents[1]
-LIFETIME = 300
+LIFETIME = 2 * WATCHDOG_SECONDS
 """Seconds after which a server ends by itself, should a test be killed."""
 
 _open = build_opener(ProxyHandler({})).open
@@ -62,7 +64,7 @@ class MockServer:
 
     def _call(self, path: str, body: bytes | None = None) -> Any:
         address = self.base_url.removesuffix("v1") + path
-        with _open(Request(address, body, method="PUT" if body else "GET"), timeout=10) as reply:
+        with _open(Request(address, body, method="PUT" if body else "GET"), timeout=WATCHDOG_SECONDS) as reply:
             return json.load(reply)
 
 
@@ -130,7 +132,7 @@ def _free_port() -> int:
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + WATCHDOG_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:
             with _open(address, timeout=2):

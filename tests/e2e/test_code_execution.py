@@ -31,7 +31,7 @@ DATASET = """dict(
         inferencer=dict(type='GenInferencer'),
     ),
     eval_cfg=dict(
-        evaluator=dict(type='HumanEvalEvaluator', timeout=30),
+        evaluator=dict(type='HumanEvalEvaluator', timeout=300),
         pred_postprocessor=dict(type='humaneval_postprocess_v2'),
     ),
 )"""
@@ -110,7 +110,7 @@ def test_a_hostile_answer_changes_no_other_score(project: Project) -> None:
 
 
 def test_a_sandbox_of_the_user_is_tried_before_anything_is_asked(project: Project) -> None:
-    project.write_config(models=MODEL, datasets=DATASET.replace("timeout=30", "sandbox='no-such-command --flag'"))
+    project.write_config(models=MODEL, datasets=DATASET.replace("timeout=300", "sandbox='no-such-command --flag'"))
     done = project.run("run", "eval.py", "--allow-code-execution=unsafe")
     assert done.returncode == 3 or done.returncode == 2
     assert "no program runs behind `no-such-command --flag`" in done.stderr

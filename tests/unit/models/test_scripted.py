@@ -16,6 +16,7 @@ from ais_prompt.models.base import AsyncModel, BatchModel
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request, Usage
+from tests.waiting import WATCHDOG_SECONDS
 
 
 def ask(model: ScriptedModel, *prompts: Prompt, max_out_len: int | None = None, stop: tuple[str, ...] = ()) -> Any:
@@ -111,7 +112,9 @@ async def main():
 
 asyncio.run(main())
 """
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=False
+    )
     assert (result.returncode, result.stdout) == (-9, "ok\nok\n")
 
 

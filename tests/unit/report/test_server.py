@@ -13,6 +13,7 @@ from ais_prompt.report.server import LOOPBACK, ReportServer, report_of
 from ais_prompt.store.layout import RunFolder
 from tests.unit.report.html.making import make_run, prediction, scored
 from tests.unit.report.html.reading import read_report
+from tests.waiting import WATCHDOG_SECONDS
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def server(tmp_path: Path, folder: RunFolder) -> Iterator[ReportServer]:
 
 
 def ask(server: ReportServer, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=10)
+    connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=WATCHDOG_SECONDS)
     connection.request(method, path, headers=headers)
     reply = connection.getresponse()
     answer = reply.status, dict(reply.headers), reply.read()

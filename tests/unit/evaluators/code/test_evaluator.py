@@ -15,6 +15,7 @@ from ais_prompt.evaluators.code.evaluator import HumanEvalEvaluator, MBPPEvaluat
 from ais_prompt.evaluators.code.programs import humaneval_program
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
+from tests.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.skipif(platform.system() != "Linux", reason="programs are confined on Linux only")
 
@@ -38,7 +39,7 @@ NONE = dict.fromkeys(("assertion", "exception", "syntax", "exited", "timeout", "
 
 @pytest.fixture(scope="module")
 def humaneval() -> HumanEvalEvaluator:
-    return HumanEvalEvaluator(allow_code_execution=True, timeout=30)
+    return HumanEvalEvaluator(allow_code_execution=True, timeout=WATCHDOG_SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_humaneval(humaneval: HumanEvalEvaluator, answer: str | None, outcome: s
     ],
 )
 def test_what_a_program_failed_for_is_counted(answer: str, incident: str) -> None:
-    evaluator = HumanEvalEvaluator(allow_code_execution=True, timeout=10)
+    evaluator = HumanEvalEvaluator(allow_code_execution=True, timeout=2 if incident == "timeout" else WATCHDOG_SECONDS)
     values = evaluator.score(answer, PROBLEM)
     assert values == {"accuracy": 0.0, **NONE, incident: 1.0}
     right = SampleScore("a", "scored", values=evaluator.score("    return numbers[0]", PROBLEM))
