@@ -127,7 +127,7 @@ def answer(message: bytes) -> Scored | None:
 def _score(call: ScoreCall) -> Scored:
     try:
         if parts_of(call.task) != call.parts:
-            return Scored(unresolved="a part is another one in a new process")
+            return Scored(unresolved="a part has changed in a new process")
         task = Task.of(call.task)
         _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.inferencer)
     except Exception as error:

@@ -37,9 +37,7 @@ OLD_NAMES: Final = {
 """Names of code that were renamed → their new names."""
 
 TO_BE_CLEANED: Final = {
-    "ais_prompt/chat",
     "ais_prompt/evaluators",
-    "ais_prompt/inferencers",
     "ais_prompt/metrics",
     "ais_prompt/models",
     "ais_prompt/postprocess",
@@ -50,14 +48,9 @@ TO_BE_CLEANED: Final = {
     "ais_prompt/store",
     "ais_prompt/summary",
     "ais_prompt/utils",
-    "docs/coming-from.md",
-    "docs/meta-templates.md",
     "docs/prompt-templates.md",
     "docs/zh",
-    "tests/e2e",
-    "tests/unit/config",
     "tests/unit/models",
-    "tests/unit/plan",
     "tests/unit/readers",
     "tests/unit/summary",
     "tests/unit/utils",
