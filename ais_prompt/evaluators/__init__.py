@@ -1,4 +1,4 @@
-"""Answer × gold → score.
+"""Evaluators: score an answer against the gold.
 
 Every evaluator can be imported from here; the module that defines it is loaded when its name is first used.
 """

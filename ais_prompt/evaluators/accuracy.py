@@ -1,4 +1,4 @@
-"""Is the answer the gold answer?"""
+"""Accuracy by equal text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AccEvaluator:
         self.ignore_case = ignore_case
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """``accuracy``, 0 or 1.
+        """Return ``accuracy``, 0 or 1.
 
         Raises:
             DataError: there is no gold.
@@ -43,7 +43,7 @@ class AccEvaluator:
         return self._text(first) == self._text(second)
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were answered."""
+        """Return the mean over the answered samples."""
         return mean_scores(self.metrics, scores)
 
     def _text(self, value: Any) -> str:

@@ -14,7 +14,7 @@ from ais_prompt.types import SampleScore, Score
 
 @runtime_checkable
 class ComparesAnswers(Protocol):
-    """An evaluator that knows when two answers are the same, as votes for cons@n; others compare their texts."""
+    """An evaluator that decides whether two answers are the same vote for cons@n; others compare texts."""
 
     def same_answer(self, first: Any, second: Any) -> bool:
         """Return whether two extracted answers, neither of them None, mean the same."""
@@ -22,19 +22,19 @@ class ComparesAnswers(Protocol):
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Compares answers with gold answers.
+    """Compare answers with gold answers.
 
     Attributes:
-        metrics: names of what it measures; the first is the main one.
+        metrics: names of its metrics; the first is the main one.
     """
 
     metrics: tuple[str, ...]
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """The values of one sample, one for each of ``metrics``; depends on nothing but the arguments.
+        """Return the value of one sample for each of ``metrics``; it depends on the arguments only.
 
         Args:
-            extracted: the answer after postprocessing; None, which could not be parsed, scores 0.
+            extracted: the answer after postprocessing; None, an unparsed answer, scores 0.
             gold: the gold answer after its own postprocessing.
 
         Raises:
@@ -42,30 +42,30 @@ class Evaluator(Protocol):
         """
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """One score for each of ``metrics``; `ais_prompt.metrics.aggregate.mean_scores` is the usual way.
+        """Return one score for each of ``metrics``, usually with `ais_prompt.metrics.aggregate.mean_scores`.
 
         Args:
-            scores: one for each question; one that was asked several times has its answers in ``repeats``. There may
-                be more than the memory holds: go through them in order, as often as needed.
+            scores: one for each question; one that was asked several times has its answers in ``repeats``. They may
+                not fit into memory: iterate in order, as often as needed.
         """
 
 
 @runtime_checkable
 class CorpusEvaluator(Evaluator, Protocol):
-    """An evaluator whose main metric is no mean: it is computed from sums over all samples, as BLEU is.
+    """An evaluator whose main metric is computed from sums over all samples, as BLEU is.
 
     With these two methods `aisprompt compare` and baselines can compare the metric that the run reports.
     """
 
     def sums(self, score: SampleScore) -> NDArray[np.float64]:
-        """What the answers to one question add to the sums; shape (quantities,)."""
+        """Return the contribution of the answers to one question to the sums; shape (quantities,)."""
 
     def statistic(self, sums: NDArray[np.float64]) -> float:
-        """The main metric, from the sums; shape (quantities,)."""
+        """Return the main metric from the sums; shape (quantities,)."""
 
 
 def golds_of(gold: Any) -> list[str]:
-    """All right answers, as texts.
+    """Return all right answers as texts.
 
     Args:
         gold: one answer, a list of them, or a mapping with such a list as ``text`` (SQuAD's column ``answers``).

@@ -1,4 +1,4 @@
-"""How many of the answer's word sequences stand in the gold text?"""
+"""BLEU by sacrebleu."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BleuEvaluator:
     for Clarity in Reporting BLEU Scores". Signature: ``nrefs:*|case:mixed|eff:no|tok:13a|smooth:exp``, the default.
 
     Args:
-        tokenize: how sacrebleu parts the words; ``zh`` for Chinese, ``char`` for other writing without blanks.
+        tokenize: the tokenizer of sacrebleu; ``zh`` for Chinese, ``char`` for other writing without blanks.
         lowercase: whether case is ignored.
     """
 
@@ -44,7 +44,7 @@ class BleuEvaluator:
         self.lowercase = lowercase
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """``bleu`` of the answer alone, 0 to 100, over as many orders of n-grams as it has.
+        """Return ``bleu`` of the answer alone, 0 to 100, over as many orders of n-grams as it has.
 
         Raises:
             DataError: there is no gold.
@@ -53,7 +53,7 @@ class BleuEvaluator:
         return {"bleu": self._sentence(extracted, gold).score}
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """Corpus BLEU over the samples that were answered."""
+        """Return corpus BLEU over the answered samples."""
         answers = AnswerCounts()
         found = array("d")
         for score in scores:
@@ -75,13 +75,13 @@ class BleuEvaluator:
         return [whole]
 
     def sums(self, score: SampleScore) -> NDArray[np.float64]:
-        """Matching n-grams, n-grams, and lengths of answer and reference; shape (10,)."""
+        """Return matching n-grams, n-grams, and lengths of answer and reference; shape (10,)."""
         answered = [self._counts(answer) for answer in score.repeats or (score,) if answer.status != "failed"]
         total: NDArray[np.float64] = np.sum(answered, axis=0)
         return total
 
     def statistic(self, sums: NDArray[np.float64]) -> float:
-        """Corpus BLEU, 0 to 100."""
+        """Return corpus BLEU, 0 to 100."""
         whole = [round(count) for count in sums]
         right, total, lengths = whole[:_ORDERS], whole[_ORDERS : 2 * _ORDERS], whole[2 * _ORDERS :]
         found = self._bleu.compute_bleu(right, total, *lengths, smooth_method="exp", effective_order=False)
@@ -90,7 +90,7 @@ class BleuEvaluator:
     @cached_property
     def _bleu(self) -> Any:
         metrics = require("sacrebleu.metrics", extra="metrics", why="BleuEvaluator")
-        # Of a single answer, orders that it is too short for are left out; for a corpus see `statistic`.
+        # Leave out the orders for which a single answer is too short; for a corpus see `statistic`.
         return metrics.BLEU(tokenize=self.tokenize, lowercase=self.lowercase, effective_order=True)
 
     def _sentence(self, extracted: Any, gold: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A rule first, and a judge for what the rule does not find right."""
+"""Accuracy by a rule, then by a judge for answers that the rule finds wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ais_prompt.types import SampleScore, Score
 
 @EVALUATORS.register_module()
 class CascadeEvaluator:
-    """Accuracy by a rule, and by a judge for answers that the rule takes for wrong.
+    """Accuracy by a rule, and by a judge for answers that the rule finds wrong.
 
     ``rule_accuracy`` is what the rule alone would give. Source: OpenCompass, ``CascadeEvaluator`` with
     ``parallel=False``.
@@ -44,11 +44,11 @@ class CascadeEvaluator:
         self._judge = judge
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """The values of a verdict; an answer that the rule finds right is not judged."""
+        """Return the values of a verdict; an answer that the rule finds right is not judged."""
         return {"accuracy": self._judge.score(extracted, gold)["accuracy"], "rule_accuracy": 0.0}
 
     def without_judge(self, extracted: Any, gold: Any) -> Mapping[str, float] | None:
-        """The values of an answer that the rule finds right.
+        """Return the values of an answer that the rule finds right; None for others.
 
         Raises:
             DataError: the gold cannot be used.
@@ -61,11 +61,11 @@ class CascadeEvaluator:
         return first == second or (isinstance(self._rule, ComparesAnswers) and self._rule.same_answer(first, second))
 
     def verdict(self, text: str) -> str | None:
-        """The verdict of the judge."""
+        """Return the verdict of the judge."""
         return self._judge.verdict(text)
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The means over the samples that were judged by either."""
+        """Return the means over the samples that the rule or the judge scored."""
         return mean_scores(self.metrics, scores)
 
 

@@ -1,4 +1,4 @@
-"""Is the answer one of the gold answers, apart from how it is written?"""
+"""Exact match after normalization."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EMEvaluator:
         self.ignore_case = ignore_case
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """``exact_match``, 0 or 1.
+        """Return ``exact_match``, 0 or 1.
 
         Raises:
             DataError: there is no gold.
@@ -43,10 +43,10 @@ class EMEvaluator:
         return self._normal(str(first)) == self._normal(str(second))
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were answered."""
+        """Return the mean over the answered samples."""
         return mean_scores(self.metrics, scores)
 
     def _normal(self, text: str) -> str:
-        # What has no words, such as "-", is compared as it is.
+        # A text without words, such as "-", is compared as it is.
         normal = first_phrase(text) or text.strip()
         return normal.casefold() if self.ignore_case else normal

@@ -1,4 +1,4 @@
-"""Is the answer the same number as the gold answer?"""
+"""Accuracy by equal number."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ais_prompt.types import SampleScore, Score
 class Gsm8kEvaluator:
     """Accuracy by exact numeric equality: 18, 18.00 and $18 are the same, and so are 1,000 and 1000.
 
-    Compared are decimal numbers, without tolerance (OpenCompass allows 1e-6; all golds of GSM8K are whole numbers).
+    Decimal numbers are compared without tolerance (OpenCompass allows 1e-6; all golds of GSM8K are whole numbers).
     An answer that is not a number is wrong; use it with ``gsm8k_postprocess``, which finds the number.
     """
 
     metrics: tuple[str, ...] = ("accuracy",)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """``accuracy``, 0 or 1.
+        """Return ``accuracy``, 0 or 1.
 
         Raises:
             DataError: the gold is not a number.
@@ -41,5 +41,5 @@ class Gsm8kEvaluator:
         return (number := to_decimal(first)) is not None and number == to_decimal(second)
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were answered."""
+        """Return the mean over the answered samples."""
         return mean_scores(self.metrics, scores)

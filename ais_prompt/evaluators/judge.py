@@ -1,7 +1,7 @@
-"""Is the answer right, or how good is it, in the eyes of another model?
+"""Evaluators that use the verdict of a judge model.
 
-An evaluator of this kind does not ask: `ais_prompt.scoring.judge` does, with the ``judge_cfg`` and ``prompt_template``
-that stand with the evaluator in the config, and gives it what the judge said.
+`ais_prompt.scoring.judge` asks the judge, with the ``judge_cfg`` and ``prompt_template`` of the evaluator's config, and
+passes the verdict to the evaluator.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ class JudgeEvaluator(Evaluator, Protocol):
     """An evaluator that needs the verdict of a judge. Its `score` is given the verdict in place of the answer."""
 
     def without_judge(self, extracted: Any, gold: Any) -> Mapping[str, float] | None:
-        """The values of an answer that needs no judge; None if one has to be asked.
+        """Return the values of an answer that needs no judge; None if the judge has to be asked.
 
         Raises:
             DataError: the gold cannot be used.
         """
 
     def verdict(self, text: str) -> str | None:
-        """The verdict in what a judge said; None if there is none."""
+        """Return the verdict in the text of a judge; None if there is none."""
 
 
 @EVALUATORS.register_module()
 class GenericLLMEvaluator:
-    """Accuracy in the eyes of a judge: 1 where it says ``true_tag``, 0 where it says ``false_tag``.
+    """Accuracy by a judge: 1 where it says ``true_tag``, 0 where it says ``false_tag``.
 
     Source: OpenCompass, ``GenericLLMEvaluator``, where a judge that says neither makes the answer wrong.
 
     Args:
         true_tag, false_tag: what the prompt tells the judge to say.
-        verdict_postprocessor: finds the tag in what the judge said; None takes `generic_llmjudge_postprocess`.
+        verdict_postprocessor: finds the tag in the text of the judge; None takes `generic_llmjudge_postprocess`.
     """
 
     metrics: tuple[str, ...] = ("accuracy",)
@@ -56,18 +56,18 @@ class GenericLLMEvaluator:
         self._verdict = _postprocessor(verdict_postprocessor) or default
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # the judge has seen the gold
-        """``accuracy`` of a verdict, 0 or 1."""
+        """Return ``accuracy`` of a verdict, 0 or 1."""
         return {"accuracy": float(extracted == self.true_tag)}
 
     def without_judge(self, extracted: Any, gold: Any) -> None:
-        """The judge is always asked."""
+        """Return None: the judge is always asked."""
 
     def verdict(self, text: str) -> str | None:
-        """The tag."""
+        """Return the tag."""
         return self._verdict(text)
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were judged."""
+        """Return the mean over the judged samples."""
         return mean_scores(self.metrics, scores)
 
 
@@ -76,7 +76,7 @@ class LLMRatingEvaluator:
     """The mean rating by a judge, as MT-Bench has it: ``rating`` in points.
 
     Args:
-        worst, best: the ratings that the prompt allows; another one is no verdict.
+        worst, best: the range of ratings that the prompt allows; others are no verdict.
     """
 
     metrics: tuple[str, ...] = ("rating",)
@@ -86,19 +86,19 @@ class LLMRatingEvaluator:
         self.best = best
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # the judge has seen the gold
-        """``rating`` of a verdict."""
+        """Return ``rating`` of a verdict."""
         return {"rating": float(extracted)}
 
     def without_judge(self, extracted: Any, gold: Any) -> None:
-        """The judge is always asked."""
+        """Return None: the judge is always asked."""
 
     def verdict(self, text: str) -> str | None:
-        """The rating, if it is one that the prompt allows."""
+        """Return the rating if the prompt allows it; else None."""
         rating: str | None = judge_rating_postprocess(text)
         return rating if rating is not None and self.worst <= float(rating) <= self.best else None
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were judged."""
+        """Return the mean over the judged samples."""
         return mean_scores(self.metrics, scores, best=self.best)
 
 

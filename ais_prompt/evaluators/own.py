@@ -1,4 +1,4 @@
-"""Evaluators of the user's own: a class, or just a function ``(prediction, gold) -> float``."""
+"""Evaluators of users: a class, or a function ``(prediction, gold) -> float``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make_evaluator(kind: str, args: Mapping[str, Any], **offered: Any) -> Evalua
         offered: as for `PartRegistry.make`.
 
     Raises:
-        ConfigError: there is no such evaluator, it refuses its arguments, or it is none.
+        ConfigError: there is no such evaluator, it refuses its arguments, or it is not an evaluator.
     """
     part = EVALUATORS.get(kind)
     if is_scoring_function(part, args):
@@ -43,12 +43,12 @@ def make_evaluator(kind: str, args: Mapping[str, Any], **offered: Any) -> Evalua
 
 
 def _guarded(evaluator: OwnEvaluator, kind: str) -> Evaluator:
-    """The evaluator with what else its part can do, such as asking a judge."""
+    """Return the evaluator with the other protocols of its part, such as that of a judge."""
     return guarded(evaluator, EVALUATORS.protocols(), kind)  # type: ignore[no-any-return]
 
 
 def is_scoring_function(part: Callable[..., Any], args: Mapping[str, Any]) -> bool:
-    """Whether a part is a function that scores: ``args`` leave its first two parameters, answer and gold, open."""
+    """Return whether a part is a scoring function: ``args`` leave its first two parameters, answer and gold, open."""
     if not inspect.isroutine(part):
         return False
     try:
@@ -60,7 +60,7 @@ def is_scoring_function(part: Callable[..., Any], args: Mapping[str, Any]) -> bo
 
 
 class OwnEvaluator:
-    """An evaluator of the user's own, with what it leaves out. Whatever else is asked of it is asked of the part.
+    """An evaluator of a user, with defaults for what it leaves out. Other attributes are those of the part.
 
     Without ``aggregate``, the scores are the means of the metrics. Without ``metrics``, they are those of the first
     sample that is scored; a single number is called after the function, or ``score``.
@@ -88,18 +88,18 @@ class OwnEvaluator:
         self._only_metric = part.__name__ if inspect.isroutine(part) else "score"
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """The values of one sample.
+        """Return the values of one sample.
 
         Raises:
-            PartError: the part fails, or gives something else than numbers by the names of its metrics.
+            PartError: the part fails, or does not return a number for each metric.
         """
         return self._values(self._score(extracted, gold))
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The scores of the part, or the means of its metrics.
+        """Return the scores of the part, or the means of its metrics.
 
         Raises:
-            PartError: the part fails, or gives something else than a list of scores.
+            PartError: the part fails, or does not return a list of scores.
         """
         if self._aggregate is None:
             within = all(0 <= value <= 1 for score in scores for value in score.values.values())
@@ -149,7 +149,7 @@ def _metrics(made: Any, kind: str) -> tuple[str, ...] | None:
 
 
 def _refuse_whole_lists(score: Callable[..., Any], kind: str) -> None:
-    """Refuse an evaluator of OpenCompass, which is given all answers at once."""
+    """Refuse an evaluator of OpenCompass, which receives all answers at once."""
     try:
         names = [*inspect.signature(score).parameters]
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""How much of the gold text's words does the answer hold?"""
+"""ROUGE by rouge-score."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RougeEvaluator:
         self.use_stemmer = use_stemmer
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """The four F-measures.
+        """Return the four F-measures.
 
         Raises:
             DataError: there is no gold.
@@ -48,7 +48,7 @@ class RougeEvaluator:
         return {metric: float(found[metric].fmeasure) for metric in self.metrics}
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were answered."""
+        """Return the mean over the answered samples."""
         return mean_scores(self.metrics, scores)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How much of the gold answer does a short answer hold, and no more?"""
+"""Token F1 and exact match of short answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SquadEvaluator:
     Source: OpenCompass, ``SquadEvaluator``, which also looks at the first line of an answer only.
 
     Args:
-        first_line: whether the first line of an answer that is not empty stands for all of it.
+        first_line: whether only the first line of the answer that is not empty counts.
     """
 
     metrics: tuple[str, ...] = ("f1", "exact_match")
@@ -28,7 +28,7 @@ class SquadEvaluator:
         self.first_line = first_line
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """``f1`` and ``exact_match``, 0 to 1.
+        """Return ``f1`` and ``exact_match``, 0 to 1.
 
         Raises:
             DataError: there is no gold.
@@ -44,5 +44,5 @@ class SquadEvaluator:
         return bool(exact_match(str(first), [str(second)]))
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were answered."""
+        """Return the mean over the answered samples."""
         return mean_scores(self.metrics, scores)

@@ -16,12 +16,12 @@ from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status
 
 
 class Estimate(NamedTuple):
-    """What is known of the value of one question.
+    """The value of one question, and its bounds.
 
     Attributes:
-        value: None if nothing was answered.
-        low: the value if every answer that failed or could not be read was wrong.
-        high: the value if all of these were right.
+        value: the value; None if nothing was answered.
+        low: the value if all failed and unparsed answers were wrong.
+        high: the value if all failed and unparsed answers were right.
     """
 
     value: float | None
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
 
 class AnswerCounts:
-    """Counts answers as their questions pass.
+    """Count answers, question by question.
 
     Attributes:
         repeats: the most answers to one question.
@@ -52,25 +52,25 @@ class AnswerCounts:
 
     @property
     def statuses(self) -> Mapping[Status, int]:
-        """How many answers are in each of the four states."""
+        """Number of answers in each of the four states."""
         return {status: self._counts[status] for status in STATUSES}
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """Number of answers."""
         return self._counts.total()
 
 
 def mean_scores(metrics: Sequence[str], scores: Iterable[SampleScore], best: float | None = 1.0) -> list[Score]:
-    """The mean of each metric over the samples that were answered, in the order of ``metrics``.
+    """Return the mean of each metric over the answered samples, in the order of ``metrics``.
 
-    A failed sample has no part in the value. An unparsed one counts as 0, and a truncated one as it was scored.
-    A question that was asked more than once counts as the mean of its answers.
+    A failed sample does not count in the value. An unparsed one counts as 0, a truncated one as scored. A question
+    with several answers counts as their mean.
 
     Args:
         metrics: their names.
         scores: one for each question.
-        best: the value of a right answer, a wrong one having 0; None if the metric knows no right and wrong.
+        best: the value of a right answer (a wrong one has 0); None if the metric has no right and wrong.
     """
     return estimated_means(metrics, lambda score: [_estimate(score, metric, best) for metric in metrics], scores, best)
 
@@ -83,8 +83,8 @@ def estimated_means(
 ) -> list[Score]:
     """Return the mean over questions, with a standard error that is clustered by question (Miller 2024).
 
-    Repeats of a question are one unit, and so are questions of one cluster. The questions are gone through once, and a
-    few numbers are kept of each.
+    Repeats of a question are one unit, and so are questions of one cluster. The questions are read once, and a few
+    numbers of each are kept.
 
     Args:
         metrics: their names.
@@ -102,7 +102,7 @@ def estimated_means(
 
 
 def spread_of_questions(questions: Sequence[tuple[str, float]], mean: float, best: float | None = 1.0) -> Spread | None:
-    """Return how far a mean over questions may be from the true one; None of fewer than two units.
+    """Return the spread of a mean over questions; None for fewer than two units.
 
     Args:
         questions: the unit of each question, which is the question itself or its cluster, and its value.
@@ -118,7 +118,7 @@ def spread_of_questions(questions: Sequence[tuple[str, float]], mean: float, bes
 
 
 def exact_mean(values: Sequence[float]) -> float:
-    """The mean, summed without rounding errors; the rounding of the division does not leave the range of the values."""
+    """Return the mean, summed without rounding errors and kept within the range of the values."""
     return min(max(math.fsum(values) / len(values), min(values)), max(values))
 
 
@@ -196,13 +196,13 @@ def _standard_error(spread: Spread | None, interval: tuple[float, float] | None)
 
 
 def incident_shares(incidents: Sequence[str], scores: Sequence[SampleScore]) -> list[Score]:
-    """The share of answers with each incident, 0 to 1; an incident that never happened is left out.
+    """Return the share of answers with each incident, 0 to 1; incidents that never happened are left out.
 
     Args:
         incidents: keys of the samples' ``values``, with 1 where it happened and 0 elsewhere.
         scores: one for each question.
     """
-    # There is no right and wrong in it, so failed and unread answers have no bounds.
+    # An incident is neither right nor wrong, so failed and unparsed answers have no bounds.
     shares = mean_scores(incidents, scores, best=None)
     return [replace(share, fraction=True) for share in shares if share.value]
 

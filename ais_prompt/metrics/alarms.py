@@ -1,4 +1,4 @@
-"""How often a nightly run alarms although nothing became worse."""
+"""Expected false alarms of nightly runs against a baseline."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SEED: Final = 0
 
 
 class Alarms(NamedTuple):
-    """False alarms of a year of nightly runs against one baseline.
+    """False alarms in a year of nightly runs against one baseline.
 
     Attributes:
-        mean: over all baselines that the same model might have given.
-        unlucky: so many or more with one of ten such baselines.
+        mean: number of nights, averaged over all possible baselines of the same model.
+        unlucky: number of nights that one of ten such baselines reaches or exceeds.
     """
 
     mean: float
@@ -27,14 +27,14 @@ class Alarms(NamedTuple):
 
 
 def alarms_per_year(datasets: int, runs: int, level: float = LEVEL) -> Alarms:
-    """Return how many nights of a year alarm although nothing became worse.
+    """Return the expected number of nights in a year that alarm although nothing became worse.
 
     Each night has noise of its own, but all of them share that of the baseline: a lucky one makes every night look
     worse. A baseline of ``runs`` runs has 1 / (runs + 1) of the variance of the difference. The noise is taken to be
     normal; with few changing samples the tests are stricter than their level, and there are fewer alarms.
 
     Args:
-        datasets: how many of them do not give the same answers every night.
+        datasets: number of datasets whose answers vary from night to night.
         runs: in the baseline.
         level: of the gate, for all datasets together.
     """

@@ -1,4 +1,4 @@
-"""How sure a number is that is no mean over the samples, such as BLEU."""
+"""Bootstrap intervals for metrics that are not means over the samples, such as BLEU."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ def bootstrap(
     resamples: int = RESAMPLES,
     clusters: Sequence[str] | None = None,
 ) -> tuple[float, tuple[float, float]] | None:
-    """Standard error and 95 % interval of a number that is computed from the sums over all samples.
+    """Return standard error and 95 % interval of a metric that is computed from sums over all samples.
 
-    As many samples as there are are drawn with putting back, again and again, always the same for the same input. The
-    standard error is the standard deviation of the numbers so found, the interval goes from the 2.5th to the 97.5th
-    percentile. Source: Efron and Tibshirani 1993, "An Introduction to the Bootstrap"; for BLEU: Koehn 2004,
-    "Statistical Significance Tests for Machine Translation Evaluation".
+    Each resample draws as many samples with replacement; the seed is fixed. The standard error is the standard
+    deviation over the resamples, the interval goes from the 2.5th to the 97.5th percentile.
+
+    Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap"; for BLEU: Koehn 2004, "Statistical
+    Significance Tests for Machine Translation Evaluation".
 
     Args:
-        rows: what each sample adds to the sums; shape (samples, quantities).
-        statistic: the number, from the sums; shape (quantities,).
-        resamples: how often is drawn.
-        clusters: the cluster of each sample, which is drawn as a whole; None if all are independent.
+        rows: contribution of each sample to the sums; shape (samples, quantities).
+        statistic: computes the metric from the sums; shape (quantities,).
+        resamples: number of resamples.
+        clusters: the cluster of each sample, drawn as a whole; None if all are independent.
 
     Returns:
-        The standard error, and the interval's ends; None of fewer than two units.
+        The standard error and the ends of the interval; None for fewer than two units.
     """
     if clusters is not None:
         rows = _by_cluster(rows, clusters)
@@ -49,16 +50,16 @@ def bootstrap(
 
 
 class SumsDifference(Struct, frozen=True):
-    """How two sets of answers to the same samples differ in a number that is computed from sums.
+    """The difference of two sets of answers to the same samples in a metric computed from sums.
 
     Attributes:
-        value: the second less the first.
+        value: the second minus the first.
         stderr, interval: of the difference, with 95 % confidence; None of fewer than two units, or if nothing changed.
-        p: how likely so large a difference is if there is none (two-sided). It is below 5 % exactly where the interval
+        p: p-value of the difference (two-sided). It is below 5 % exactly where the interval
             leaves out 0.
-        p_worse: how likely so low a difference is if the second is no worse (one-sided).
+        p_worse: p-value of a drop (one-sided).
         units: independent units: samples, or clusters of them.
-        found: the differences of the resamples, in order.
+        found: the differences of the resamples, sorted.
     """
 
     value: float
@@ -70,7 +71,7 @@ class SumsDifference(Struct, frozen=True):
     found: tuple[float, ...] = ()
 
     def low_end(self, confidence: float) -> float | None:
-        """Return the lower end of the one-sided interval; None if that cannot be known."""
+        """Return the lower end of the one-sided interval; None if unknown."""
         return float(np.percentile(self.found, 100 * (1 - confidence))) if self.found else None
 
 
@@ -81,7 +82,7 @@ def sums_difference(
     clusters: Sequence[str] | None = None,
     resamples: int = RESAMPLES,
 ) -> SumsDifference:
-    """Compare two numbers that are computed from sums over the same samples.
+    """Compare two metrics that are computed from sums over the same samples.
 
     The interval is that of a paired bootstrap: each resample draws the same units for both. There are two tests: the
     share of resamples on the other side of 0, and the one that swaps the two answers to a unit at random. The p-value
@@ -91,10 +92,10 @@ def sums_difference(
     Significance Testing for MT", on swapping.
 
     Args:
-        before, after: what each sample adds to the sums; shape (samples, quantities), in the same order of samples.
-        statistic: the number, from the sums; shape (quantities,).
+        before, after: contribution of each sample to the sums; shape (samples, quantities), in the same order.
+        statistic: computes the metric from the sums; shape (quantities,).
         clusters: the cluster of each sample; None if all are independent.
-        resamples: how often is drawn.
+        resamples: number of resamples.
     """
     if clusters is not None:
         before, after = _by_cluster(before, clusters), _by_cluster(after, clusters)

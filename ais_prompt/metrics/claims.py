@@ -1,4 +1,4 @@
-"""Claims about a true value: what a run shows with a given confidence, and how many samples that takes."""
+"""Claims about a true value: confidence limits, and the number of samples that a claim needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NORMAL: Final = NormalDist()
 
 
 def low_end(questions: Sequence[tuple[str, float]], confidence: float) -> float | None:
-    """Return the lower end of the one-sided interval of a mean of values from 0 to 1; None of fewer than two units.
+    """Return the lower end of the one-sided interval of a mean of values from 0 to 1; None for fewer than two units.
 
     For right and wrong it is that of Clopper and Pearson, which is never too high more often than it may be. Other
     values and clusters have it with an effective number of samples, and fewer of them for the doubt in the variance.
@@ -40,12 +40,12 @@ def low_end(questions: Sequence[tuple[str, float]], confidence: float) -> float 
 
 
 def fewest_for(limit: float, confidence: float) -> int:
-    """Return how many samples show that a share is at least ``limit`` if every one of them is right."""
+    """Return the number of samples that show a share of at least ``limit`` if all of them are right."""
     return math.ceil(round(math.log(1 - confidence) / math.log(limit), 9)) if limit > 0 else 1
 
 
 def samples_for(limit: float, true: float, confidence: float) -> int | None:
-    """Return how many samples show in 80 % of all runs that a share is at least ``limit``; None if a million do not.
+    """Return the number of samples that show a share of at least ``limit`` in 80 % of all runs; None above a million.
 
     Args:
         limit: what is claimed.
@@ -54,7 +54,7 @@ def samples_for(limit: float, true: float, confidence: float) -> int | None:
     """
 
     def found(n: int) -> bool:
-        low, high = 0, n + 1  # so many right answers are needed
+        low, high = 0, n + 1  # the number of right answers needed
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if binomial_tail(middle, n, limit) <= 1 - confidence else (middle, high)
@@ -64,7 +64,7 @@ def samples_for(limit: float, true: float, confidence: float) -> int | None:
 
 
 def samples_for_drop(limit: float, changed: float, confidence: float) -> int:
-    """Return how many samples show in 80 % of all runs that nothing dropped by ``limit``, if nothing did.
+    """Return the number of samples that show in 80 % of all runs that nothing dropped by ``limit``, if nothing did.
 
     Source: Lu and Bean 1995, "On the Sample Size for One-Sided Equivalence of Sensitivities Based upon McNemar's Test";
     without changes, where Tango's interval ends at ``limit``.

@@ -28,14 +28,14 @@ class MeanDifference(Struct, frozen=True):
 
     Attributes:
         value: the mean.
-        stderr: its standard error; None of fewer than two units.
-        interval: where the true one lies, with 95 % confidence; None if that cannot be known.
-        p: how likely so large a difference is if there is none (two-sided). It is below 5 % exactly where the interval
+        stderr: its standard error; None for fewer than two units.
+        interval: 95 % confidence interval; None if unknown.
+        p: p-value of the difference (two-sided). It is below 5 % exactly where the interval
             leaves out 0.
         p_worse: how likely so low a difference is if nothing became worse (one-sided).
         units: independent units: samples, or clusters of them.
         worse, better: the sums of all negative and of all positive differences, divided by the number of samples.
-        spread: of the mean; None of fewer than two units.
+        spread: of the mean; None for fewer than two units.
         best: the highest value of the metric, the lowest being 0; None if there is none.
     """
 
@@ -51,12 +51,12 @@ class MeanDifference(Struct, frozen=True):
     best: float | None
 
     def low_end(self, confidence: float) -> float | None:
-        """Return the lower end of the one-sided interval; None if that cannot be known."""
+        """Return the lower end of the one-sided interval; None if unknown."""
         ends = _ends(self.value, self.worse, self.better, self.spread, self.best, 1 - confidence)
         return ends[0] if ends else None
 
     def effective(self, tail: float) -> float:
-        """Return of how many samples, right or wrong, the mean would vary as much as it does."""
+        """Return the effective number of samples: right or wrong answers with the same variance of the mean."""
         if self.spread is None or self.best is None:
             return self.units
         return _effective(self.value, self.worse, self.better, self.spread, self.best, tail)
@@ -65,7 +65,7 @@ class MeanDifference(Struct, frozen=True):
 def mean_difference(
     differences: Sequence[float], clusters: Sequence[str] | None = None, best: float | None = 1.0
 ) -> MeanDifference:
-    """Return what is known of the mean of paired differences.
+    """Return the mean of paired differences with its interval and p-values.
 
     The interval is Tango's. Values that are not only right or wrong, and clusters, have it with as many samples as
     would make the mean vary as much as it does, and with the quantile of Student's t in place of the normal one.
@@ -150,7 +150,7 @@ def _score_tail(
 
 
 def _effective(value: float, worse: float, better: float, spread: Spread, best: float, tail: float) -> float:
-    """Return of how many samples, right or wrong, the mean would vary as much as it does."""
+    """Return the effective number of samples: right or wrong answers with the same variance of the mean."""
     if spread.freedom is None:
         return spread.units
     possible = (worse + better) / best - (value / best) ** 2
@@ -160,18 +160,18 @@ def _effective(value: float, worse: float, better: float, spread: Spread, best: 
 
 
 def _wider(spread: Spread, tail: float) -> float:
-    """Return by how much Student's t is wider than the normal distribution."""
+    """Return the ratio of the quantiles of Student's t and the normal distribution."""
     return 1.0 if spread.freedom is None else t_quantile(1 - tail, spread.freedom) / _NORMAL.inv_cdf(1 - tail)
 
 
 _STEPS: Final = 80
-"""Halvings of the range from -1 to 1: more than a double can tell apart."""
+"""Bisections of the range from -1 to 1, more than the precision of a double."""
 
 
 def tango_interval(worse: float, better: float, n: float, z: float = Z) -> tuple[float, float]:
     """Return the score interval of the difference of two shares of the same samples.
 
-    It says something where nothing changed: with ``n`` samples, changes in fewer than about 4 in ``n`` go unseen.
+    It has a width even if nothing changed: with ``n`` samples, about 4 / ``n``.
 
     Source: Tango 1998, "Equivalence Test and Confidence Interval for the Difference in Proportions for the
     Paired-Sample Design", Statistics in Medicine 17.
@@ -200,7 +200,7 @@ def _end(worse: float, better: float, n: float, z: float, outside: float, inside
 
 
 def _squared_score(worse: float, better: float, n: float, difference: float) -> float:
-    """Return the square of the statistic, with the variance that fits best if the difference is this one."""
+    """Return the square of the statistic, with the maximum-likelihood variance at this difference."""
     a = 2 * n
     b = -better - worse + (2 * n - better + worse) * difference
     c = -worse * difference * (1 - difference)

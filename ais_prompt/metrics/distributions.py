@@ -1,4 +1,4 @@
-"""Quantiles of the t and the gamma distribution, for intervals: SciPy would add half a second to every run."""
+"""Quantiles of the t, gamma and beta distributions. SciPy would add half a second to the start of every run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 _STEPS: Final = 200
-"""More terms than either expansion takes for the arguments that intervals need."""
+"""More terms than either expansion needs for the arguments of intervals."""
 _TINY: Final = 1e-300
 
 
@@ -49,7 +49,7 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
 
 
 def binomial_tail(successes: int, trials: int, chance: float) -> float:
-    """Return how likely at least so many successes are.
+    """Return the probability of at least this many successes.
 
     Source: Abramowitz and Stegun 1964, formula 26.5.24.
     """
@@ -59,7 +59,7 @@ def binomial_tail(successes: int, trials: int, chance: float) -> float:
 
 
 def _solve(function: Callable[[float], float], target: float, highest: float) -> float:
-    """Return where a function that grows from 0 to ``highest`` reaches ``target``, by bisection."""
+    """Return where an increasing function on 0 to ``highest`` reaches ``target``, by bisection."""
     low, high = 0.0, highest
     while low < (middle := (low + high) / 2) < high:
         if function(middle) < target:

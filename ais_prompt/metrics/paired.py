@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 Key = TypeVar("Key")
 
 LEVEL: Final = 0.05
-"""How often a test may see a difference where there is none."""
+"""Significance level: how often a test may find a difference where there is none."""
 
 POWER: Final = 0.8
-"""How often a difference that is called detectable is found."""
+"""Power: how often a detectable difference is found."""
 
 
 def mcnemar_worse(worse: int, better: int) -> float:
-    """Return how likely so many or more ``worse`` are among the changed samples if both directions are equally likely.
+    """Return the probability of at least ``worse`` among the changed samples if both directions are equally likely.
 
     Source: McNemar 1947, in its exact form: a binomial test of ``worse`` out of all that changed, with probability 1/2.
 
@@ -32,7 +32,7 @@ def mcnemar_worse(worse: int, better: int) -> float:
 
 
 def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
-    """p-values of several tests, raised so that all together err at the level of one.
+    """Correct the p-values of several tests, so that all together err at the level of one.
 
     Source: Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
     """
@@ -45,7 +45,7 @@ def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
 
 
 def _at_most(successes: int, trials: int) -> float:
-    """P(X ≤ successes) of a fair binomial, in whole numbers, so that nothing is rounded before the end."""
+    """Return P(X ≤ successes) of a fair binomial, in whole numbers, so that only the result is rounded."""
     ways = total = 1
     for number in range(1, successes + 1):
         ways = ways * (trials - number + 1) // number
@@ -54,11 +54,11 @@ def _at_most(successes: int, trials: int) -> float:
 
 
 def matched_worse(before: Sequence[int], after: Sequence[int], runs: int) -> float:
-    """Return how likely so few right answers are if the new run is like the earlier ones.
+    """Return the probability of so few right answers if the new run is like the earlier ones.
 
-    Of each question it is known how many of all runs are right, the new one included. If the new run is no other, each
-    of the runs is equally likely to be the new one, so its number of right answers is a sum of binomials. With one
-    earlier run this is McNemar's exact test.
+    For each question the number of right answers over all runs, the new one included, is given. If the new run is like
+    the others, each run is equally likely to be the new one, so its number of right answers is a sum of binomials. With
+    one earlier run this is McNemar's exact test.
 
     Source: Mantel and Haenszel 1959, "Statistical Aspects of the Analysis of Data from Retrospective Studies of
     Disease", for matched sets, with the exact distribution.

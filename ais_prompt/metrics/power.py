@@ -1,4 +1,4 @@
-"""Which drop a paired test finds, and how many samples that takes."""
+"""Power of paired tests: the detectable drop, and the number of samples."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ais_prompt.metrics.distributions import binomial_tail
 from ais_prompt.metrics.paired import LEVEL
 
 POWER: Final = 0.8
-"""How often a drop that is called detectable is found."""
+"""Power: how often a detectable drop is found."""
 _REACH: Final = 8
-"""Standard deviations of the number of changed samples that are looked at, on either side."""
+"""Standard deviations of the number of changed samples that are summed, on either side."""
 _TERMS: Final = 80
-"""Most numbers of changed samples that are summed over; between them the power hardly changes."""
+"""Maximum number of terms; the power hardly changes between them."""
 
 
 def mcnemar_power(n: int, worse: float, better: float, level: float = LEVEL) -> float:
@@ -26,7 +26,7 @@ def mcnemar_power(n: int, worse: float, better: float, level: float = LEVEL) -> 
 
     Args:
         n: samples.
-        worse, better: how likely a sample becomes worse and better.
+        worse, better: probability that a sample becomes worse, and better.
         level: of the test.
     """
     changed = min(worse + better, 1.0)
@@ -46,7 +46,7 @@ def mcnemar_power(n: int, worse: float, better: float, level: float = LEVEL) -> 
 def detectable_drop(n: int, changed: float, level: float = LEVEL) -> float | None:
     """Return the smallest drop that the exact one-sided McNemar test finds in 80 %.
 
-    Beside the samples that change without a drop, half of them for the worse, others become worse.
+    In addition to the samples that change without a drop, half of them for the worse, others become worse.
 
     Args:
         n: samples.
@@ -60,11 +60,11 @@ def detectable_drop(n: int, changed: float, level: float = LEVEL) -> float | Non
 
 
 def fewest_samples(found: Callable[[int], bool], most: int = 1_000_000) -> int | None:
-    """Return the smallest number of samples that is enough; None if ``most`` are not.
+    """Return the smallest number of samples that is enough; None if ``most`` samples are not.
 
     Args:
-        found: whether so many are enough.
-        most: where to give up.
+        found: returns whether a number of samples is enough.
+        most: the largest number to try.
     """
     high = 1
     while not found(high):
@@ -90,7 +90,7 @@ def _smallest(found: Callable[[float], bool], most: float) -> float | None:
 
 @lru_cache(maxsize=10_000)
 def _critical(changed: int, level: float) -> int:
-    """Return how many of the changed samples must be worse for the test to see a drop; more than all if none can."""
+    """Return how many of the changed samples must be worse for a significant drop; more than all if none can."""
     low, high = changed // 2, changed + 1
     while high - low > 1:
         middle = (low + high) // 2

@@ -15,15 +15,15 @@ from ais_prompt.metrics.interval import Z
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float:
-    """pass@k: how likely at least one of ``k`` answers is right, drawn without putting back from the ``n`` given ones.
+    """Return pass@k: the probability that at least one of ``k`` answers is right, drawn from ``n`` without replacement.
 
     The unbiased estimate 1 - C(n - c, k) / C(n, k), computed exactly. Its mean over the questions is the metric.
     Source: Chen et al. 2021, "Evaluating Large Language Models Trained on Code", equation 1.
 
     Args:
         n: answers to the question.
-        correct: how many of them are right.
-        k: how many may be tried, 1 to ``n``.
+        correct: number of right answers.
+        k: number of tries, 1 to ``n``.
 
     Returns:
         0 to 1.
@@ -37,7 +37,7 @@ def pass_at_k(n: int, correct: int, k: int) -> float:
 
 
 def avg_at_n(values: Sequence[float]) -> float:
-    """avg@n: the mean over the answers to one question; for 0 and 1 it equals pass@1.
+    """Return avg@n: the mean over the answers to one question; for 0 and 1 it equals pass@1.
 
     Source: DeepSeek-AI 2025, "DeepSeek-R1", section 3 (there "pass@1" from several answers).
 
@@ -50,7 +50,7 @@ def avg_at_n(values: Sequence[float]) -> float:
 
 
 def pass_hat_k(n: int, correct: int, k: int) -> float:
-    """pass^k: how likely all of ``k`` answers are right, drawn without putting back from the ``n`` given ones.
+    """Return pass^k: the probability that all of ``k`` answers are right, drawn from ``n`` without replacement.
 
     The unbiased estimate C(c, k) / C(n, k). Source: Yao et al. 2024, "τ-bench: A Benchmark for Tool-Agent-User
     Interaction in Real-World Domains".
@@ -70,9 +70,9 @@ def estimate_of_k(metric: Callable[[int, int, int], float], n: int, known: int, 
 
     Args:
         metric: `pass_at_k` or `pass_hat_k`.
-        n: answers that were asked for.
-        known: how many came.
-        correct: how many of these are right.
+        n: answers requested.
+        known: answers received.
+        correct: right answers among them.
         k: 1 to ``n``.
 
     Returns:
@@ -90,11 +90,11 @@ def estimate_of_k(metric: Callable[[int, int, int], float], n: int, known: int, 
 
 
 def vote_classes(answers: Sequence[Any], same: Callable[[Any, Any], bool]) -> list[int | None]:
-    """Return the number of the class of each answer: answers of one class are the same vote.
+    """Return the class of each answer as a number: answers of one class are the same vote.
 
     Args:
-        answers: what was extracted; None has no vote.
-        same: whether two answers are; each answer is compared with the first one of every class.
+        answers: the extracted answers; None has no vote.
+        same: whether two answers are the same; each is compared with the first one of every class.
     """
     firsts: list[Any] = []
     found: list[int | None] = []
@@ -132,10 +132,10 @@ def cons_bounds(votes: Sequence[Hashable | None], values: Sequence[float]) -> tu
 
 
 def cons_at_k(answers: Sequence[Hashable | None], values: Sequence[float]) -> float:
-    """cons@k: the value of the answer that most of the ``k`` answers agree on.
+    """Return cons@k: the value of the answer that most of the ``k`` answers agree on.
 
-    None, which could not be parsed, has no vote; without votes it is 0. If several answers have most votes, it is the
-    mean of theirs: what drawing lots among them would give in the long run. Answers that are equal have one value if
+    None, an unparsed answer, has no vote; without votes the value is 0. If several answers have most votes, it is the
+    mean of their values, as if one of them were drawn at random. Answers that are equal have one value if
     the evaluator compares them alike; else it is the mean of theirs.
 
     Source: Wang et al. 2022, "Self-Consistency Improves Chain of Thought Reasoning in Language Models". (AISBench

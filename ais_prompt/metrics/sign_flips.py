@@ -1,4 +1,4 @@
-"""Are paired differences around 0? The test that flips their signs."""
+"""The sign-flip test of paired differences."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_EXACT: Final = 14
-"""Differences of which every combination of signs is looked at: 16,384 of them."""
+"""Up to this many differences, all combinations of signs are enumerated (16,384)."""
 DRAWS: Final = 9_999
 SEED: Final = 0
 _FEW: Final = 32
-"""Different magnitudes whose signs are counted instead of being drawn one by one."""
+"""Up to this many different magnitudes, the number of signs is drawn instead of each sign."""
 _CELLS: Final = 4_000_000
-"""Signs that memory holds at once."""
+"""Number of signs in memory at once."""
 
 
 class Tails(NamedTuple):
     """p-values of the two one-sided tests.
 
     Attributes:
-        worse: how likely so low a sum is if the differences lie around 0.
-        better: how likely so high a sum is.
+        worse: probability of a sum as low if the differences are symmetric around 0.
+        better: probability of a sum as high.
     """
 
     worse: float
@@ -36,7 +36,7 @@ class Tails(NamedTuple):
 
 
 def sign_flips(differences: Sequence[float]) -> Tails:
-    """Return how likely so extreme a sum is if every difference might as well have the other sign.
+    """Return the probability of a sum as extreme if each difference is equally likely to have the other sign.
 
     Up to `MOST_EXACT` differences other than 0 have all combinations of signs; more have 9,999 random ones, always the
     same, and the observed one is counted with them. The test assumes no distribution. Where each sample is right or

@@ -16,7 +16,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize(text: str) -> str:
-    """The text in small letters, without ASCII punctuation and articles, and with single blanks.
+    """Normalize a text: lower case, without ASCII punctuation and articles, single blanks.
 
     >>> normalize("The  Eiffel Tower!")
     'eiffel tower'
@@ -25,16 +25,16 @@ def normalize(text: str) -> str:
 
 
 def exact_match(answer: str, golds: Sequence[str]) -> float:
-    """1 if the answer equals one of the golds after normalisation, else 0."""
+    """Return 1 if the answer equals one of the golds after normalization, else 0."""
     normal = normalize(answer)
     return float(any(normal == normalize(gold) for gold in golds))
 
 
 def token_f1(answer: str, golds: Sequence[str]) -> float:
-    """The harmonic mean of precision and recall over the tokens of both, 0 to 1; of several golds the best one counts.
+    """Return the F1 of the tokens of answer and gold, 0 to 1; of several golds the best one counts.
 
-    Tokens are what blanks part after normalisation, each as often as it stands there. Where answer or gold has none, it
-    is 0, as in the published program.
+    Tokens are separated by blanks after normalization and counted with repeats. Without tokens in answer or gold the
+    value is 0, as in the published program.
     """
     tokens = Counter(normalize(answer).split())
     return max((_f1(tokens, Counter(normalize(gold).split())) for gold in golds), default=0.0)

@@ -1,4 +1,4 @@
-"""No significant drop: a run held against an earlier one, or against the small file that was made of it."""
+"""No significant drop: check a run against an earlier run, or against a baseline file."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
 
 GATE: Final = "no significant drop"
 ENOUGH: Final = 0.9
-"""Share of the samples of either run that both must have answered; with fewer the gate is inconclusive."""
+"""Share of the samples of either run that both must have answered; below it the gate is inconclusive."""
 
 
 def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
-    """The baseline that a run makes.
+    """Make a baseline of a run.
 
     Args:
         run: a run that is scored.
-        by_row: name samples by their whole rows. A run of version 1 has no other names for them.
+        by_row: identify samples by their whole rows, which is all that runs of version 1 know.
 
     Raises:
-        ConfigError: the run is no evidence: it is not finished, stopped early, or too few samples were answered.
+        ConfigError: the run is not finished, stopped early, or too few samples were answered.
         StoreError, DataError: results of the run are missing or broken, or its metric cannot be compared.
     """
     if run.status != "finished":
@@ -80,7 +80,7 @@ def _identity(task: BaselineTask) -> tuple[str, str, str]:
 
 
 def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
-    """The same dataset in several runs, as one."""
+    """Return the mean of one dataset over several runs."""
     first, size = tasks[0], max(task.size for task in tasks)
     names = [name for name in first.values if all(name in task.values for task in tasks)]
     if len(names) < ENOUGH * size:
@@ -98,23 +98,23 @@ def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
 
 
 def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
-    """A baseline file, or the baseline that a run makes (its path, name or time).
+    """Read a baseline file, or make the baseline of a run (its path, name or time).
 
     Raises:
-        ConfigError: there is neither such a file nor such a run, or the run is no evidence.
+        ConfigError: there is no such file or run, or the run cannot be a baseline.
         StoreError: it cannot be read.
     """
     return read_baseline(Path(name)) if Path(name).is_file() else make_baseline(read_stored_run(name, work_dir))
 
 
 def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: float = LEVEL) -> list[Verdict]:
-    """Hold a run against a baseline, as `check_baseline` does; inconclusive as a whole if it is not finished."""
+    """Check a run against a baseline, as `check_baseline` does; inconclusive as a whole if it is not finished."""
     found, metrics, faults = _as_baseline(run, baseline)
     return check_baseline(baseline, found, min_drop, metrics, faults, level)
 
 
 def paired(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str, str]]:
-    """Return the datasets that a baseline and a run have in common, and ``model/dataset`` → why others cannot be held.
+    """Return the datasets that a baseline and a run share, and ``model/dataset`` → why others cannot be compared.
 
     Raises:
         ConfigError: as `check_baseline`.
@@ -124,7 +124,7 @@ def paired(baseline: Baseline, run: StoredRun) -> tuple[list[HeldPair], dict[str
 
 
 def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str, Statistic], dict[str, str]]:
-    """The run as a baseline of its own, what computes its metrics from sums, and why datasets are no evidence."""
+    """Return the run as a baseline, the functions of its corpus metrics, and why datasets cannot be compared."""
     tasks: list[BaselineTask] = []
     faults: dict[str, str] = {}
     metrics: dict[str, Statistic] = {}
@@ -171,21 +171,21 @@ def check_baseline(
     faults: Mapping[str, str] | None = None,
     level: float = LEVEL,
 ) -> list[Verdict]:
-    """Fail where a dataset dropped significantly, by ``min_drop`` or more; inconclusive where that cannot be told.
+    """Fail where a dataset dropped significantly, by ``min_drop`` or more; inconclusive without enough evidence.
 
     One-sided tests of paired samples, corrected over all datasets by Holm's procedure: runs that are equally good fail
     in ``level`` of all cases at most, however many datasets there are.
 
     Args:
-        baseline: what is held against.
-        run: the run that is looked at, as a baseline of its own.
+        baseline: the earlier run.
+        run: the run to check, as a baseline.
         min_drop: the smallest drop that matters, in the metric's unit.
-        metrics: ``model/dataset`` of the run → what computes its metric from sums, where it is no mean.
-        faults: ``model/dataset`` of the run → why it is no evidence.
+        metrics: ``model/dataset`` of the run → the function of its metric from sums, where it is not a mean.
+        faults: ``model/dataset`` of the run → why it cannot be compared.
         level: how often equally good runs may fail.
 
     Raises:
-        ConfigError: one of them knows samples by their rows, the other by their ids.
+        ConfigError: one of them identifies samples by rows, the other by ids.
     """
     pairs, unpaired = _pairs(baseline, run, metrics or {}, faults or {})
     verdicts = [_inconclusive(name, why) for name, why in unpaired.items()]
@@ -219,7 +219,7 @@ def _pairs(
 
 
 def _key(task: BaselineTask, baseline: Baseline, run: Baseline) -> str:
-    """Datasets are known by model too, if one of the runs has several models."""
+    """Return the key of a dataset, with the model if one of the runs has several models."""
     several = any(len({one.model for one in side.tasks}) > 1 for side in (baseline, run))
     return f"{task.model}/{task.dataset}" if several else task.dataset
 
@@ -229,7 +229,7 @@ def _inconclusive(subject: str, why: str) -> Verdict:
 
 
 def _cannot_pair(before: BaselineTask | None, after: BaselineTask, *, is_mean: bool) -> str:
-    """Why nothing can be said of a dataset; empty if it can."""
+    """Return why a dataset cannot be compared; empty if it can."""
     if before is None:
         return "is not in the baseline"
     if before.metric != after.metric:

@@ -1,8 +1,8 @@
-"""What the difference of two runs comes from, sample by sample.
+"""Divide the difference of two runs among its causes, sample by sample.
 
 Causes that can be undone without a model are undone: the answers of each run are scored with the golds, the
-postprocessors and the evaluator of the other. What is left comes from the answers, and is put down to what differs for
-each sample: a cut, the prompt, the model, how it generates.
+postprocessors and the evaluator of the other. What is left comes from the answers, and is attributed to what differs
+for each sample: truncation, the prompt, the model, the decoding.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ais_prompt.types import EvalSpec, Prediction
 
 DATA, EXTRACTION, METRIC, JUDGE, TRUNCATION = "data", "extraction", "metric", "judge", "truncation"
 CHANCE: Final = "chance"
-"""Answers that differ although nothing differs that makes them: models do not always answer the same."""
+"""Answers differ although nothing that produces them does: models do not always answer the same."""
 
 Rows = NDArray[np.float64]
 Statistic = Callable[[Rows], float]
@@ -53,7 +53,7 @@ class Share(Struct, frozen=True):
 
 
 class _State(NamedTuple):
-    """Of which run (False: the first) golds, postprocessors and evaluator are."""
+    """The run that golds, postprocessors and evaluator come from (False: the first)."""
 
     data: bool = False
     extraction: bool = False
@@ -84,7 +84,7 @@ class _Division:
         self._rows: dict[tuple[bool, _State], Rows] = {}
 
     def shares(self) -> list[Share]:
-        """The shares, in the order in which an answer comes to be scored, the answers' own last."""
+        """Return the shares in the order of scoring; those of the answers come last."""
         players = [*self._undone, *dict.fromkeys(label for label in self._labels if label)]
         forth, back = self._path(players), self._path(players[::-1])[::-1]
         found = []
@@ -96,12 +96,12 @@ class _Division:
 
     @cached_property
     def _judged(self) -> bool:
-        """Whether a judge compares, who is not asked again."""
+        """Whether a judge scores; it is not asked again."""
         return any(task.spec.dataset.eval.judge is not None for task in (self._before, self._after))
 
     @cached_property
     def _undone(self) -> list[str]:
-        """The causes that can be undone."""
+        """The causes that can be undone without a model."""
         if self._judged:
             return []
         before, after = self._before.spec.dataset, self._after.spec.dataset
@@ -111,7 +111,7 @@ class _Division:
 
     @cached_property
     def _labels(self) -> list[str]:
-        """The cause of each sample's other answer; empty if the answer is the same and nothing came of it."""
+        """The cause of the changed answer of each sample; empty if neither answer nor value changed."""
         made = makers_that_differ(self._before, self._after)
         judged = self._judged_causes() if self._judged else []
         moved = (self._stored(False) != self._stored(True)).any(axis=1)
@@ -133,7 +133,7 @@ class _Division:
         return " and ".join([*([TRUNCATION] if _is_cut(old, new) else causes), *scoring]) or CHANCE
 
     def _path(self, players: Sequence[str]) -> list[tuple[Rows, Statistic]]:
-        """What the samples give while one cause after the other is put in place, from none of them to all."""
+        """Return the rows after each cause is applied in turn, from none of them to all."""
         state, done = _State(), set[str]()
         found = [self._mixed(state, done)]
         for player in players:
@@ -151,20 +151,20 @@ class _Division:
         return rows, _mean_of(len(self._ids)) if corpus is None else corpus.statistic
 
     def _stored(self, after: bool) -> Rows:
-        """The rows of a run as they are stored."""
+        """Return the rows of a run as stored."""
         task = self._after if after else self._before
         if task.corpus is not None:
             return np.array([task.rows[name] for name in self._ids])
         return np.array([[task.values[name]] for name in self._ids])
 
     def _scored(self, new: bool, state: _State) -> Rows:
-        """The answers of one run, scored as the state says; shape (samples, quantities)."""
+        """Score the answers of one run as the state says; shape (samples, quantities)."""
         whole = _State(*(cause in self._undone for cause in _State._fields))
         if state == (whole if new else _State()):
             return self._stored(new)
         if (new, state) not in self._rows:
             found = self._score_again(new, state)
-            # Where only one run can use the gold, answers have no part in it: the sample keeps the other run's value.
+            # Where only one run can use the gold, the sample keeps the value of the other run.
             other = self._stored(not new)
             rows = [found.get(name, other[number]) for number, name in enumerate(self._ids)]
             self._rows[new, state] = np.array(rows)
@@ -221,7 +221,7 @@ class _Division:
 
 
 def _is_cut(old: Prediction, new: Prediction) -> bool:
-    """Whether a limit on the answer's length made the answers differ."""
+    """Return whether a limit on the length made the answers differ."""
     if old.truncated != new.truncated:
         return True
     first, second = old.prediction, new.prediction
@@ -240,7 +240,7 @@ FAILURES, OTHER_SAMPLES = "failures", "other samples"
 
 
 def shares_left_out(before: ScoredTask, after: ScoredTask) -> Iterator[Share]:
-    """Yield what makes the scores of the runs differ beside the samples that both have answered.
+    """Yield the shares of samples that only one run has, or has answered.
 
     A run's score is that of the samples it has answered. So failures count as far as the samples that only the other
     run has answered are easier or harder than the rest; and so do samples that only one run has.
@@ -258,7 +258,7 @@ def reported_difference(before: ScoredTask, after: ScoredTask) -> float:
 
 
 def _share(cause: str, sides: list[tuple[ScoredTask, set[str], set[str]]]) -> Iterator[Share]:
-    """Yield what the samples that are in the first set of each side but not in the second do."""
+    """Yield the share of the samples that are in the first set of each side but not in the second."""
     if all(whole == part for _, whole, part in sides):
         return
     value = 0.0

@@ -1,4 +1,4 @@
-"""What is not the same in two runs of a dataset, part by part."""
+"""Find the parts that differ between two runs of a dataset."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ais_prompt.regression.scored_task import ScoredTask
 from ais_prompt.types import DatasetSpec, ModelSpec, PartSpec, TaskSpec
 
 SHOWN: Final = 100
-"""Characters of a value that are shown."""
+"""Maximum number of characters of a value that are shown."""
 
 DECODING: Final = ("generation_kwargs", "max_out_len", "stop_words", "seed")
-"""Arguments of models that say how they generate."""
+"""Arguments of models that control generation."""
 
 
 LENGTHS: Final = ("max_out_len", "max_tokens", "max_new_tokens", "max_completion_tokens")
@@ -38,30 +38,30 @@ class Change(Struct, frozen=True):
 
 
 def changed_parts(before: ScoredTask, after: ScoredTask) -> list[Change]:
-    """Every part that differs, in the order in which an answer comes to be."""
+    """Return the parts that differ, in the order in which an answer is made."""
     parts = zip(_parts(before), _parts(after), strict=True)
     return [Change(name, *_shortest(old, new)) for (name, old), (_, new) in parts if old != new]
 
 
 def same_reading(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Whether answers and golds are read in the same way."""
+    """Return whether answers and golds are postprocessed in the same way."""
     return _reading(before) == _reading(after)
 
 
 def same_metric(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Whether what was read is compared in the same way."""
+    """Return whether both use the same evaluator."""
     return _part(before.eval.evaluator) == _part(after.eval.evaluator)
 
 
 def same_judge(before: DatasetSpec, after: DatasetSpec) -> bool:
-    """Whether the same judge is asked in the same way."""
+    """Return whether both use the same judge and evaluator."""
     return before.eval.judge == after.eval.judge and same_metric(before, after)
 
 
 def makers_that_differ(before: ScoredTask, after: ScoredTask) -> list[str]:
     """Return which of ``model`` and ``decoding`` differ.
 
-    A limit on the length is no part of decoding here: it changes only answers that it cuts, which are known.
+    A limit on the length is not part of decoding here: it changes only truncated answers, which are known.
     """
     parts: dict[str, list[Any]] = {
         "model": [task.facts.model or _model(task.spec.model) for task in (before, after)],
@@ -78,7 +78,7 @@ def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
     yield "template", {"ice": _part(dataset.infer.ice_template), "prompt": _part(dataset.infer.prompt_template)}
     yield "shots", _part(dataset.infer.retriever)
     yield "inferencer", _part(dataset.infer.inferencer)
-    # The digest is that of the rows; where they lie does not matter.
+    # The digest is that of the rows, whatever their path.
     yield "data", task.facts.data_digest or _part(dataset.source)
     yield "reader", {name: value for name, value in _plain_reader(dataset).items() if value is not None}
     yield "extraction", _extraction(dataset)
@@ -121,7 +121,7 @@ def _reading(dataset: DatasetSpec) -> dict[str, Any]:
 
 
 def _shortest(before: Any, after: Any) -> tuple[str, str]:
-    """Of two mappings only what differs."""
+    """Return two values in words; of two mappings only the keys that differ."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         keys = [key for key in dict.fromkeys([*before, *after]) if before.get(key) != after.get(key)]
         before = {key: before[key] for key in keys if key in before}

@@ -1,4 +1,4 @@
-"""Gates with a claim: not that a score is so high, but that it is with 95 % confidence."""
+"""Gates with a claim: the true score meets the limit with a given confidence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ais_prompt.types import Gate
 
 
 def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | None) -> list[Verdict]:
-    """Hold a run against its claims. What cannot be shown for lack of evidence is inconclusive.
+    """Check the claims of a run. A claim without enough evidence is inconclusive.
 
     Args:
         gates: those with a claim.
         run: a run that is scored.
-        baseline: what drops are measured from; needed if a gate claims that there is none.
+        baseline: the run from which drops are measured; needed by gates on drops.
 
     Raises:
         StoreError: results are missing or broken.

@@ -1,4 +1,4 @@
-"""Two runs of one dataset, sample by sample: what changed, how sure that is, and what it comes from."""
+"""Compare two runs of one dataset, sample by sample: the difference, its interval and its causes."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ class Comparison(Struct, frozen=True):
         dataset: abbr of the dataset.
         metric: the main metric.
         fraction: whether its values are parts of 1.
-        common: samples that both runs have answered; all numbers are of these.
+        common: samples that both runs have answered; all numbers are computed from these.
         only_before, only_after: samples that only one run has.
         failed_before, failed_after: common samples without an answer, which are left out.
         before, after: the two scores.
         differences: ``after`` less ``before`` of each common sample.
-        interval: where the true difference lies, with 95 % confidence; None if that cannot be known.
+        interval: 95 % confidence interval of the difference; None if unknown.
         p: how likely so large a difference is if there is none; below 5 % exactly where ``interval`` leaves out 0.
         units: independent units among the samples: these, or clusters of them.
         p_adjusted: the same after Holm's correction over all datasets.
         flips: samples whose value changed, those that became worse first.
-        shares: what the difference that the runs report comes from; they add up to it.
+        shares: the causes of the reported difference; they add up to it.
         changes: the parts that differ.
         reported: by how much the scores of the runs differ, each of all samples that it has answered.
     """
@@ -153,7 +153,7 @@ def compare(before: ScoredTask, after: ScoredTask) -> Comparison:
 
 
 def adjusted(comparison: Comparison, p_adjusted: float) -> Comparison:
-    """The comparison with its corrected p-value."""
+    """Return the comparison with its corrected p-value."""
     return replace(comparison, p_adjusted=p_adjusted)
 
 

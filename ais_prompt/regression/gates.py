@@ -1,4 +1,4 @@
-"""Decide whether the scores of a run keep to its gates."""
+"""Decide whether the scores of a run pass its gates."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ais_prompt.types import Gate
 
 
 class Verdict(Struct, frozen=True):
-    """What became of one gate for one model and dataset.
+    """The verdict of one gate for one model and dataset.
 
     Attributes:
         gate: the condition, in words.
-        subject: ``model/dataset``; empty if there is none to which it applies.
-        passed: whether the run keeps to it.
+        subject: ``model/dataset``; empty if the gate applies to none.
+        passed: whether the run passes the gate.
         found: what was found, in words.
-        inconclusive: whether there is too little evidence to tell; it has not passed then.
+        inconclusive: whether the evidence is not enough; the gate has not passed then.
     """
 
     gate: str
@@ -36,7 +36,7 @@ class Verdict(Struct, frozen=True):
 
 
 def check_gates(gates: Iterable[Gate], rows: Sequence[Row]) -> list[Verdict]:
-    """Hold the scores against the gates. A gate that finds no score to hold against it fails: nothing was proved."""
+    """Check the scores against the gates. A gate without a matching score fails: nothing was proved."""
     return [verdict for gate in gates for verdict in _verdicts(gate, rows)]
 
 
@@ -47,7 +47,7 @@ def _verdicts(gate: Gate, rows: Sequence[Row]) -> Iterator[Verdict]:
         chosen = list({(row.model, row.dataset): row for row in reversed(chosen)}.values())[::-1]
         yield from (_of_count(gate, row) for row in chosen)
     else:
-        # A dataset that could not be scored has no metric, and no right to pass.
+        # A dataset that could not be scored has no metric, and must not pass.
         chosen = [row for row in chosen if row.metric == gate.name or row.metric is None]
         yield from (_of_score(gate, row) for row in chosen)
     if not chosen:

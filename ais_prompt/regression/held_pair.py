@@ -1,4 +1,4 @@
-"""A dataset of a run beside the same dataset of a baseline."""
+"""A dataset of a run paired with the same dataset of a baseline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Statistic = Callable[[NDArray[np.float64]], float]
 
 
 class HeldPair(Struct, frozen=True, dict=True):
-    """A dataset that a baseline and a run have, with the samples that both have answered.
+    """A dataset of a baseline and a run, with the samples that both have answered.
 
     Attributes:
         before, after: the dataset in the baseline and in the run.
@@ -44,7 +44,7 @@ class HeldPair(Struct, frozen=True, dict=True):
 
     @cached_property
     def difference(self) -> MeanDifference | SumsDifference:
-        """What is known of the difference of the metric."""
+        """The difference of the metric, with interval and p-value."""
         found = self.clusters
         clusters = [f"cluster {found[name]}" if name in found else name for name in self.names] if found else None
         if self.statistic is None:
@@ -56,7 +56,7 @@ class HeldPair(Struct, frozen=True, dict=True):
 
     @cached_property
     def p_value(self) -> float:
-        """How likely so large a drop is if nothing became worse, by the test that fits the metric."""
+        """The p-value of the drop, by the test that fits the metric."""
         right = None if self.runs == 1 or self.clusters or self.statistic else self._counts()
         return self.difference.p_worse if right is None else matched_worse(*right, self.runs)
 
@@ -71,7 +71,7 @@ class HeldPair(Struct, frozen=True, dict=True):
 
     @property
     def drop(self) -> float:
-        """How far the metric fell."""
+        """The drop of the metric."""
         return 0.0 - self.difference.value  # and not -0.0
 
     def detectable(self, level: float) -> float | None:
@@ -89,11 +89,11 @@ class HeldPair(Struct, frozen=True, dict=True):
 
     @property
     def nothing_changed(self) -> bool:
-        """Whether every sample has the value that it had."""
+        """Whether no sample changed its value."""
         sums = [(self.before.sums.get(name), self.after.sums.get(name)) for name in self.names]
         return not any(self.differences) and all(old == new for old, new in sums)
 
     @property
     def left_out(self) -> int:
-        """Samples that only one of the runs has answered."""
+        """Number of samples that only one of the runs has answered."""
         return len(self.before.values.keys() ^ self.after.values.keys())

@@ -19,10 +19,10 @@ from ais_prompt.utils.text import listed
 
 
 class StoredRun(Struct, frozen=True):
-    """A run that is there already.
+    """A run folder that was opened for reading.
 
     Attributes:
-        folder: where it lies.
+        folder: its folder.
         status: how it ended, as ``run.json`` has it.
         tasks: its tasks in order.
     """

@@ -82,7 +82,7 @@ class ScoredTask(Struct, frozen=True, dict=True):
     def knows_only_rows(self) -> bool:
         """Whether version 1 wrote the predictions, which have no other ids than those of whole rows.
 
-        False if they cannot be read: who needs them says so.
+        False if they cannot be read: reading them raises the error later.
         """
         try:
             first = next(read_predictions(self._predictions_file, with_prompts=False), None)
@@ -134,22 +134,22 @@ class ScoredTask(Struct, frozen=True, dict=True):
 
     @property
     def best(self) -> float | None:
-        """The highest value of the main metric, if all are from 0 to 1; None if that is not known."""
+        """The highest value of the main metric if all are from 0 to 1; else None."""
         return 1.0 if self.metric.fraction and all(0 <= value <= 1 for value in self.values.values()) else None
 
     @cached_property
     def extracted(self) -> dict[str, Any]:
-        """Sample id → what was read out of the answer."""
+        """Sample id → extracted answer."""
         return {one.sample_id: one.extracted for one in self.details}
 
     @property
     def size(self) -> int:
-        """How many samples were asked, with an answer or without."""
+        """Number of samples, with or without an answer."""
         return len(self.details)
 
     @cached_property
     def corpus(self) -> CorpusEvaluator | None:
-        """The evaluator, if it computes its metric from sums over all samples; None if the metric is a mean."""
+        """The evaluator if it computes its metric from sums over all samples; None if the metric is a mean."""
         part = self.spec.dataset.eval.evaluator
         if part is None or not all(hasattr(EVALUATORS.get(part.type), name) for name in ("sums", "statistic")):
             return None
@@ -158,15 +158,15 @@ class ScoredTask(Struct, frozen=True, dict=True):
 
     @cached_property
     def rows(self) -> dict[str, NDArray[np.float64]]:
-        """Sample id → what an answered sample adds to the sums of a `corpus` metric; shape (quantities,)."""
-        assert self.corpus is not None  # the caller has looked
+        """Sample id → the contribution of an answered sample to the sums of a `corpus` metric; shape (quantities,)."""
+        assert self.corpus is not None  # the caller has checked
         return {one.sample_id: self.corpus.sums(one) for one in self.details if one.status != "failed"}
 
     def check_comparable(self) -> None:
-        """Whether the metric can be compared sample by sample: as a mean over them, or from their sums.
+        """Check that the metric can be compared sample by sample: a mean over samples, or a function of sums.
 
         Raises:
-            DataError: it is neither, so what is compared would not be what the run reports.
+            DataError: it is neither, so the comparison would not be of the reported number.
         """
         value, values = self.metric.value, self.values.values()
         if self.corpus is None and value is not None and values:
@@ -186,7 +186,7 @@ def clusters_of(task: ScoredTask, ids: Sequence[str]) -> list[str] | None:
 
 
 def with_common_names(before: ScoredTask, after: ScoredTask) -> tuple[ScoredTask, ScoredTask]:
-    """Return the runs with the same name for the same question, as far as that is known.
+    """Return the runs with equal ids for equal questions, as far as that is known.
 
     Ids are digests of the input columns. If the runs have none in common, because they name other columns, samples are
     paired by their whole rows, or else by the input columns that both name, with the values in the data. That needs the
@@ -219,7 +219,7 @@ def _names_in(before: DatasetSpec, after: DatasetSpec) -> dict[str, str]:
 
 
 def _keys(dataset: DatasetSpec, columns: Sequence[str]) -> Iterator[tuple[tuple[str, int], str]]:
-    """Yield what each row has in these columns, with how many rows before have the same; and its id."""
+    """Yield the values of each row in these columns, with the number of equal rows before it, and the id of the row."""
     seen: Counter[str] = Counter()
     for sample in read_dataset(dataset).test:
         key = canonical([sample.fields.get(column) for column in columns])

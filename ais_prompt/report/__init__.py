@@ -1,1 +1,1 @@
-"""What a person sees: progress while it runs, tables when it is done."""
+"""Show progress while a run lasts, and tables, files and pages when it is done."""

@@ -1,4 +1,4 @@
-"""A comparison of two runs, for the eye and as JSON."""
+"""Print a comparison of two runs, or return it as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ais_prompt.utils.tables import Column, print_table
 from ais_prompt.utils.text import printable
 
 SIGNIFICANT = 0.05
-"""p-values below it are shown bold."""
+"""p-values below this are printed bold."""
 
 
 def print_comparison(comparisons: Sequence[Comparison], notes: Iterable[str], flips: int, console: Console) -> None:
@@ -74,7 +74,7 @@ _COLUMNS = (
 
 
 def _cells(one: Comparison) -> list[str | Text]:
-    """The row of one comparison, one cell for each of `_COLUMNS`."""
+    """Return the row of a comparison, one cell for each of `_COLUMNS`."""
     return [
         printable(one.dataset),
         printable(one.model),
@@ -141,7 +141,7 @@ def _flip(flip: Flip, name: str) -> Iterator[Text]:
 
 
 def _last_words(prompts: Any) -> str:
-    """The end of what was sent, where the question stands."""
+    """Return the end of the prompt, where the question is."""
     value = prompts_to_json(prompts)
     while isinstance(value, list) and value:
         value = value[-1]
@@ -159,12 +159,12 @@ def _value(value: float, one: Comparison) -> str:
 
 
 def _signed(value: float, one: Comparison) -> str:
-    """A difference; of percentages in points."""
+    """Format a difference; in points for percentages."""
     return f"{100 * value:+.1f}" if one.fraction else f"{value:+.4g}"
 
 
 def comparison_json(comparisons: Iterable[Comparison], notes: Sequence[str]) -> dict[str, Any]:
-    """Everything as plain JSON values; scores are as they are stored, not in percent."""
+    """Return everything as plain JSON values; scores as stored, not in percent."""
     return {"notes": list(notes), "comparisons": [_to_json(one) for one in comparisons]}
 
 

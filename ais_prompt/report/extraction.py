@@ -1,4 +1,4 @@
-"""What a check says of a postprocessor."""
+"""Describe how a postprocessor reads ordinary phrasings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ais_prompt.scoring.extraction import PHRASINGS, ExtractionTrial, LostAnswer
 
 
 def describe(found: ExtractionTrial) -> str:
-    """A line with the share of phrasings that give every gold back, and one for each that does not."""
+    """Return a line with the number of phrasings that give back every gold, and one for each that does not."""
     whole = len(PHRASINGS)
     tried = f"{found.golds} gold{'s' * (found.golds != 1)}"
     first = (

@@ -22,7 +22,7 @@ LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n
 
 
 def long_cells(row: Row) -> list[str]:
-    """A row as people read it, one text for each of `LONG_HEADER`."""
+    """Format a row for people, one text for each of `LONG_HEADER`."""
     counts = [getattr(row, status) for status in STATUSES]
     return [
         row.dataset,
@@ -38,7 +38,7 @@ def long_cells(row: Row) -> list[str]:
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """A header and one line for each row; what is not known is empty."""
+    """Return the rows as CSV with a header; unknown values are empty."""
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -50,12 +50,12 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def to_json(rows: Sequence[Row]) -> str:
-    """A list of objects; what is not known is null."""
+    """Return the rows as a JSON list of objects; unknown values are null."""
     return reviewable_json(json.dumps([row.to_json() for row in rows], ensure_ascii=False, indent=2)) + "\n"
 
 
 def to_markdown(rows: Sequence[Row]) -> str:
-    """Tables for GitHub, models side by side if there are several; numbers are aligned to the right. Then the notes."""
+    """Return tables for GitHub, with several models side by side, and the notes below."""
     tables = []
     if len(models := models_of(rows)) > 1:
         lines = [[line.dataset, line.metric or "", line.n, *map(cell, line.rows)] for line in pivot(rows)]
@@ -66,23 +66,23 @@ def to_markdown(rows: Sequence[Row]) -> str:
 
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]], texts: int) -> str:
-    """A table whose first columns hold texts, and the others numbers."""
+    """Return a table; the first columns hold texts, the others numbers, aligned to the right."""
     aligned = ["---"] * texts + ["---:"] * (len(header) - texts)
     rows = [[escaped(text) for text in header], aligned, *([escaped(text) for text in line] for line in lines)]
     return "".join(f"| {' | '.join(line)} |\n" for line in rows)
 
 
 def escaped(text: str) -> str:
-    """A text that stays within its cell, and is no HTML."""
+    """Escape a text for a cell of a Markdown table."""
     return " ".join(printable(text).replace("|", "\\|").replace("<", "&lt;").split())
 
 
-STOPPED = "Asking stopped when the gates were decided, so there is no interval; in brackets what the rest can change:"
-LEGEND = "Not every answer was scored{star}; in brackets the score if all the others were wrong – were right:"
+STOPPED = "The run stopped when the gates were decided, so there is no interval; in brackets the possible final scores:"
+LEGEND = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
 
 
 def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
-    """Return a line for each task or group that needs one, and for each dataset with several answers.
+    """Return the notes below a table: why there is no score, which answers were not scored, repeated answers.
 
     Args:
         rows: what the table shows.

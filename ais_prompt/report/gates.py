@@ -16,18 +16,18 @@ from ais_prompt.utils.text import printable
 
 
 def gate_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """One line for each gate."""
+    """Return one line for each verdict."""
     return (printable(str(verdict)) for verdict in verdicts)
 
 
 def _failed(verdicts: Sequence[Verdict]) -> tuple[int, int]:
-    """How many failed, and how many are inconclusive."""
+    """Return the number of failed and of inconclusive verdicts."""
     inconclusive = sum(verdict.inconclusive for verdict in verdicts)
     return sum(not verdict.passed for verdict in verdicts) - inconclusive, inconclusive
 
 
 def to_junit(verdicts: Sequence[Verdict], name: str) -> bytes:
-    """JUnit XML: one test case for each gate, with an ``error`` if it is inconclusive.
+    """Return JUnit XML with a test case for each gate, and an ``error`` if it is inconclusive.
 
     Source of the format: the schema of Apache Ant's JUnit task.
     """
@@ -52,12 +52,12 @@ def to_junit(verdicts: Sequence[Verdict], name: str) -> bytes:
 
 
 def _xml(text: str) -> str:
-    """The text without what XML cannot hold."""
+    """Return the text without characters that XML forbids."""
     return printable(text).replace("\n", " ")
 
 
 def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) -> str:
-    """Markdown for a pull request: whether the run passes, each gate, and the table of scores."""
+    """Return Markdown for a pull request: whether the run passes, each gate, and the table of scores."""
     failed, inconclusive = _failed(verdicts)
     states = [f"**{failed} of {len(verdicts)} gates fail**"] if failed else []
     states += [f"**{inconclusive} of {len(verdicts)} gates are inconclusive**"] if inconclusive else []
@@ -84,9 +84,9 @@ def _markdown_row(verdict: Verdict) -> str:
 
 
 CHANGED = (0.02, 0.1, 0.3)
-"""Shares of samples that change between two runs of one model, for which the number of samples is said."""
+"""Shares of samples that change between two runs of one model; a line is printed for each."""
 MARGIN = 0.05
-"""How far above a limit the true value is taken to be; half the way to the best where that is nearer."""
+"""Assumed distance of the true value from the limit; half the way to the best value where that is nearer."""
 
 
 def describe_claim(gate: Gate, dataset: str, size: int) -> Iterator[str]:
@@ -116,7 +116,7 @@ def describe_claim(gate: Gate, dataset: str, size: int) -> Iterator[str]:
         sign = 1 if gate.comparator[0] == ">" else -1
         true = f"{100 * (limit + sign * margin):g} %"
         yield f"  at a true value of {true}: {found or 'more than a million'} samples show it in 80 %"
-        yield f"  if no answer speaks against it: {least} samples"
+        yield f"  if every answer is in its favour: {least} samples"
     if size < least:
         yield f"  Warning: {size} questions can never show it"
     elif size < usual:

@@ -29,7 +29,7 @@ _NOTEBOOK_INTERVAL = 0.2
 
 
 class RunProgress:
-    """Shows the tasks of a run, several at a time.
+    """Show the tasks of a run, several at a time.
 
     Args:
         stream: where to write.
@@ -48,8 +48,8 @@ class RunProgress:
         Args:
             name: ``model/dataset``.
             total: samples in all.
-            done: samples that were done before, in an earlier run; they have no part in the rates.
-            activity: tells what goes on between the model and its server.
+            done: samples finished in an earlier session; they do not count in the rates.
+            activity: returns the state of requests between the model and its server.
         """
         tally = Tally(name, total, done, activity, self.note)
         try:
@@ -156,7 +156,7 @@ class _Work(Struct):
 
 
 class Board:
-    """Draws the tasks of a run; finished ones leave a line above it.
+    """Draw the tasks of a run; each finished task leaves a line above the board.
 
     Args:
         tasks: the names of all tasks, in order.
@@ -171,7 +171,7 @@ class Board:
         self._work: list[_Work] = []
         self._open = ExitStack()
         self._console = Console(file=stream)
-        # Whatever else is written to standard error meanwhile, warnings say, is put above the board.
+        # rich prints other lines of standard error, such as warnings, above the board.
         self._live = Live(
             console=self._console, get_renderable=self._render, refresh_per_second=_REFRESHES, transient=True
         )

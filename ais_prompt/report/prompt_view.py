@@ -23,7 +23,7 @@ from ais_prompt.utils.tables import print_heading
 from ais_prompt.utils.text import printable
 
 END: Final = "⟨end⟩"
-"""Printed right behind the last character, so that blanks and newlines at the end can be seen."""
+"""Printed after the last character, so that trailing white space is visible."""
 
 STYLES: Final = {
     "HUMAN": "cyan",
@@ -33,7 +33,7 @@ STYLES: Final = {
     "SYSTEM": "magenta",
     "system": "magenta",
 }
-"""Role → colour of what it says; other roles are `OTHER_STYLE`."""
+"""Role → colour of its text; other roles have `OTHER_STYLE`."""
 
 OTHER_STYLE: Final = "blue"
 
@@ -43,16 +43,16 @@ GOLD_TITLES: Final[dict[GoldSent, str]] = {
     "earlier turns": "Gold; that of earlier turns is sent, the last one is not",
     "none": "Gold, not sent",
 }
-"""What the prompts of a sample show of its gold → title above it. The first that holds for one of them counts."""
+"""Part of the gold that the prompts of a sample show → title. The first that applies to one of them is used."""
 
 NARROWEST: Final = 36
-"""Cells of the terminal that a prompt needs to stand beside another."""
+"""Terminal cells that a prompt needs to be printed beside another."""
 
 
 def print_sample(views: Sequence[PromptView], console: Console) -> None:
     """Print the prompts of one sample: side by side if there are several and a terminal is wide enough.
 
-    Otherwise long lines are left to the terminal, so that nothing is added to the text.
+    Otherwise the terminal breaks long lines, so that nothing is added to the text.
     """
     first = views[0]
     print_heading(f"{first.model}/{first.dataset}", console)
@@ -80,7 +80,7 @@ def _side_by_side(views: Sequence[PromptView], *, colours: bool) -> Table:
 
 
 class _Folded:
-    """A text broken where the column ends, as a terminal does it: no blank is lost, and Chinese fills its lines."""
+    """A text broken where the column ends, as a terminal does: no blank is lost, and Chinese text fills its lines."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
@@ -98,7 +98,7 @@ def _print_lines(lines: Iterator[Text] | Sequence[Text], console: Console) -> No
 
 
 def _prompt(view: PromptView, *, colours: bool) -> Iterator[Text]:
-    """Who says what in the template's roles, and what is sent."""
+    """Yield the turns in the roles of the template, and the prompt as sent."""
     length = "" if view.tokens is None else f", {view.tokens} token{'s' * (view.tokens != 1)}"
     what = "one text" if isinstance(view.prompt, str) else "messages"
     if isinstance(view.filled, PromptList) and view.origins is None and not _has_sent_roles(view.filled):
@@ -107,7 +107,7 @@ def _prompt(view: PromptView, *, colours: bool) -> Iterator[Text]:
     yield _title(f"As sent: {what}{length}")
     yield from _sent(view) if not view.origins else _by_origin(view.prompt, view.origins, colours=colours)
     if view.origins == ():
-        yield Text("Where its pieces come from cannot be told: the format changes the texts that it is given", "dim")
+        yield Text("The origin of its pieces is unknown: the format changes the texts", "dim")
     if view.all_tokens is not None:
         yield _title("Tokens")
         yield tokens_line(view.all_tokens)
@@ -122,7 +122,7 @@ def _sent(view: PromptView) -> Iterator[Text]:
 
 
 def _by_origin(prompt: Prompt, origins: Origins, *, colours: bool) -> Iterator[Text]:
-    """The prompt in the colours of its origins, or a list of its pieces."""
+    """Yield the prompt in the colours of its origins, or a list of its pieces."""
     if colours:
         yield legend(span for spans in origins for span in spans)
     roles = [None] if isinstance(prompt, str) else [message.role for message in prompt]
@@ -154,7 +154,7 @@ def _dialogue(filled: PromptList) -> Iterator[Text]:
 
 
 def _turn(role: str, said: Any, fallback: Any = None) -> Iterator[Text]:
-    """A text in the colour of its role, or the parts of a message, each on lines of its own."""
+    """Yield a text in the colour of its role, or the parts of a message, each on its own lines."""
     style = STYLES.get(role, OTHER_STYLE)
     name = role if fallback is None else f"{role}, else {fallback}"
     label = Text.assemble((f"[{printable(name)}] ", f"bold {style}"))
@@ -177,7 +177,7 @@ def _whole(text: str, style: str = "") -> Text:
 
 
 def _gold_title(views: Sequence[PromptView]) -> str:
-    """What the gold is, and how much of it the prompts of a sample show."""
+    """Return the title of the gold, which says how much of it the prompts of a sample show."""
     sent = {view.gold_sent for view in views}
     return next(title for use, title in GOLD_TITLES.items() if use in sent)
 
@@ -201,18 +201,18 @@ ORIGIN_STYLES: Final = {
     "role template": "magenta",
     "chat template": "blue",
 }
-"""What a piece comes from → its colour. What belongs to an example is underlined."""
+"""Origin of a piece → its colour. Pieces of an example are underlined."""
 
 SPECIAL: Final = "★"
 
 
 def coloured(spans: Iterable[Span]) -> Text:
-    """The text with each piece in the colour of its origin."""
+    """Return the text with each piece in the colour of its origin."""
     return Text.assemble(*((printable(span.text), _style(span.origin)) for span in spans))
 
 
 def legend(spans: Iterable[Span]) -> Text:
-    """Which colour means what, for the origins that are there."""
+    """Return the legend of the colours in use."""
     kinds = dict.fromkeys((span.origin.kind, span.origin.shot is not None) for span in spans)
     words = [
         (f"{kind}{' of an example' if in_shot else ''}", _style(Origin(kind, shot=1 if in_shot else None)))
@@ -222,23 +222,23 @@ def legend(spans: Iterable[Span]) -> Text:
 
 
 def listed(spans: Iterable[Span]) -> Iterator[Text]:
-    """One line for each piece, for where there are no colours."""
+    """Yield one line for each piece, for output without colours."""
     for span in spans:
         yield Text(f"  {printable(describe(span.origin))}: {span.text!r}")
 
 
 def describe(origin: Origin) -> str:
-    """Where a piece comes from, in words: ``data column 'question' of shot 2``."""
+    """Describe the origin of a piece: ``data column 'question' of shot 2``."""
     what = f"data column {origin.column!r}" if origin.kind == "data" else origin.kind
     return what if origin.shot is None else f"{what} of shot {origin.shot}"
 
 
 def tokens_line(tokens: Sequence[Token]) -> Text:
-    """The tokens in order, each with its id; special ones have a star."""
+    """Return the tokens in order, each with its id; special tokens have a star."""
     line = Text()
     for number, token in enumerate(tokens):
         style = "bold red" if token.special else ("cyan" if number % 2 else "green")
-        # A newline is shown, and made: the line can be read like the prompt.
+        # Show the newline and break the line, so that it reads like the prompt.
         line.append(printable(token.text).replace("\n", "↵"), style)
         line.append(f"⟨{SPECIAL if token.special else ''}{token.id}⟩", "dim")
         line.append("\n" * token.text.count("\n"))

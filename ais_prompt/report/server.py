@@ -1,4 +1,4 @@
-"""Reports for the browser of this machine: a server that nobody else can reach, and that serves nothing else."""
+"""Serve reports to browsers of this machine only."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 _making = threading.Lock()
-"""Held while a report is made: two browsers may ask for the same one."""
+"""Held while a report is written: two browsers may request the same one."""
 
 
 def report_of(folder: RunFolder) -> Path:
-    """The report of a run; it is made if there is none, or if the scores are newer.
+    """Return the report of a run; write it if there is none or the scores are newer.
 
     Raises:
         StoreError: there are no scores yet, or the report cannot be written.
@@ -44,17 +44,17 @@ def report_of(folder: RunFolder) -> Path:
 
 
 class ReportServer(ThreadingHTTPServer):
-    """Serves the list of runs at ``/``, and the report of each at the address that `address` gives."""
+    """Serve the list of runs at ``/``, and the report of each run at its `address`."""
 
     daemon_threads = True
 
     def __init__(self, work_dir: Path, port: int = 0, run: RunFolder | None = None) -> None:
-        """Take a port; `serve_forever` answers.
+        """Bind the port; `serve_forever` answers requests.
 
         Args:
-            work_dir: whose runs are listed, as they are at each request.
-            port: 0 takes any that is free.
-            run: one more run, which need not be in the work dir.
+            work_dir: the folder of the runs, which is read at each request.
+            port: 0 for any free port.
+            run: an additional run, which may be outside the work dir.
 
         Raises:
             ConfigError: the port is taken.
@@ -69,7 +69,7 @@ class ReportServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the list is."""
+        """The address of the list of runs."""
         return f"http://{LOOPBACK}:{self.server_port}/"
 
     def address(self, folder: RunFolder) -> str:
@@ -87,12 +87,12 @@ class ReportServer(ThreadingHTTPServer):
         return {self.address(folder): folder for folder in folders}
 
     def hosts(self) -> set[str]:
-        """What a browser of this machine calls this server; a page of another name must not read from here."""
+        """Return the host names of this server; requests by other names are refused (DNS rebinding)."""
         return {f"{name}:{self.server_port}" for name in (LOOPBACK, "localhost")}
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers GET and HEAD; what is served is looked up among the runs, never on the disk."""
+    """Answer GET and HEAD; a path is looked up among the runs, never on the disk."""
 
     server: ReportServer
     timeout = 60
@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(with_body=False)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the terminal is the user's."""
+        """Log nothing: the terminal belongs to the user."""
 
     def _answer(self, *, with_body: bool) -> None:
         if self.headers.get("Host") not in self.server.hosts():

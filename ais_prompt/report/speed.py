@@ -1,4 +1,4 @@
-"""How fast served models answered: a table for the eye, and the same as files."""
+"""Print the speed of served models, and write it to files."""
 
 from __future__ import annotations
 

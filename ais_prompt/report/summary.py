@@ -22,8 +22,8 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
 
     Args:
         folder: where they are written.
-        rows: all there is, for CSV and JSON.
-        chosen: those for people, for text and Markdown.
+        rows: all rows, for CSV and JSON.
+        chosen: the rows for text and Markdown.
 
     Raises:
         StoreError: a file cannot be written.
@@ -31,13 +31,13 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
     texts = {"txt": _plain(chosen), "csv": to_csv(rows), "md": to_markdown(chosen), "json": to_json(rows)}
     for ending, text in texts.items():
         with replacing(folder / f"summary.{ending}", json=ending == "json") as stream:
-            # A lone surrogate, which UTF-8 has no bytes for, becomes an escape that JSON reads back as it was.
+            # A lone surrogate has no bytes in UTF-8; JSON reads the escape back as it was.
             stream.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _plain(rows: Sequence[Row]) -> str:
     stream = io.StringIO()
-    # What the environment says of colours and terminals does not concern a file.
+    # Ignore the settings of the environment for colours and terminals: this is a file.
     print_summary(rows, Console(file=stream, color_system=None, force_terminal=False, _environ={}), full=True)
     return stream.getvalue()
 
@@ -48,15 +48,15 @@ _FOLDED = {"unparsed": "un-\nparsed", "truncated": "trun-\ncated"}
 
 
 def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) -> None:
-    """Print the scores, and what must be said of them.
+    """Print the scores and the notes.
 
-    In a terminal that is too narrow, long names are folded, never numbers, and columns that do not fit side by side
-    come in further tables. In a file or pipe every row is one line.
+    A narrow terminal folds long names, never numbers, and shows columns that do not fit in further tables. In a file
+    or pipe every row is one line.
 
     Args:
         rows: of `ais_prompt.summary.rows.summary_rows`.
         console: where to.
-        full: whether several models are also listed with all there is.
+        full: whether several models are also listed with all columns.
     """
     models = models_of(rows)
     several = len(models) > 1
@@ -72,7 +72,7 @@ def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) 
 
 
 def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Console) -> None:
-    """Datasets as lines, models as columns."""
+    """Print datasets as lines, models as columns."""
     columns = [
         Column("dataset", is_name=True, right=False),
         Column("metric", is_name=True, right=False),
@@ -87,7 +87,7 @@ def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Con
 
 
 def _print_long(rows: Sequence[Row], console: Console) -> None:
-    """One line for each metric of each task."""
+    """Print one line for each metric of each task."""
     without = {"bounds"} if not any(row.unscored for row in rows) else set()
     names = [name for name in LONG_HEADER if name not in without]
     texts = ("dataset", "model", "metric")

@@ -1,4 +1,4 @@
-"""What is counted while a task runs, in words."""
+"""Count the progress of a task, and format the counts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ais_prompt.types import Activity, Completion
 
 
 def idle() -> Activity:
-    """The activity of a model that tells none."""
+    """Return the activity of a model that reports none."""
     return Activity()
 
 
 class Tally:
-    """The counts of one task, and the lines that say them.
+    """The counts of one task, and lines that show them.
 
     Args:
         name: ``model/dataset``.
         total: samples in all.
-        done: samples that were done before, in an earlier run; they have no part in the rates.
-        activity: tells what goes on between the model and its server.
+        done: samples finished in an earlier session; they do not count in the rates.
+        activity: returns the state of requests between the model and its server.
         note: prints a line.
     """
 
@@ -44,12 +44,12 @@ class Tally:
         self.start = time.monotonic()
 
     def advance(self, failed: bool = False) -> None:
-        """One more sample is done."""
+        """Count a finished sample."""
         self.done += 1
         self.failed += failed
 
     def answered(self, completion: Completion) -> None:
-        """One more request has come to its end."""
+        """Count a finished request."""
         self.requests += 1
         self.tokens += completion.usage.completion_tokens or 0
 
@@ -69,7 +69,7 @@ class Tally:
         return " · ".join(part for part in parts if part)
 
     def head(self) -> str:
-        """Which task, and how far it is."""
+        """Name of the task and its counts."""
         return f"[{self.name}] {self.counts()}"
 
     def counts(self) -> str:
@@ -89,7 +89,7 @@ class Tally:
         return f"{activity.waiting} waiting ({activity.reason}, next try in {duration(activity.seconds)})"
 
     def left(self) -> str:
-        """``3 s left``, at the speed so far and not less than is waited for; empty before the first sample."""
+        """``3 s left`` at the speed so far, and at least the current wait; empty before the first sample."""
         done = self.done - self.before
         if not done:
             return ""

@@ -1,1 +1,1 @@
-"""Rows of scores with intervals and averages, as values."""
+"""Rows of scores with intervals, averages and pivots, as values."""

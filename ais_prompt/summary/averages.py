@@ -15,7 +15,7 @@ from ais_prompt.summary.rows import Row
 from ais_prompt.types import AVERAGES, STATUSES, Spread, SummaryEntry, SummaryGroup
 from ais_prompt.utils.text import listed
 
-PLAIN, WEIGHTED = AVERAGES
+NAIVE, WEIGHTED = AVERAGES
 
 
 QuestionsOf: TypeAlias = Callable[[Row], Sequence[tuple[str, float]]]
@@ -23,11 +23,11 @@ QuestionsOf: TypeAlias = Callable[[Row], Sequence[tuple[str, float]]]
 
 
 def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions_of: QuestionsOf) -> list[Row]:
-    """Return the rows, and behind them those of each group; a group may have earlier groups among its datasets.
+    """Return the rows followed by the averages of each group; a group may contain earlier groups.
 
     Args:
         rows: one for each metric of each task.
-        groups: in the order in which one may contain another.
+        groups: in order; a group may contain earlier ones.
         questions_of: reads the questions behind a row whose score is a mean over questions.
     """
     averages = _Averages(rows, questions_of)
@@ -38,7 +38,7 @@ def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions
 
 
 def select(rows: Sequence[Row], entries: Sequence[SummaryEntry]) -> list[Row]:
-    """The rows of these datasets and groups in this order, only of their metric if one is named; all if none is."""
+    """Return the rows of these datasets and groups in this order, of the named metric if any; without entries, all."""
     if not entries:
         return list(rows)
     return [
@@ -47,12 +47,12 @@ def select(rows: Sequence[Row], entries: Sequence[SummaryEntry]) -> list[Row]:
 
 
 def _is_meant(row: Row, entry: SummaryEntry) -> bool:
-    """Whether a row is of this dataset and metric; a task without scores has one row for all metrics."""
+    """Return whether a row is of this dataset and metric; a task without scores has one row for all metrics."""
     return row.dataset == entry.name and (entry.metric is None or row.metric in (entry.metric, None))
 
 
 class _Averages:
-    """Rows of datasets and of the groups so far, and what each row of a group is made of."""
+    """Rows of datasets and of the groups so far, and the parts of each row of a group."""
 
     def __init__(self, rows: Sequence[Row], questions_of: QuestionsOf) -> None:
         self.rows = list(rows)
@@ -60,12 +60,12 @@ class _Averages:
         self._shares: dict[Row, Mapping[Row, float]] = {}
 
     def add(self, group: SummaryGroup, model: str) -> None:
-        """Add the plain average of a group, then the weighted one if it has weights; or why there is none."""
+        """Add the average of a group, and the weighted one if it has weights; or why there is none."""
         rows = [self._find(entry, model) for entry in group.subsets]
         if note := _why_none(rows):
-            self.rows.append(Row(group.name, model, PLAIN, note=note))
+            self.rows.append(Row(group.name, model, NAIVE, note=note))
             return
-        self._add(group, PLAIN, rows, [1.0] * len(rows))
+        self._add(group, NAIVE, rows, [1.0] * len(rows))
         if group.weights is not None:
             self._add(group, WEIGHTED, rows, _weights(group.weights, rows))
 
@@ -94,7 +94,7 @@ def _why_none(rows: Sequence[Row]) -> str:
 
 
 def _weights(weights: Mapping[str, float] | str, rows: Sequence[Row]) -> list[float]:
-    if isinstance(weights, str):  # by size, which makes it a mean over all questions
+    if isinstance(weights, str):  # by the number of questions: a mean over all questions
         return [(row.of / row.repeats if row.of else row.questions) or float(row.n or 0) for row in rows]
     return [weights[row.dataset] for row in rows]
 
@@ -104,7 +104,7 @@ def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: 
     rows = list(shares)
     fraction = rows[0].fraction
     score = _mean(shares, [row.score for row in rows])
-    assert score is not None  # `_why_none` has seen to it
+    assert score is not None  # `_why_none` has checked the rows
     spread = _spread(shares, questions_of)
     low, high = (None, None) if spread is None else mean_interval(score, spread, 1.0 if fraction else None)
     stderr = None if spread is None or low is None or high is None else spread.stderr or (high - low) / (2 * Z)

@@ -1,4 +1,4 @@
-"""Models side by side: datasets and metrics as lines, models as columns."""
+"""Pivot rows: datasets and metrics as lines, models as columns."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Line(Struct, frozen=True):
 
     Attributes:
         dataset, metric: their names; the metric is None if no model has a score.
-        n: answers that were asked for, ``198–200`` if not the same of all models, ``57 of 200`` if asking stopped.
-        rows: what is known of each model, in the order of the columns; None if it has no such metric.
+        n: answers requested: ``198–200`` if models differ, ``57 of 200`` if the task stopped early.
+        rows: the row of each model, in the order of the columns; None if it has no such metric.
     """
 
     dataset: str
@@ -26,24 +26,24 @@ class Line(Struct, frozen=True):
 
 
 def models_of(rows: Sequence[Row]) -> list[str]:
-    """The models, in order."""
+    """Return the models, in order."""
     return list(dict.fromkeys(row.model for row in rows))
 
 
 def pivot(rows: Sequence[Row]) -> list[Line]:
-    """The lines of the table, in the order of ``rows``; the columns are those of `models_of`."""
+    """Return the lines of the table, in the order of ``rows``; the columns are those of `models_of`."""
     by_key = {(row.dataset, row.metric, row.model): row for row in rows}
     models = models_of(rows)
     lines = []
     for dataset, metric in _keys(rows):
-        # A task without scores has one row, which stands for every metric.
+        # A task without scores has one row, which fills every metric.
         found = [by_key.get((dataset, metric, model)) or by_key.get((dataset, None, model)) for model in models]
         lines.append(Line(dataset, metric, _sizes(found), tuple(found)))
     return lines
 
 
 def cell(row: Row | None) -> str:
-    """``94.5 % ±1.6``, or in a word or two why there is no score; ``*`` where not every answer was scored or asked."""
+    """Format a cell: ``94.5 % ±1.6``, ``*`` if not every answer was scored or requested, or why there is no score."""
     if row is None:
         return "not measured"
     if row.score is None:
@@ -53,7 +53,7 @@ def cell(row: Row | None) -> str:
 
 
 def _keys(rows: Sequence[Row]) -> list[tuple[str, str | None]]:
-    """Dataset and metric of each line; without a metric only where no model has one."""
+    """Return dataset and metric of each line; the metric is None only where no model has one."""
     keys = dict.fromkeys((row.dataset, row.metric) for row in rows)
     measured = {dataset for dataset, metric in keys if metric is not None}
     return [(dataset, metric) for dataset, metric in keys if metric is not None or dataset not in measured]

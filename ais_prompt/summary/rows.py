@@ -1,4 +1,4 @@
-"""What became of each task, and the flat table that all summaries show."""
+"""Outcomes of tasks, and the flat table of rows that all summaries show."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ais_prompt.types import STATUSES, Score
 
 
 class TaskOutcome(Struct, frozen=True):
-    """How one task ended: with scores, with an error, or on purpose with predictions only.
+    """The outcome of a task: scores, an error, or predictions only.
 
     Attributes:
         model, dataset: their ``abbr``.
         scores: one for each metric, the main one first; empty unless the task was scored.
         error: why the task failed; None if it did not.
-        predictions_only: True if there was nothing to score with, or scoring was not asked for.
+        predictions_only: True if the task has no evaluator, or scoring was not requested.
 
     Raises:
-        ValueError: it is not exactly one of the three.
+        ValueError: not exactly one of the three is given.
     """
 
     model: str
@@ -48,17 +48,17 @@ class Row(Struct, frozen=True):
         dataset, model: their ``abbr``; in place of a dataset there may be a group of them.
         metric: its name; None if the task was not scored.
         score, stderr: in the metric's own unit; None where there is no value.
-        ci95_low, ci95_high: the ends of the 95 % interval; None if it cannot be known.
-        bound_low, bound_high: the score if every answer that failed or could not be read was wrong, and if all were
-            right; None if the metric knows no right and wrong.
-        fraction: whether these numbers are parts of 1, shown as percent (0.935 as 93.5 %).
-        n: answers that were asked for; None if the task was not scored.
-        of: how many the dataset would have given, if asking stopped early; None if it did not.
-        scored, unparsed, truncated, failed: how many of them; their sum is ``n``.
+        ci95_low, ci95_high: the 95 % confidence interval; None if unknown.
+        bound_low, bound_high: the score if all failed and unparsed answers were wrong, and if all were right; None if
+            the metric has no right and wrong.
+        fraction: whether these numbers are fractions of 1, shown as percent (0.935 as 93.5 %).
+        n: answers requested; None if the task was not scored.
+        of: answers of the whole dataset if the task stopped early; else None.
+        scored, unparsed, truncated, failed: number of answers in each state; their sum is ``n``.
         repeats: answers to each question.
         refused: answers that the server marked as refusals, whatever their status.
-        questions: how many questions the score is the mean of; None if it is no mean.
-        unscored: which answers are not plainly scored and why, in words; empty if all are.
+        questions: number of questions that the score is the mean of; None if it is not a mean.
+        unscored: which answers are not scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
     """
 
@@ -99,19 +99,19 @@ class Row(Struct, frozen=True):
 
     @property
     def size(self) -> str:
-        """``n`` as people read it: ``57 of 100`` if asking stopped early; empty if the task was not scored."""
+        """``n`` for people: ``57 of 100`` if the task stopped early; empty if it was not scored."""
         if self.n is None:
             return ""
         return str(self.n) if self.of is None else f"{self.n} of {self.of}"
 
 
 def summary_rows(outcomes: Iterable[TaskOutcome]) -> list[Row]:
-    """One row for each metric of each task, in order; a task without scores has one row with a note."""
+    """Return one row for each metric of each task, in order; a task without scores has one row with a note."""
     return [row for outcome in outcomes for row in _rows(outcome)]
 
 
 def score_row(dataset: str, model: str, score: Score) -> Row:
-    """The row of one score."""
+    """Return the row of one score."""
     ci95, bounds = score.interval or (None, None), score.bounds or (None, None)
     return Row(
         dataset=dataset,

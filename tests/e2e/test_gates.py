@@ -127,7 +127,7 @@ def test_check_says_how_many_samples_a_claim_needs(project: Project) -> None:
     done = project.run("check", "eval.py", "--gate", "drop < 1pt @95%", "--gate", "accuracy >= 50% @95%")
     assert done.returncode == 0, done.stderr
     assert "accuracy >= 99% @95%  sums, 60 questions" in done.stdout
-    assert "if no answer speaks against it: 299 samples" in done.stdout
+    assert "if every answer is in its favour: 299 samples" in done.stdout
     assert "60 questions can never show it" in done.stdout
     assert "60 questions are too few for that" in done.stdout
     assert "accuracy >= 20%" not in done.stdout

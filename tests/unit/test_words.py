@@ -37,22 +37,16 @@ OLD_NAMES: Final = {
 """Names of code that were renamed → their new names."""
 
 TO_BE_CLEANED: Final = {
-    "ais_prompt/evaluators",
-    "ais_prompt/metrics",
     "ais_prompt/models",
     "ais_prompt/postprocess",
     "ais_prompt/readers",
-    "ais_prompt/regression",
-    "ais_prompt/report",
     "ais_prompt/retrievers",
     "ais_prompt/store",
-    "ais_prompt/summary",
     "ais_prompt/utils",
     "docs/prompt-templates.md",
     "docs/zh",
     "tests/unit/models",
     "tests/unit/readers",
-    "tests/unit/summary",
     "tests/unit/utils",
 }
 """Packages, folders and pages that still have such words. Remove an entry when it is clean; add none."""

@@ -1,1 +1,1 @@
-"""Does the program that a model wrote pass its tests?"""
+"""Accuracy of code by running its tests in a sandbox."""

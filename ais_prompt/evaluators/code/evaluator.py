@@ -1,4 +1,4 @@
-"""Does the program that a model wrote pass its tests?"""
+"""Accuracy of code by running its tests in a sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ais_prompt.types import SampleScore, Score
 
 _FAILURES: Final = tuple(outcome for outcome in get_args(Outcome) if outcome != "passed")
 _WRONG_ANSWER: Final = "assertion"
-"""The failure that needs no row of its own: whatever is not accuracy or another failure."""
+"""The failure without its own row: what is neither accuracy nor another failure."""
 
 
 class CodeEvaluator(ABC):
@@ -60,7 +60,7 @@ class CodeEvaluator(ABC):
         self.memory = memory
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """``accuracy``, and every reason for a failure; each 0 or 1.
+        """Return ``accuracy``, and every reason for a failure; each 0 or 1.
 
         Raises:
             DataError: the gold lacks what is needed to test a program.
@@ -71,14 +71,14 @@ class CodeEvaluator(ABC):
         return {"accuracy": float(outcome == "passed"), **{one: float(outcome == one) for one in _FAILURES}}
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
-        """The mean over the samples that were answered; then the share of each failure that happened."""
+        """Return the mean over the answered samples, then the share of each failure that happened."""
         end_spares()
         shown = [failure for failure in _FAILURES if failure != _WRONG_ANSWER]
         return [*mean_scores(("accuracy",), scores), *incident_shares(shown, scores)]
 
     @abstractmethod
     def task(self, answer: str, gold: Any) -> Task:
-        """The answer as a program, and its tests, which raise if it is wrong.
+        """Return the answer as a program, and its tests, which raise if it is wrong.
 
         Raises:
             DataError: the gold lacks what is needed.
@@ -95,7 +95,7 @@ class HumanEvalEvaluator(CodeEvaluator):
     """
 
     def task(self, answer: str, gold: Any) -> Task:
-        """The function; the prompt, whose imports and helpers tests use; the test, and the call of ``check``."""
+        """Return the function; the prompt, whose imports and helpers tests use; the test, and the call of ``check``."""
         columns = _columns(gold, ("prompt", "test", "entry_point"))
         name = columns["entry_point"]
         beginning = f"{columns['prompt']}\n    pass\n"
@@ -116,7 +116,7 @@ class MBPPEvaluator(CodeEvaluator):
     """
 
     def task(self, answer: str, gold: Any) -> Task:
-        """The answer, and the tests after what they need."""
+        """Return the answer, and the tests after their imports and setup."""
         columns = gold if isinstance(gold, Mapping) else {"test_list": gold}
         tests = "\n".join(_lines(columns.get("test_list")))
         if not tests:
@@ -148,6 +148,6 @@ def _columns(gold: Any, names: Sequence[str]) -> dict[str, str]:
 
 
 def _lines(value: Any) -> list[str]:
-    """Statements, of which there is a list or one text."""
+    """Return the statements of a list or one text."""
     statements = value if isinstance(value, list | tuple) else [value]
     return [str(statement) for statement in statements if statement]

@@ -11,10 +11,10 @@ _INDENT = "    "
 
 
 def humaneval_program(prompt: str, answer: str, entry_point: str) -> str:
-    """The whole function.
+    """Return the whole function.
 
-    The answer is taken for the body if it does not define the function itself. A body often comes without the
-    indentation of its first line, or of all lines, because somebody stripped the text; then it is put back.
+    The answer is the body unless it defines the function itself. A body often lacks the indentation of its first line,
+    or of all lines, because the text was stripped; then it is restored.
 
     Args:
         prompt: imports, signature and docstring; ends in the middle of the function.
@@ -22,7 +22,7 @@ def humaneval_program(prompt: str, answer: str, entry_point: str) -> str:
         entry_point: the name of the function.
     """
     if re.search(rf"^(?:async +)?def +{re.escape(entry_point)}\b", answer, re.MULTILINE):
-        # The prompt alone is a function that does nothing; the answer's, which needs the same imports, replaces it.
+        # The prompt alone is an empty function; that of the answer, which needs the same imports, replaces it.
         return f"{prompt}\n{answer}"
     return prompt.rstrip(" ") + _indented(answer)
 
@@ -37,10 +37,10 @@ def _indented(body: str) -> str:
 
 
 def _lost_indentation_of(first: str, rest: list[str]) -> bool:
-    """Whether only the first line of a body has lost its indentation: all others still have theirs."""
+    """Return whether only the first line of a body has lost its indentation."""
     if not rest or not all(line.startswith(_INDENT) for line in rest):
         return False
-    # What follows a colon is one step deeper than its line, so it tells how deep that was.
+    # The line after a colon is one step deeper, which gives the depth of the first line.
     is_deeper = rest[0].startswith(2 * _INDENT)
     return is_deeper or not first.rstrip().endswith(":")
 
@@ -48,15 +48,15 @@ def _lost_indentation_of(first: str, rest: list[str]) -> bool:
 def tested_names(source: str) -> tuple[list[str], list[str]]:
     """Return the names that tests take from the program, and the modules that they use without an import.
 
-    A name of Python's own is not the program's to define: a program could otherwise redefine ``abs``, and with it what
-    its tests say. The exception is a test that knows no other names: of ``assert sum(10, 15) == 6`` it is the function
-    that is called first.
+    Names of builtins are left out: a program could otherwise redefine ``abs``, and with it what its tests
+    check. If a test uses no other names, the function that is called first is returned: ``sum`` of
+    ``assert sum(10, 15) == 6``.
 
     Args:
         source: statements.
 
     Raises:
-        SyntaxError: they are no Python.
+        SyntaxError: they are not Python.
     """
     nodes = list(ast.walk(ast.parse(source)))
     mentioned = [node for node in nodes if isinstance(node, ast.Name)]

@@ -1,1 +1,1 @@
-"""Is the answer mathematically the same as the gold answer?"""
+"""Accuracy by mathematical equivalence."""

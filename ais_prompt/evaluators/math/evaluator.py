@@ -1,4 +1,4 @@
-"""Is the answer mathematically the same as the gold answer?"""
+"""Accuracy by mathematical equivalence."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ais_prompt.utils.imports import require_installed
 
 WORKER: Final = Path(__file__).with_name("worker.py")
 START_SECONDS: Final = 60
-"""Most seconds until the process has imported what it needs."""
+"""Maximum number of seconds for the imports of the process."""
 
 
 class MathProcess:
-    """Compares answers one at a time, from any thread; started when first needed, and again after it was stopped."""
+    """Compare answers one at a time, from any thread; the process starts when needed, and again after a stop."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 
     def equal(self, gold: str, answer: str, seconds: float) -> bool | None:
-        """Whether two answers are equal; None if the time was not enough.
+        """Return whether two answers are equal; None after the time limit.
 
         Raises:
             ModelError: the process cannot be started.
@@ -57,7 +57,7 @@ class MathProcess:
 
 
 def _ask(process: subprocess.Popen[str], question: list[str], seconds: float) -> str:
-    """The reply in one line; empty if the process was stopped because it took too long, or died."""
+    """Return the reply in one line; empty if the process reached the time limit or died."""
     assert process.stdin is not None
     assert process.stdout is not None
     limit = threading.Timer(seconds, process.kill)
@@ -99,7 +99,7 @@ class MATHVerifyEvaluator:
         self._process = MathProcess()
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """``accuracy``, and ``timeout`` if it could not be told in time; 0 or 1.
+        """Return ``accuracy``, and ``timeout`` if the comparison took too long; 0 or 1.
 
         Raises:
             DataError: there is no gold.

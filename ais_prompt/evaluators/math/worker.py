@@ -1,4 +1,4 @@
-"""Compares mathematical answers in a process of its own, which can be stopped. It is run as a file, not imported.
+"""Compare mathematical answers in a separate process that can be stopped. It runs as a file and is not imported.
 
 It reads ``[gold, answer]`` as one JSON line after another, and answers each with ``true`` or ``false``.
 """
@@ -14,9 +14,9 @@ from typing import Any
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
 
 MEMORY = 4 * 2**30
-"""Most bytes of address space: ``9^{9^{9^9}}`` is a short answer."""
+"""Maximum number of bytes of address space: ``9^{9^{9^9}}`` is a short answer."""
 _MARKS = ("$", "\\(", "\\[", "\\boxed")
-# The library takes every dollar for the end of a formula, and knows no other currency.
+# The library reads every dollar as the end of a formula, and knows no other currency.
 _CURRENCY = re.compile(r"(?:\\\$|\\(?:pounds|euro|yen|textdollar|texteuro)(?![A-Za-z])|[€£¥￥])\s*")
 # 1\,000 and 1\ 000; it knows 1,000 and 1{,}000 itself.
 _THOUSANDS = re.compile(r"(?<=\d)(?:\\[,:;! ]|~|[\u00a0\u2009\u202f])(?=\d{3}(?!\d))")
@@ -25,19 +25,19 @@ _THOUSANDS = re.compile(r"(?<=\d)(?:\\[,:;! ]|~|[\u00a0\u2009\u202f])(?=\d{3}(?!
 def main() -> None:
     """Answer until the input ends."""
     _limit_memory()
-    # The library says for every comparison that it has no time limit; that is the matter of the caller.
+    # The library warns at every comparison that it has no time limit; the caller has one.
     logging.disable(logging.WARNING)
     for line in sys.stdin:
         gold, answer = json.loads(line)
         try:
             equal = is_equal(gold, answer)
-        except Exception:  # sympy raises whatever it likes; what it cannot read is not known to be equal
+        except Exception:  # sympy raises any exception; unreadable answers are not equal
             equal = False
         print(json.dumps(equal), flush=True)
 
 
 def is_equal(gold: str, answer: str) -> bool:
-    """Whether two answers are the same text or, as far as can be told, the same mathematics."""
+    """Return whether two answers are the same text or provably the same mathematics."""
     gold, answer = _plain_numbers(gold), _plain_numbers(answer)
     if _bare(gold) == _bare(answer):
         return True
@@ -53,7 +53,7 @@ def _parsed(text: str) -> list[Any]:
 
 
 def _plain_numbers(text: str) -> str:
-    """The text without signs of currency, and without spaces between thousands."""
+    """Return the text without currency signs, and without spaces between thousands."""
     return _THOUSANDS.sub("", _CURRENCY.sub("", text))
 
 

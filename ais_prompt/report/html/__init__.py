@@ -1,4 +1,4 @@
-"""The report for a browser: one file that holds everything, makes no request and obeys no text."""
+"""The report for a browser: one file that holds everything and makes no request."""
 
 from ais_prompt.report.html.writer import forget_report, write_report
 

@@ -18,15 +18,15 @@ from ais_prompt.summary.rows import Row
 from ais_prompt.types import TaskFacts
 
 UNITS: Final = ("tokens", "characters")
-"""What the length of answers is counted in."""
+"""Units of the length of answers."""
 BINS: Final = 40
-"""Most bins."""
+"""Maximum number of bins."""
 _WIDE: Final = 20
-"""If the largest value is more than so many times the median, the axis is logarithmic."""
+"""The axis is logarithmic if the largest value is more than this many times the median."""
 
 
 class TaskTotals:
-    """What the overview says of one task: counts, and a few bytes for each sample.
+    """Totals of one task for the overview: counts, and a few bytes for each sample.
 
     Attributes:
         seconds: how long each answer took; samples without one are left out.
@@ -47,7 +47,7 @@ class TaskTotals:
         self._tokens_known = True
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Take one more line of the table."""
+        """Add a line of the table."""
         self._samples += 1
         self._states[row["state"]] += 1
         if row["reason"]:
@@ -59,16 +59,16 @@ class TaskTotals:
 
     @property
     def unit(self) -> str:
-        """One of `UNITS`: characters if the tokens of an answer are not known."""
+        """One of `UNITS`: characters if the tokens of an answer are unknown."""
         return "tokens" if self._tokens_known else "characters"
 
     @property
     def lengths(self) -> Sequence[float]:
-        """Of the answers, in that unit."""
+        """Lengths of the answers, in that unit."""
         return self._tokens if self._tokens_known else self._characters
 
     def to_json(self) -> dict[str, Any]:
-        """Names and counts."""
+        """Return names and counts as JSON values."""
         return {
             "model": self._task.model,
             "dataset": self._task.dataset,
@@ -82,7 +82,7 @@ class TaskTotals:
 
 
 def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]) -> dict[str, Any]:
-    """The overview of a run as JSON values with finite numbers.
+    """Return the overview of a run as JSON values with finite numbers.
 
     Args:
         folder: of the run.
@@ -116,7 +116,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
 
 
 def distributions(groups: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """One histogram for each group, as JSON values.
+    """Return one histogram for each group, as JSON values.
 
     Args:
         groups: values >= 0 of each task; a task may have none.
@@ -131,7 +131,7 @@ def distributions(groups: Sequence[Sequence[float]]) -> dict[str, Any]:
 
 
 def _edges(values: Sequence[float]) -> list[float]:
-    """Bins of one width, or of one ratio if a few values are far above the others."""
+    """Return bins of equal width, or of equal ratio if a few values are far above the others."""
     if not values:
         return []
     high = values[-1] or 1.0
@@ -140,7 +140,7 @@ def _edges(values: Sequence[float]) -> list[float]:
             width = math.ceil((high + 1) / BINS)
             return [float(edge) for edge in range(0, int(high) + width + 1, width)]
         return [high * step / BINS for step in range(BINS + 1)]
-    # What is smaller than a ten-thousandth of the largest value falls into the first bin.
+    # Values below a ten-thousandth of the largest fall into the first bin.
     low = max(next((value for value in values if value > 0), high), high / 1e4)
     low = min(low, high / 10)
     return [low * (high / low) ** (step / BINS) for step in range(BINS + 1)]
@@ -154,5 +154,5 @@ def _distribution(values: Sequence[float], edges: Sequence[float]) -> dict[str, 
 
 
 def _quantile(values: Sequence[float], share: float) -> float:
-    """The smallest value that is not below this share of the values (nearest rank); ``values`` are sorted."""
+    """Return the quantile of sorted values by nearest rank."""
     return values[max(0, -int(-share * len(values) // 1) - 1)]

@@ -28,11 +28,11 @@ class Lines:
         self._numbers: dict[str, int] = {}
 
     def add(self, text: str) -> Text:
-        """The numbers of the lines of a text; lines that are new are kept."""
+        """Return the numbers of the lines of a text; add new lines."""
         return [self._number(line) for line in text.split("\n")]
 
     def to_json(self) -> list[str]:
-        """The lines in order of their numbers."""
+        """Return the lines in order of their numbers."""
         return list(self._numbers)
 
     def _number(self, line: str) -> int:
@@ -43,23 +43,23 @@ class Lines:
 
 
 def packed(value: Any) -> str:
-    """A JSON value in gzip and base64, which no HTML parser mistakes for markup; the same value gives the same text."""
+    """Pack a JSON value with gzip and base64, without characters of markup; the same value gives the same text."""
     content = SECRETS.hide_in_json(encode_finite(value))
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
 def shown(value: Any) -> str:
-    """A value as a text: a text as it is, anything else as JSON."""
+    """Return a text as it is, and anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def finite(value: float | None) -> float | None:
-    """The number; None for NaN and infinity, which browsers do not read."""
+    """Return the number, or None for NaN and infinity, which browsers cannot read."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def finite_json(value: Any) -> Any:
-    """A JSON value with None in place of NaN and infinity, however deep they lie."""
+    """Return a JSON value with None in place of NaN and infinity at any depth."""
     if isinstance(value, float):
         return finite(value)
     if isinstance(value, Mapping):

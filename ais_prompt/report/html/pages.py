@@ -27,15 +27,15 @@ from ais_prompt.utils.text import printable
 RUNS_SCRIPTS: Final = ("dom.js", "data.js", "text.js", "runs.js")
 COMPARISON_SCRIPTS: Final = ("dom.js", "text.js", "comparison.js")
 END: Final = "</body>\n</html>\n"
-"""What ends the page that `page_start` begins."""
+"""The end of a page that `page_start` begins."""
 
 
 def page_start(title: str, body: str, scripts: Sequence[str], data: Any) -> str:
-    """The page up to the place where further data may follow; then comes `END`.
+    """Return the page up to the place for further data; `END` ends it.
 
     Args:
         title: any text.
-        body: the file in ``assets`` with the page's frame.
+        body: the file in ``assets`` with the frame of the page.
         scripts: files in ``assets``, in order of running.
         data: JSON values; numbers must be finite. The script finds them in the element ``data``.
     """
@@ -51,7 +51,7 @@ def page_start(title: str, body: str, scripts: Sequence[str], data: Any) -> str:
 
 
 def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
-    """The list as a page.
+    """Return the list of runs as a page.
 
     Args:
         work_dir: where the runs are; its name is shown.
@@ -64,7 +64,7 @@ def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:
 
 
 def _seconds(started: Any) -> float:
-    """A time with any offset as seconds since 1970; 0 if it is none."""
+    """Return a time with any offset as seconds since 1970; 0 if it is not a time."""
     try:
         return datetime.fromisoformat(started).timestamp()
     except (TypeError, ValueError, OverflowError):
@@ -72,7 +72,7 @@ def _seconds(started: Any) -> float:
 
 
 def _line(folder: RunFolder) -> dict[str, Any]:
-    """What the list says of a run; of one whose files are broken what is wrong with them."""
+    """Return the line of a run in the list; for broken files, what is wrong with them."""
     root = folder.root.resolve()
     line: dict[str, Any] = {"name": root.parent.name, "time": root.name, "started": "", "scores": [], "trouble": ""}
     try:
@@ -90,7 +90,7 @@ def _score(row: Row) -> dict[str, Any]:
 
 
 def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
-    """The page; it holds all it needs, and may neither load nor send anything.
+    """Return the comparison of two runs as a page.
 
     Args:
         before, after: names of the runs.
@@ -105,7 +105,7 @@ def _asset(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """A Content-Security-Policy that lets these two run and forbids everything else, requests above all."""
+    """Return a Content-Security-Policy that allows this style and script only, and no requests."""
     own = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
 
@@ -115,5 +115,5 @@ def _hash(text: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """JSON in ASCII that holds no ``<``, so that no text can end the element it stands in."""
+    """Return JSON in ASCII without ``<``, so that no text can end its element."""
     return json.dumps(data, allow_nan=False, default=str).replace("<", "\\u003c")

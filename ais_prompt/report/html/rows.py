@@ -1,4 +1,4 @@
-"""The table of samples: what it says of each one, in columns."""
+"""The columns of the table of samples."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ COLUMNS: Final = (
 )
 """The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task."""
 SNIPPET: Final = 120
-"""Most characters of a text in the table."""
+"""Maximum number of characters of a text in the table."""
 
 
 def row(prediction: Prediction, detail: SampleScore | None, results: Results) -> dict[str, Any]:
-    """One line of the table, without its question.
+    """Return one line of the table, without its question.
 
     Args:
         prediction, detail: as in `sample_json`.
@@ -53,9 +53,9 @@ def row(prediction: Prediction, detail: SampleScore | None, results: Results) ->
 
 
 def questions(predictions: Sequence[Prediction]) -> list[str]:
-    """The beginning of what is asked of each sample: where its prompt begins to differ from its neighbour's.
+    """Return the beginning of each question: where the prompt begins to differ from that of its neighbour.
 
-    What stands before that is the same for all: instructions, and often the in-context examples.
+    The text before that is the same for all: instructions, and often the in-context examples.
     """
     asked = [_last_text(prediction) for prediction in predictions]
     neighbours = [asked[number - 1 if number else min(1, len(asked) - 1)] for number in range(len(asked))]
@@ -63,7 +63,7 @@ def questions(predictions: Sequence[Prediction]) -> list[str]:
 
 
 def _state(prediction: Prediction, status: str | None, value: float | None) -> str:
-    """The status of a sample; ``right``, ``partial`` or ``wrong`` if it was scored between 0 and 1."""
+    """Return the status of a sample; ``right``, ``partial`` or ``wrong`` if it was scored between 0 and 1."""
     if status is None:
         return "failed" if prediction.failed else "truncated" if prediction.truncated else "answered"
     if status != "scored" or value is None or not 0 <= value <= 1:
@@ -83,19 +83,19 @@ def _characters(completions: Sequence[Completion]) -> int | None:
 
 
 def _answers(completions: Sequence[Completion]) -> list[Completion]:
-    """The completions that are texts; neither failures nor likelihoods have a length."""
+    """Return the completions that are texts; failures and log-likelihoods have no length."""
     return [completion for completion in completions if not (completion.failure or completion.likelihood)]
 
 
 def _seconds(prediction: Prediction) -> float | None:
-    """Turns come one after the other; labels, and answers to the same prompt, are asked at once."""
+    """Return the seconds of a sample: turns are sequential; labels and answers to the same prompt are concurrent."""
     times = [completion.seconds for completion in prediction.completions]
     one_after_the_other = len(times) > 1 and len(prompts_of(prediction)) > 1
     return finite(sum(times) if one_after_the_other else max(times, default=0.0))
 
 
 def _last_text(prediction: Prediction) -> str:
-    """The text of the first prompt, or of its last message."""
+    """Return the text of the first prompt, or of its last message."""
     prompt = prompts_of(prediction)[0]
     content = prompt[-1]["content"] if isinstance(prompt, list) and prompt else prompt
     if isinstance(content, str):
@@ -112,12 +112,12 @@ def _difference(text: str, other: str) -> str:
 
 
 def _shared(lines: Sequence[str], others: Sequence[str]) -> int:
-    """How many lines at the beginning are the same."""
+    """Return the number of equal lines at the beginning."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, others, strict=False)))
 
 
 def _snippet(value: Any) -> str | None:
-    """One short line; None if there is no value."""
+    """Return a value as one short line; None if there is no value."""
     if value is None:
         return None
     text = " · ".join(map(_item, value)) if isinstance(value, list) else shown(value)

@@ -1,4 +1,4 @@
-"""One sample as the report shows it: what was asked, what came back, and what was made of it."""
+"""One sample as the report shows it: requests, answers, extracted answers and scores."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ais_prompt.utils.media import describe_part
 
 
 def sample_json(prediction: Prediction, detail: SampleScore | None, lines: Lines) -> dict[str, Any]:
-    """A sample as JSON values with finite numbers; its texts go into ``lines``.
+    """Return a sample as JSON values with finite numbers; its texts go into ``lines``.
 
     Args:
-        prediction: what was asked and answered.
+        prediction: requests and answers of the sample.
         detail: the score of the sample; None if it was not scored.
-        lines: the lines of the chunk that the sample will stand in.
+        lines: the lines of the chunk of the sample.
     """
     return {
         "requests": _requests(prediction, lines),
@@ -36,7 +36,7 @@ def sample_json(prediction: Prediction, detail: SampleScore | None, lines: Lines
 
 
 def prompts_of(prediction: Prediction) -> list[Any]:
-    """Each prompt of a prediction, in order of sending, in the form of `prompt_to_json`."""
+    """Return each prompt of a prediction in order of sending, in the form of `prompt_to_json`."""
     prompts = prompts_to_json(prediction.origin_prompt)
     if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts):
         return [prompts]
@@ -44,7 +44,7 @@ def prompts_of(prediction: Prediction) -> list[Any]:
 
 
 def _requests(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
-    """What was asked, each time with its answers. The prompts of labels stand with the labels instead."""
+    """Return each request with its answers. Prompts of labels are part of the labels instead."""
     if any("prompt" in found for found in prediction.labels.values()):
         failed = [completion for completion in prediction.completions if completion.failure]
         return [_request(None, failed, lines)] if failed else []
@@ -64,7 +64,7 @@ def _request(prompt: Any, answers: Sequence[Completion], lines: Lines) -> dict[s
 
 
 def _prompt(prompt: Any, lines: Lines) -> Text | list[dict[str, Any]]:
-    """A prompt in the form of `prompt_to_json`: one text, or the parts of each message."""
+    """Return a prompt in the form of `prompt_to_json`: one text, or the parts of each message."""
     if isinstance(prompt, str):
         return lines.add(prompt)
     return [{"role": message["role"], "parts": _parts(message["content"], lines)} for message in prompt]
@@ -77,7 +77,7 @@ def _parts(content: str | Sequence[Mapping[str, Any]], lines: Lines) -> list[dic
 
 
 def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
-    """A text, or one line about an image, a sound or a film: the file may be large, and is not in the report."""
+    """Return a text, or a line about an image, audio or video, whose file is not in the report."""
     if described := describe_part(part):
         return {"media": described}
     return {"text": lines.add(part["text"] if isinstance(part.get("text"), str) else shown(dict(part)))}
@@ -102,7 +102,7 @@ def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
 
 
 def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
-    """Each label with what was found about it: its prompt, if it has one of its own, and figures."""
+    """Return each label with its figures, and its prompt if it has its own."""
     chosen = None if prediction.prediction is None else shown(prediction.prediction)
     return [
         {
@@ -116,7 +116,7 @@ def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
 
 
 def _other_prediction(prediction: Prediction, lines: Lines) -> Text | None:
-    """The prediction if it is neither a text that a model wrote nor a label: probabilities, for example."""
+    """Return the prediction if it is neither a text of the model nor a label, such as probabilities."""
     texts = [completion.text for completion in prediction.completions]
     if prediction.prediction in (None, texts, *texts) or prediction.labels:
         return None

@@ -41,11 +41,11 @@ SCRIPTS: Final = (
     "report.js",
 )
 CHUNK_SAMPLES: Final = 200
-"""Most samples that a browser unpacks to show one of them."""
+"""Maximum number of samples that a browser unpacks to show one of them."""
 CHUNK_CHARACTERS: Final = 1_000_000
-"""A chunk ends with the sample that brings it to so many characters of different lines."""
+"""Number of characters of different lines that ends a chunk."""
 TABLE_CHUNKS: Final = 25
-"""Most chunks whose samples stand in one part of the table."""
+"""Maximum number of chunks in one part of the table."""
 
 
 def write_report(folder: RunFolder) -> None:
@@ -57,7 +57,7 @@ def write_report(folder: RunFolder) -> None:
         StoreError: there is no summary, or the report cannot be written.
     """
     rows = summary_of(folder)
-    # The overview comes first in the file but is known last, so the samples wait in a file that has no name.
+    # The overview comes first in the file but is known last, so the samples wait in a temporary file.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
         tasks = enumerate(shown_tasks(folder, rows))
         totals = [_write_samples(number, task, folder, samples) for number, task in tasks]
@@ -70,7 +70,7 @@ def write_report(folder: RunFolder) -> None:
 
 
 def forget_report(folder: RunFolder) -> None:
-    """Remove the report of an earlier session, which tells of other scores.
+    """Remove the report of an earlier session, which shows other scores.
 
     Raises:
         StoreError: it cannot be removed.
@@ -80,7 +80,7 @@ def forget_report(folder: RunFolder) -> None:
 
 
 def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: BinaryIO) -> TaskTotals:
-    """Write the samples of a task and their table; return what the overview says of it."""
+    """Write the samples of a task and their table; return the totals for the overview."""
 
     def write(name: str, part: dict[str, Any]) -> None:
         # The browser keeps it as text and does not run it.
@@ -100,7 +100,7 @@ def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: Bina
 
 
 class TaskSamples:
-    """Gathers the samples of a task.
+    """Collect the samples of a task, and write them in parts.
 
     Attributes:
         totals: what they add up to.
@@ -110,8 +110,8 @@ class TaskSamples:
         """Begin with no samples.
 
         Args:
-            task: whose they are.
-            write: is given the name of each part that is full, and the part as JSON values: ``chunk-N`` with ``lines``
+            task: the task of the samples.
+            write: receives the name of each full part, and the part as JSON values: ``chunk-N`` with ``lines``
                 and ``samples``, or ``table-N`` with the columns of some chunks, and in ``chunks`` how many samples each
                 of them holds. Both are counted from 0.
         """
@@ -122,7 +122,7 @@ class TaskSamples:
         self._begin_table()
 
     def add(self, prediction: Prediction, results: Results) -> None:
-        """Take one more sample.
+        """Add a sample.
 
         Raises:
             StoreError: the results are broken.
@@ -140,7 +140,7 @@ class TaskSamples:
                 self._end_table()
 
     def end(self) -> None:
-        """Write what is still there."""
+        """Write the parts that are not full."""
         if self._samples:
             self._end_chunk()
         if self._sizes:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
 from ais_prompt.metrics.interval import wilson_interval
-from ais_prompt.summary.averages import PLAIN, WEIGHTED, select, with_averages
+from ais_prompt.summary.averages import NAIVE, WEIGHTED, select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Score, SummaryEntry, SummaryGroup
 
@@ -40,7 +40,7 @@ TWO = [TaskOutcome("m", "a", [score(0.5), score(0.1, "f1")]), TaskOutcome("m", "
 
 def test_the_plain_average_is_that_of_the_main_metrics() -> None:
     [row] = averages(TWO, group("a", "b"))
-    assert (row.dataset, row.model, row.metric) == ("all", "m", PLAIN)
+    assert (row.dataset, row.model, row.metric) == ("all", "m", NAIVE)
     assert row.score == pytest.approx(0.7)
     assert row.stderr == pytest.approx(math.sqrt(2 * 0.03**2) / 2)
     assert (row.bound_low, row.bound_high) == (pytest.approx(0.69), pytest.approx(0.72))
@@ -52,7 +52,7 @@ def test_the_plain_average_is_that_of_the_main_metrics() -> None:
 @pytest.mark.parametrize(("weights", "expected"), [({"a": 3, "b": 1}, 0.6), ("n", 0.8)])
 def test_the_weighted_average_stands_beside_it(weights: dict[str, float] | str, expected: float) -> None:
     plain, weighted = averages(TWO, group("a", "b", weights=weights))
-    assert (plain.metric, weighted.metric) == (PLAIN, WEIGHTED)
+    assert (plain.metric, weighted.metric) == (NAIVE, WEIGHTED)
     assert plain.score == pytest.approx(0.7)
     assert weighted.score == pytest.approx(expected)
 
@@ -82,7 +82,7 @@ def test_percentages_and_other_numbers_are_not_averaged() -> None:
 def test_people_see_what_they_chose_in_their_order() -> None:
     rows = with_averages(summary_rows(TWO), [group("a", "b")], no_questions)
     chosen = select(rows, [SummaryEntry("all"), SummaryEntry("a", "f1")])
-    assert [(row.dataset, row.metric) for row in chosen] == [("all", PLAIN), ("a", "f1")]
+    assert [(row.dataset, row.metric) for row in chosen] == [("all", NAIVE), ("a", "f1")]
     assert select(rows, []) == rows
 
 

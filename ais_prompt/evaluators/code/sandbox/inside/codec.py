@@ -78,14 +78,14 @@ def _encode_rare(value: Any, kind: type, reference: ToReference) -> Any:
 
 
 def decode(data: Any, reference: FromReference) -> Any:
-    """Return the value that JSON stands for.
+    """Return the value of a JSON text.
 
     Args:
         data: from `encode` of the other side, which may be hostile.
         reference: gives the object that a tag and its content refer to.
 
     Raises:
-        Exception: of some kind, if it stands for no value.
+        Exception: of some kind, if the JSON is not a value.
     """
     if data is None or isinstance(data, bool | int | float | str):
         return data
