@@ -7,8 +7,9 @@ another. Building a part opens no weights, socket or server.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from typing import Final
+from functools import lru_cache
+from threading import RLock
+from typing import Any, Final, Generic, TypeVar
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators.base import Evaluator
@@ -36,6 +37,30 @@ ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
 
 
+T = TypeVar("T")
+
+
+class built_once(Generic[T]):  # noqa: N801  # a decorator
+    """A property that is computed when it is first needed, by one thread, and kept. The object has a ``lock``.
+
+    `functools.cached_property` would let two models that are asked side by side read the same dataset twice.
+    """
+
+    def __init__(self, build: Callable[[Any], T]) -> None:
+        self.__doc__ = build.__doc__
+        self._build = build
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> T:
+        with instance.lock:
+            if self._name not in vars(instance):
+                vars(instance)[self._name] = self._build(instance)
+            found: T = vars(instance)[self._name]
+        return found
+
+
 class PlannedModel:
     """A model of the config, or the judge of a dataset."""
 
@@ -47,10 +72,11 @@ class PlannedModel:
             model: the model itself, where it is built already.
         """
         self.spec = spec
+        self.lock = RLock()
         if model is not None:
-            self.model = model
+            vars(self)["model"] = model
 
-    @cached_property
+    @built_once
     def model(self) -> Model:
         """The model, not loaded yet.
 
@@ -92,45 +118,46 @@ class PlannedDataset:
         """
         self.spec = spec
         self.judge = judge
+        self.lock = RLock()
         if data is not None:
-            self.data = data
+            vars(self)["data"] = data
 
-    @cached_property
+    @built_once
     def data(self) -> Dataset:
         """The rows, cut to their ranges."""
         return read_dataset(self.spec)
 
-    @cached_property
+    @built_once
     def retriever(self) -> Retriever:
         """What chooses the in-context examples."""
         return build_retriever(self.spec)
 
-    @cached_property
+    @built_once
     def inferencer(self) -> Inferencer:
         """What is asked of a sample, turn by turn."""
         return build_inferencer(self.spec)
 
-    @cached_property
+    @built_once
     def prompts(self) -> PromptBuilder:
         """The dataset's side of the prompt."""
         return build_prompts(self.spec, self.retriever, self.inferencer)
 
-    @cached_property
+    @built_once
     def evaluator(self) -> Evaluator | None:
         """What compares answers with golds; None if the dataset only makes predictions."""
         return build_evaluator(self.spec.eval)
 
-    @cached_property
+    @built_once
     def answer_of(self) -> Postprocessor:
         """Finds the answer in a text."""
         return build_postprocessor(self.spec.eval.pred_postprocessor)
 
-    @cached_property
+    @built_once
     def gold_of(self) -> Postprocessor:
         """Finds the answer in a gold."""
         return build_postprocessor(self.spec.eval.dataset_postprocessor)
 
-    @cached_property
+    @built_once
     def shot_ids(self) -> Sequence[ShotIds]:
         """Rows of the train split for each test sample.
 
@@ -147,7 +174,7 @@ class PlannedDataset:
             raise
         return found
 
-    @cached_property
+    @built_once
     def train_row(self) -> Callable[[int], Sample]:
         """Reads a row of the train split."""
         # Reading a row takes as long as writing a prompt, and many prompts show the same rows.
@@ -170,6 +197,7 @@ class Task:
     def __init__(self, model: PlannedModel, dataset: PlannedDataset) -> None:
         self.spec = TaskSpec(model.spec, dataset.spec)
         self.dataset = dataset
+        self.lock = RLock()
         self._model = model
 
     @classmethod
@@ -197,7 +225,7 @@ class Task:
         """What is asked of a sample."""
         return self.dataset.inferencer
 
-    @cached_property
+    @built_once
     def context(self) -> InferenceContext:
         """What the inferencer works with."""
         return build_context(self.spec.model, self.model, self.dataset.prompts, self.data)

@@ -47,7 +47,7 @@ def run_local(
         ended(job.task, job, error)
         with lock:
             left[id(job.task.dataset)] -= 1
-            if not left[id(job.task.dataset)]:
+            if not left[id(job.task.dataset)] and job.task.dataset.judge is None:  # a judge asks about its rows
                 job.task.dataset.release()
 
     local: list[tuple[Model, list[TaskJob]]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from ais_prompt.cli import main
 from ais_prompt.plan import build
+from ais_prompt.plan.source import Source, checked
 from tests.parts import write_rows
 
 CONFIG = """
@@ -104,3 +106,14 @@ def test_datasets_with_the_same_judge_share_it(built: Counter[str], tmp_path: Pa
     invoke("run", "eval.py")
     assert built["models"] == 3
     assert built["read"] == 2
+
+
+def test_threads_read_a_dataset_once(built: Counter[str]) -> None:
+    plan, _ = checked(Source("eval.py"))
+    [first, _] = plan.datasets
+    first.release()
+    built.clear()
+    with ThreadPoolExecutor(8) as pool:
+        rows = list(pool.map(lambda _: first.data.test, range(16)))
+    assert built["read"] == 1
+    assert len(set(map(id, rows))) == 1
