@@ -1,4 +1,4 @@
-"""Which training rows are shown before each question."""
+"""Choose the in-context examples of each question."""
 
 from ais_prompt.retrievers.base import Retriever, ShotIds
 from ais_prompt.retrievers.bm25 import BM25Retriever

@@ -1,4 +1,4 @@
-"""What a retriever is: it says which training rows are shown before each question."""
+"""The protocol of retrievers, which choose the in-context examples of each question."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ShotIds: TypeAlias = tuple[int, ...]
 
 
 class Retriever(Protocol):
-    """Chooses the in-context examples.
+    """Choose the in-context examples.
 
     Attributes:
-        gives_shots: False if it never shows any, by design.
-        exclude_self: whether it leaves the train rows out that are the test row itself, column for column.
-        ice_separator, ice_eos_token: between and after examples that are text.
+        gives_shots: False if it never shows examples, by design.
+        exclude_self: whether it leaves out train rows that are equal to the test row in every column.
+        ice_separator, ice_eos_token: text between and after examples that are text.
     """
 
     gives_shots: bool
@@ -26,24 +26,24 @@ class Retriever(Protocol):
     ice_eos_token: str
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
-        """The shots of every test row, in order of the test rows.
+        """Return the shots of every test row, in order of the test rows.
 
         Raises:
-            ConfigError: the train split cannot give what was asked for.
+            ConfigError: the train split has too few rows, or lacks a row or column.
         """
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """For every test row the train rows that it may be shown: `retrieve`, or all where that is slow.
+        """Return the train rows that each test row may be shown: `retrieve`, or all rows where that is slow.
 
         Raises:
-            ConfigError: as `retrieve`, as far as that can be seen without looking for rows.
+            ConfigError: as `retrieve`, as far as that can be seen without comparing rows.
         """
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
-        """Shots that the first test row might get, found at once: the check builds one prompt with them.
+        """Return shots that the first test row might get, quickly: `check` builds one prompt with them.
 
-        Nothing heavy is loaded for it, so a retriever that compares texts may give any rows, as many as it will.
+        It loads nothing heavy. A retriever that compares texts may return any rows, in their usual number.
 
         Raises:
-            ConfigError: as `retrieve`, as far as that can be seen so soon.
+            ConfigError: as `retrieve`, as far as that can be seen without comparing rows.
         """

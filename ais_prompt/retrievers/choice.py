@@ -1,4 +1,4 @@
-"""What the choosing retrievers have in common: taking the first rows of an order, and leaving a row's own copy out."""
+"""Take the first rows of a ranking, without copies of the test row itself."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ais_prompt.types import Sample
 from ais_prompt.utils.row_index import RowIndex, row_key
 
 OwnRows: TypeAlias = tuple[int, ...]
-"""The train rows that a test row must not be shown, because they are that row itself."""
+"""The train rows that are equal to a test row, and must not be among its examples."""
 
 
 def own_rows(train: Sequence[Sample], test: Sequence[Sample], *, exclude_self: bool) -> Sequence[OwnRows]:
-    """For every test row the train rows with the very same columns and values; none unless ``exclude_self``.
+    """Return the train rows with the same columns and values as each test row; none unless ``exclude_self``.
 
-    Content is compared, and not ids or row numbers: splits that share rows need not share their order, and a row that
-    stands twice in the train split would show the answer just as well.
+    It compares content, not ids or row numbers: splits that share rows need not share their order, and every copy of a
+    row in the train split would show the answer.
     """
     if not exclude_self:
         return [()] * len(test)
@@ -29,12 +29,12 @@ def own_rows(train: Sequence[Sample], test: Sequence[Sample], *, exclude_self: b
 
 
 def take(order: Iterable[int], count: int, own: OwnRows) -> ShotIds:
-    """The first rows of an order, a test row's own left out; all of them if there are fewer than ``count``."""
+    """Return the first ``count`` rows of a ranking without the test row's own; fewer if there are not so many."""
     return tuple(islice((int(row) for row in order if row not in own), count))
 
 
 def check_count(count: int, argument: str) -> int:
-    """A number of shots, as it was given.
+    """Return a number of shots unchanged.
 
     Raises:
         ConfigError: it is negative.
@@ -45,14 +45,14 @@ def check_count(count: int, argument: str) -> int:
 
 
 def check_enough(count: int, rows: int, argument: str, own: Iterable[OwnRows] = ()) -> None:
-    """Whether the train split has as many rows as every test row is to be shown.
+    """Check that the train split has enough rows for every test row.
 
     Raises:
-        ConfigError: it has fewer, or too few once a test row's own are left out.
+        ConfigError: it has fewer than ``count``, or too few without a test row's own.
     """
     left_out = max(map(len, own), default=0)
     if count > rows - left_out:
-        less = f", {left_out} of which are a test row itself" if left_out else ""
+        less = f", {left_out} of them equal to a test row" if left_out else ""
         raise ConfigError(
             f"{argument} asks for {count} examples, but the train split has {rows} rows{less}",
             fix=f"lower {argument}; check train_split and train_range of reader_cfg",

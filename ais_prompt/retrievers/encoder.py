@@ -1,4 +1,4 @@
-"""What an encoder is: texts in, vectors out."""
+"""The protocol of encoders, which turn texts into vectors."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Embeddings: TypeAlias = npt.NDArray[np.float32]
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Turns texts into vectors. It is cheap to make: weights are opened when it is first asked."""
+    """Turn texts into vectors. Making an encoder is cheap: the first call of `encode` loads weights."""
 
     def encode(self, texts: Sequence[str]) -> Embeddings:
-        """The embeddings of at least one text; each depends on its own text only.
+        """Return the embeddings of at least one text; each depends on its own text only.
 
         Raises:
             ModelError: the encoder cannot be loaded.
@@ -28,16 +28,16 @@ class Encoder(Protocol):
 
 
 def make_encoder(encoder: Encoder | Mapping[str, Any]) -> Encoder:
-    """An encoder as it is, or the one that ``dict(type=..., **arguments)`` describes.
+    """Return an encoder unchanged, or make the one that ``dict(type=..., **arguments)`` describes.
 
     Raises:
-        ConfigError: it is neither, there is no encoder of that name, or it does not take these arguments.
+        ConfigError: it is neither of them, there is no encoder of that name, or it does not accept these arguments.
     """
-    # A text has a method `encode` too, and must not pass for an encoder.
+    # str has a method `encode` too.
     if isinstance(encoder, Encoder) and not isinstance(encoder, str):
         return encoder
     if not isinstance(encoder, Mapping) or not isinstance(encoder.get("type"), str):
-        raise ConfigError(f"{encoder!r} is no encoder", fix="encoder=dict(type='HuggingFaceEncoder', path=...)")
+        raise ConfigError(f"{encoder!r} is not an encoder", fix="encoder=dict(type='HuggingFaceEncoder', path=...)")
     name, arguments = encoder["type"], {key: value for key, value in encoder.items() if key != "type"}
     made: Encoder = ENCODERS.make(name, arguments)
     return made

@@ -1,4 +1,4 @@
-"""The same in-context examples for every question."""
+"""Show the same in-context examples before every question."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ais_prompt.types import Sample
 
 @RETRIEVERS.register_module()
 class FixKRetriever:
-    """Shows the rows of ``fix_id_list`` in that order, repeats included.
+    """Choose the rows of ``fix_id_list`` in that order, repeats included.
 
     Args:
         fix_id_list: row numbers in the train split, from 0.
-        ice_separator, ice_eos_token: between and after examples that are text.
-        ice_num: accepted because the peers' configs may have it; the list alone counts.
-        exclude_self: never show a test row among its own examples, where the two splits share rows: it is then shown
-            one example less.
+        ice_separator, ice_eos_token: text between and after examples that are text.
+        ice_num: ignored; accepted because configs of OpenCompass may have it.
+        exclude_self: never show a test row among its own examples, where the two splits share rows. It then has one
+            example less.
     """
 
     gives_shots = True
@@ -40,7 +40,7 @@ class FixKRetriever:
         self.exclude_self = exclude_self
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
-        """The fixed rows, for every test row.
+        """Return the fixed rows for every test row.
 
         Raises:
             ConfigError: an id is not a row of the train split.
@@ -56,9 +56,9 @@ class FixKRetriever:
         return RowLists(take(self.fix_id_list, len(self.fix_id_list), rows) for rows in own)
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """The rows that are shown."""
+        """Return the rows that are shown."""
         return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
-        """The shots of the first test row."""
+        """Return the shots of the first test row."""
         return self.retrieve(train, test[:1])[0]

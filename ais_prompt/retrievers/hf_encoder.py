@@ -1,4 +1,4 @@
-"""Sentence embeddings of a Hugging Face model."""
+"""Embed texts with a Hugging Face model."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ais_prompt.utils.progress import tracking
 
 @ENCODERS.register_module()
 class HuggingFaceEncoder:
-    """The mean of a model's last hidden states over the tokens of a text.
+    """Average a model's last hidden states over the tokens of a text.
 
-    This is how most sentence encoders are meant to be used (``all-mpnet-base-v2``, ``bge-m3`` and ``e5`` with
-    ``normalize=True``). Source: Reimers and Gurevych, Sentence-BERT, 2019.
+    Most sentence encoders are trained for this (``all-mpnet-base-v2``; ``bge-m3`` and ``e5`` with ``normalize=True``).
+    Source: Reimers and Gurevych, Sentence-BERT, 2019.
 
     Args:
         path: the model's folder, or else a hub id, which is downloaded.
         batch_size: texts in one batch.
-        max_length: most tokens of a text; what is longer is cut at its end. The tokenizer may have a lower limit.
-        normalize: make every vector of length 1, so that the inner product becomes the cosine.
-        device: ``cpu``, ``cuda``, ``cuda:1``, ...; None takes cuda where there is one.
+        max_length: most tokens of a text; longer texts are truncated. The tokenizer may have a lower limit.
+        normalize: scale every vector to length 1, so that the inner product is the cosine.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ...; None uses cuda if there is one.
 
     Raises:
         ConfigError: ``batch_size`` or ``max_length`` is less than 1.
         MissingExtra: torch is not installed.
-        ModelError: ``path`` looks like a folder and is none.
+        ModelError: ``path`` looks like a folder that does not exist.
     """
 
     def __init__(
@@ -56,19 +56,19 @@ class HuggingFaceEncoder:
         self._loaded: tuple[Any, Any] | None = None
 
     def encode(self, texts: Sequence[str]) -> Embeddings:
-        """Float32 vectors, shape (texts, hidden size); the model is loaded the first time.
+        """Return float32 vectors, shape (texts, hidden size). The first call loads the model.
 
         Raises:
             ModelError: the model or its tokenizer cannot be loaded.
         """
         torch: Any = require("torch", extra="local", why="HuggingFaceEncoder")
         tokenizer, network = self._load(torch)
-        # Texts of like length together: a batch is padded to its longest.
+        # Batches of similar lengths, because a batch is padded to its longest text.
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
         vectors = []
         with tracking("embedding texts", len(texts), "texts") as advance:
             for start in range(0, len(order), self.batch_size):
-                # An empty text could have no token at all, which networks refuse.
+                # An empty text could have no tokens, which networks refuse.
                 batch = [texts[row] or " " for row in order[start : start + self.batch_size]]
                 vectors.append(self._mean_states(torch, tokenizer, network, batch))
                 advance(len(batch))
@@ -94,7 +94,7 @@ class HuggingFaceEncoder:
             try:
                 tokenizer = AutoTokenizer.from_pretrained(self.path)
                 network = AutoModel.from_pretrained(self.path).eval()
-            except Exception as error:  # the library and its Rust parts raise whatever they like
+            except Exception as error:  # the library and its Rust parts can raise anything
                 cause = (str(error).strip() or type(error).__name__).splitlines()[0]
                 raise ModelError(
                     f"cannot load the encoder {self.path}: {cause}",

@@ -1,4 +1,4 @@
-"""In-context examples drawn at random, for every question anew."""
+"""Draw in-context examples at random for each question."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ais_prompt.types import Sample
 
 @RETRIEVERS.register_module()
 class RandomRetriever:
-    """Draws rows without replacement, the same ones in every run.
+    """Draw rows without replacement, the same ones in every run.
 
-    The draws are those of OpenCompass and AISBench: numpy's ``RandomState``, whose stream is frozen for good, seeded
+    The draws are those of OpenCompass and AISBench: numpy's ``RandomState``, whose stream never changes, seeded
     once, one permutation of the train rows for each test row. The global generator is not touched.
 
     Args:
         ice_num: examples for each question.
         seed: seed of the draws, 0 to 2**32 - 1.
-        ice_separator, ice_eos_token: between and after examples that are text.
+        ice_separator, ice_eos_token: text between and after examples that are text.
         exclude_self: never show a test row among its own examples, where the two splits share rows.
 
     Raises:
@@ -50,7 +50,7 @@ class RandomRetriever:
         self.exclude_self = exclude_self
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
-        """A draw for every test row.
+        """Return a draw for every test row.
 
         Raises:
             ConfigError: the train split has fewer rows than ``ice_num``.
@@ -58,14 +58,14 @@ class RandomRetriever:
         own = own_rows(train, test, exclude_self=self.exclude_self)
         check_enough(self.ice_num, len(train), "ice_num", own)
         generator = np.random.RandomState(self.seed)
-        # As choice(n, ice_num, replace=False) does it: the head of a permutation. All of it is drawn, so a row that is
-        # left out does not change the draws of the rows after it.
+        # choice(n, ice_num, replace=False) takes the head of a permutation. All of it is drawn here, so that leaving a
+        # row out does not change the draws of later test rows.
         return RowLists(take(generator.permutation(len(train)), self.ice_num, rows) for rows in own)
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """The rows that are shown."""
+        """Return the rows that are shown."""
         return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
-        """The draw of the first test row."""
+        """Return the draw of the first test row."""
         return self.retrieve(train, test[:1])[0]

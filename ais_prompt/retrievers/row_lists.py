@@ -1,4 +1,4 @@
-"""Many short lists of row numbers, in a few bytes each."""
+"""Many short lists of row numbers in little memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Rows: TypeAlias = tuple[int, ...]
 
 
 class RowLists(Sequence[Rows]):
-    """A list of row numbers for every test row: eight bytes for each of them, where a tuple takes forty.
+    """A list of row numbers for each test row, at 8 bytes a number; a tuple takes 40.
 
     Args:
         lists: the lists, in order of the test rows.
@@ -24,7 +24,7 @@ class RowLists(Sequence[Rows]):
             self._ends.append(len(self._rows))
 
     def __eq__(self, other: object) -> bool:
-        """As a list of tuples has it, which it takes the place of."""
+        """Compare like a list of tuples."""
         return isinstance(other, Sequence) and list(self) == list(other)
 
     def __len__(self) -> int:
@@ -35,7 +35,7 @@ class RowLists(Sequence[Rows]):
     @overload
     def __getitem__(self, index: slice) -> RowLists: ...
     def __getitem__(self, index: int | slice) -> Rows | RowLists:
-        """The list of one test row, or those of some."""
+        """Return the list of one test row, or those of a slice."""
         if isinstance(index, slice):
             return RowLists(self[row] for row in range(*index.indices(len(self))))
         row = range(len(self))[index]

@@ -1,4 +1,4 @@
-"""The training rows just before a question's own place: for data whose order means something."""
+"""Show the train rows just before a question's own position, for data whose order has a meaning."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ais_prompt.types import Sample
 
 @RETRIEVERS.register_module()
 class SlidingWindowRetriever:
-    """Shows test row ``i`` the train rows ``i-k`` to ``i-1``; before the first train row come the last ones.
+    """Choose the train rows ``i-k`` to ``i-1`` for test row ``i``; before the first train row come the last ones.
 
     Args:
         k: examples for each question.
-        ice_separator, ice_eos_token: between and after examples that are text.
-        ice_num: accepted because the peers' configs may have it; ``k`` alone counts.
-        exclude_self: never show a test row among its own examples, where the two splits share rows: the window then
+        ice_separator, ice_eos_token: text between and after examples that are text.
+        ice_num: ignored; accepted because configs of OpenCompass may have it.
+        exclude_self: never show a test row among its own examples, where the two splits share rows. The window then
             reaches further back.
 
     Raises:
@@ -43,7 +43,7 @@ class SlidingWindowRetriever:
         self.exclude_self = exclude_self
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
-        """The window of every test row.
+        """Return the window of every test row.
 
         Raises:
             ConfigError: the train split has fewer rows than the window, or ends before the last test row's.
@@ -63,9 +63,9 @@ class SlidingWindowRetriever:
         return take(backwards, self.k, own)[::-1]
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """The rows that are shown."""
+        """Return the rows that are shown."""
         return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
-        """The window of the first test row."""
+        """Return the window of the first test row."""
         return self.retrieve(train, test)[0]

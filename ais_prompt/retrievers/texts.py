@@ -1,4 +1,4 @@
-"""The text by which rows are compared."""
+"""Make the texts by which retrievers compare rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _FIELD = re.compile(r"\{([^{}]*)\}")
 
 
 class RetrievalText:
-    """Makes the text by which a row is compared with others.
+    """Make the text by which a row is compared with others.
 
     Args:
-        input_columns: the columns whose values are joined by one blank; those of ``reader_cfg`` unless a config says
+        input_columns: the columns whose values are joined by one blank; those of ``reader_cfg`` unless a config names
             others.
-        input_template: a text with ``{column}``, taken instead of the joined columns. It is filled in one pass; what
-            is no column stays as it is.
+        input_template: a text with ``{column}``, used instead of the joined columns. It is filled in one pass; braces
+            around other names stay as they are.
     """
 
     def __init__(self, input_columns: Sequence[str] | str = (), input_template: str | None = None) -> None:
@@ -27,14 +27,14 @@ class RetrievalText:
         self.input_template = input_template
 
     def of(self, samples: Iterable[Sample]) -> list[str]:
-        """The texts of samples.
+        """Return the texts of samples.
 
         Raises:
-            ConfigError: there is nothing to compare by, or a column is not in the data.
+            ConfigError: no column is named, or a column is not in the data.
         """
         if self.input_template is None and not self.input_columns:
             raise ConfigError(
-                "the retriever compares texts, but was not told of which columns",
+                "the retriever compares texts, but no columns are named",
                 fix="give it input_columns=['question'], or an input_template",
             )
         return [self._text(sample) for sample in samples]

@@ -1,4 +1,4 @@
-"""The in-context examples whose embeddings lie nearest to the question's."""
+"""Choose the in-context examples whose embeddings are nearest to the question's."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ais_prompt.utils.places import defined_at
 from ais_prompt.utils.progress import tracked
 
 _ROWS_AT_ONCE = 256
-"""Test rows whose scores are held in memory together."""
+"""Test rows whose inner products are in memory together."""
 
 
 @RETRIEVERS.register_module()
 class TopkRetriever:
-    """Shows the train rows with the greatest inner product of embeddings, best first.
+    """Choose the train rows with the greatest inner product of embeddings, best first.
 
-    As in OpenCompass the embeddings are compared as the encoder gives them: an encoder that normalizes makes it the
-    cosine, one that does not lets long vectors win. Where rows are equal the first of them are chosen, and the later
-    of those is shown first: the order of the library ``faiss``, which OpenCompass asks.
+    As in OpenCompass, embeddings are not normalized here: with an encoder that normalizes, the inner product is the
+    cosine; with another one, long vectors win. Of rows with equal products the first ones are chosen, and the later of
+    those is shown first. This is the order of the library ``faiss``, which OpenCompass uses.
 
     Args:
         encoder: turns texts into vectors: ``dict(type='HuggingFaceEncoder', path=...)``, or an object.
         ice_num: examples for each question.
-        ice_separator, ice_eos_token: between and after examples that are text.
+        ice_separator, ice_eos_token: text between and after examples that are text.
         exclude_self: never show a test row among its own examples, where the two splits share rows.
         input_columns, input_template: what is compared, see `RetrievalText`.
 
@@ -62,11 +62,11 @@ class TopkRetriever:
         self.text = RetrievalText(input_columns, input_template)
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:
-        """The nearest rows for every test row.
+        """Return the nearest rows of every test row.
 
         Raises:
             ConfigError: the train split has fewer rows than ``ice_num``.
-            PartError: the encoder gave something else than one vector of finite numbers for each text.
+            PartError: the encoder did not return one vector of finite numbers for each text.
             ModelError: the encoder cannot be loaded.
         """
         own = own_rows(train, test, exclude_self=self.exclude_self)
@@ -97,17 +97,17 @@ class TopkRetriever:
         return vectors
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """All rows: to find the nearest takes its time."""
+        """Return all rows, because finding the nearest takes long."""
         return [range(len(train))] * len(test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:
-        """The first train rows; nothing is embedded."""
+        """Return the first train rows, without embedding anything."""
         self.text.of([*train[:1], *test[:1]])
         check_enough(self.ice_num, len(train), "ice_num")
         return tuple(range(self.ice_num))
 
 
 def _inner_products(train: Embeddings, test: Embeddings) -> Iterator[npt.NDArray[np.float32]]:
-    """For every test vector its inner products with the train vectors, shape (train rows,)."""
+    """Yield the inner products of each test vector with the train vectors, shape (train rows,)."""
     for start in range(0, len(test), _ROWS_AT_ONCE):
         yield from test[start : start + _ROWS_AT_ONCE] @ train.T

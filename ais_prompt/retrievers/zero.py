@@ -1,4 +1,4 @@
-"""No in-context examples."""
+"""Show no in-context examples."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ais_prompt.types import Sample
 
 @RETRIEVERS.register_module()
 class ZeroRetriever:
-    """Shows no examples.
+    """Choose no examples.
 
     Args:
-        ice_eos_token: text that takes the place of the examples; nothing by default.
-        ice_separator: between examples, of which there are none; accepted because the peers' configs may have it.
+        ice_eos_token: text in place of the examples; empty by default.
+        ice_separator: ignored; accepted because configs of OpenCompass may have it.
     """
 
     gives_shots = False
@@ -26,13 +26,13 @@ class ZeroRetriever:
         self.ice_separator = ice_separator
 
     def retrieve(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[ShotIds]:  # noqa: ARG002
-        """Nothing, for every row."""
+        """Return no rows for every test row."""
         return [()] * len(test)
 
     def candidates(self, train: Sequence[Sample], test: Sequence[Sample]) -> Sequence[Collection[int]]:
-        """Nothing, for every row."""
+        """Return no rows for every test row."""
         return self.retrieve(train, test)
 
     def trial(self, train: Sequence[Sample], test: Sequence[Sample]) -> ShotIds:  # noqa: ARG002
-        """Nothing."""
+        """Return no rows."""
         return ()

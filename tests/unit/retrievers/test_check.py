@@ -57,7 +57,7 @@ def test_a_good_retriever_has_no_faults(tmp_path: Path, kind: str, args: dict[st
         ({"type": "CharacterNgramEncodr"}, ".encoder.type", "there is no encoder named 'CharacterNgramEncodr'"),
         ({**ENCODER, "m": 2}, ".encoder.m", "CharacterNgramEncoder has no argument 'm'"),
         ({**ENCODER, "n": 0}, "", "n of CharacterNgramEncoder must be at least 1, not 0"),
-        ("CharacterNgramEncoder", "", "'CharacterNgramEncoder' is no encoder"),
+        ("CharacterNgramEncoder", "", "'CharacterNgramEncoder' is not an encoder"),
     ],
 )
 def test_a_fault_of_the_encoder_says_where_it_is(tmp_path: Path, encoder: Any, where: str, what: str) -> None:

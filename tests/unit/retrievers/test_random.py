@@ -56,7 +56,7 @@ def test_none_is_none_and_ints_are_plain() -> None:
 def test_more_than_there_are_is_refused() -> None:
     with pytest.raises(ConfigError, match="ice_num asks for 11 examples, but the train split has 10 rows"):
         RandomRetriever(11).retrieve(TRAIN, TEST)
-    with pytest.raises(ConfigError, match="10 rows, 1 of which are a test row itself"):
+    with pytest.raises(ConfigError, match="10 rows, 1 of them equal to a test row"):
         RandomRetriever(10, exclude_self=True).retrieve(TRAIN, TRAIN)
 
 

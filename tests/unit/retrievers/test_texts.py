@@ -33,7 +33,7 @@ def test_a_template_is_filled_in_one_pass(a: str, b: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "what"),
-    [(RetrievalText(), "was not told of which columns"), (RetrievalText(["a", "z"]), "the column 'z'")],
+    [(RetrievalText(), "no columns are named"), (RetrievalText(["a", "z"]), "the column 'z'")],
 )
 def test_what_cannot_be_compared_is_refused(text: RetrievalText, what: str) -> None:
     with pytest.raises(ConfigError, match=what):

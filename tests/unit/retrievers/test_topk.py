@@ -50,7 +50,7 @@ def test_more_than_there_are_is_refused() -> None:
     train = rows([(1, 1), (2, 2)])
     retriever = TopkRetriever(Given(), ice_num=2, input_columns=["q"], exclude_self=True)
     assert retriever.trial(train, train) == (0, 1)
-    with pytest.raises(ConfigError, match="2 rows, 1 of which are a test row itself"):
+    with pytest.raises(ConfigError, match="2 rows, 1 of them equal to a test row"):
         retriever.retrieve(train, train)
     with pytest.raises(ConfigError, match="ice_num asks for 3 examples"):
         TopkRetriever(Given(), ice_num=3, input_columns=["q"]).trial(train, train)
@@ -67,8 +67,8 @@ def test_an_encoder_may_be_a_config() -> None:
 @pytest.mark.parametrize(
     ("encoder", "what"),
     [
-        ("CharacterNgramEncoder", "'CharacterNgramEncoder' is no encoder"),
-        ({"n": 2}, "is no encoder"),
+        ("CharacterNgramEncoder", "'CharacterNgramEncoder' is not an encoder"),
+        ({"n": 2}, "is not an encoder"),
         ({"type": "CharacterNgramEncodr"}, "there is no encoder named 'CharacterNgramEncodr'"),
         ({"type": "CharacterNgramEncoder", "m": 2}, "CharacterNgramEncoder cannot be made"),
     ],
