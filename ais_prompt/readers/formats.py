@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -17,7 +19,6 @@ from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow.batches import BATCH_BYTES, StoredBatches
 from ais_prompt.readers.arrow.rows import store_rows
 from ais_prompt.readers.arrow.table import Table
-from ais_prompt.readers.file_faults import reading
 from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.jsonl import decode, read_objects
 from ais_prompt.utils.progress import Advance, tracking
@@ -63,6 +64,34 @@ def read_file(path: Path, format: Format | None = None) -> Table:
         check_regular(path)
         status = path.stat()
         return _read(path, kind, status.st_mtime_ns, status.st_size)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong while ``path`` is opened, unpacked and decoded into a DataError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise missing_file(path) from None
+    except (OSError, EOFError, zlib.error) as error:
+        cause = (isinstance(error, OSError) and error.strerror) or error
+        fix = "check that it is a whole file and that you may read it"
+        raise DataError(f"cannot read the file: {cause}", where=str(path), fix=fix) from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"the file is not UTF-8 text: {error.reason}", where=str(path), fix="save it as UTF-8"
+        ) from None
+
+
+def missing_file(path: Path) -> DataError:
+    """The error for a path where nothing is; it offers the nearest name beside it."""
+    if path.is_symlink():
+        return DataError("the link leads to no file", where=str(path), fix=f"point it to a file: ln -sf FILE {path}")
+    fix = "check the path: a relative one starts at the working directory, or beside the config"
+    if path.parent.is_dir():
+        near = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1)
+        fix = f"did you mean {near[0]!r}?" if near else fix
+    return DataError("there is no such file or folder", where=str(path), fix=fix)
 
 
 @lru_cache(maxsize=2)

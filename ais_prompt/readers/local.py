@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError, DataError
-from ais_prompt.readers.arrow.join import join_tables
+from ais_prompt.readers.arrow.join import join_lines, join_tables
 from ais_prompt.readers.arrow.table import Table
-from ais_prompt.readers.file_faults import missing_file, reading
-from ais_prompt.readers.formats import Format, read_file, split_name
+from ais_prompt.readers.formats import Format, missing_file, read_file, reading, split_name
 from ais_prompt.readers.hugging_face import HuggingFaceDataset, is_saved
-from ais_prompt.readers.lines import join_lines
 from ais_prompt.registry import READERS
 from ais_prompt.utils.text import listed
 

@@ -1,14 +1,14 @@
-"""Take the first rows of a ranking, without copies of the test row itself."""
+"""Take the first rows of a ranking, without copies of the test row itself, and keep them in little memory."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.retrievers.base import ShotIds
-from ais_prompt.retrievers.row_lists import RowLists
 from ais_prompt.types import Sample
 from ais_prompt.utils.row_index import RowIndex, row_key
 
@@ -57,3 +57,36 @@ def check_enough(count: int, rows: int, argument: str, own: Iterable[OwnRows] = 
             f"{argument} asks for {count} examples, but the train split has {rows} rows{less}",
             fix=f"lower {argument}; check train_split and train_range of reader_cfg",
         )
+
+
+class RowLists(Sequence[ShotIds]):
+    """A list of row numbers for each test row, at 8 bytes a number; a tuple takes 40.
+
+    Args:
+        lists: the lists, in order of the test rows.
+    """
+
+    def __init__(self, lists: Iterable[Sequence[int]]) -> None:
+        self._rows = array("q")
+        self._ends = array("q", [0])
+        for rows in lists:
+            self._rows.extend(rows)
+            self._ends.append(len(self._rows))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare like a list of tuples."""
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> ShotIds: ...
+    @overload
+    def __getitem__(self, index: slice) -> RowLists: ...
+    def __getitem__(self, index: int | slice) -> ShotIds | RowLists:
+        """Return the list of one test row, or those of a slice."""
+        if isinstance(index, slice):
+            return RowLists(self[row] for row in range(*index.indices(len(self))))
+        row = range(len(self))[index]
+        return tuple(self._rows[self._ends[row] : self._ends[row + 1]])

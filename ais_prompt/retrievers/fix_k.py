@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from ais_prompt.errors import ConfigError
 from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
-from ais_prompt.retrievers.choice import own_rows, take
-from ais_prompt.retrievers.row_lists import RowLists
+from ais_prompt.retrievers.choice import RowLists, own_rows, take
 from ais_prompt.types import Sample
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ais_prompt.types import SampleScore
-from ais_prompt.utils.spilled import Spilled
+from ais_prompt.utils.spill import Spilled
 
 
 class SampleScores(Spilled[SampleScore]):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
+from ais_prompt.errors import Interrupted, StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
@@ -18,6 +21,7 @@ from ais_prompt.utils.versions import versions
 
 WRITING_SHARE: Final = 20
 """Tasks that end are written down in one twentieth of the time at most."""
+logger = logging.getLogger(__name__)
 
 RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted"]
 
@@ -151,3 +155,26 @@ def _changes(folder: RunFolder, config: str) -> list[str]:
         before = folder.config_file.read_text("utf-8", "replace")
     lines = difflib.unified_diff(before.splitlines(), config.splitlines(), n=0, lineterm="")
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+@contextmanager
+def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
+    """Note in the record if the body is interrupted or fails; its end is for the body to note.
+
+    Raises:
+        Interrupted: in place of Ctrl-C.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        record.finish("interrupted")
+        raise Interrupted(
+            "stopped; every answer so far is kept",
+            where=str(folder.root),
+            fix=f"give the same command again with -r {folder.root.name}",
+        ) from None
+    except BaseException:
+        logger.info("session broken off", exc_info=True)
+        with suppress(StoreError):  # what is raised already says more
+            record.finish("failed")
+        raise

@@ -32,8 +32,7 @@ from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.results import read_questions
-from ais_prompt.store.run_record import RunRecord
-from ais_prompt.store.session import recorded
+from ais_prompt.store.run_record import RunRecord, recorded
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows

@@ -1,4 +1,4 @@
-"""Several files of one split → one table."""
+"""Join the tables of several files, and the lines of a column."""
 
 from __future__ import annotations
 
@@ -58,3 +58,39 @@ def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         for field in schema
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def join_lines(table: Table, columns: Sequence[str]) -> Table:
+    """The table with each list of texts in these columns made one text, a line for each entry.
+
+    A template would else write the list as Python does, with brackets and quotes.
+
+    Raises:
+        DataError: there is no such column, or it holds something else.
+    """
+    for column in columns:
+        _check_lines(table, column)
+    stored = StoredBatches()
+    for batch in table.batches:
+        stored.append(_with_joined_lines(batch, columns))
+    return Table(stored, table.origins)
+
+
+def _check_lines(table: Table, column: str) -> None:
+    import pyarrow as pa
+
+    kind = table.batches.schema.field(column).type if column in table.columns else None
+    if kind is None or not (pa.types.is_list(kind) and pa.types.is_string(kind.value_type)):
+        raise DataError(
+            f"join_lines names {column!r}, " + ("which is no column" if kind is None else f"which holds {kind}"),
+            where=listed(table.origins),
+            fix="name columns of lists of texts",
+        )
+
+
+def _with_joined_lines(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    import pyarrow.compute as pc
+
+    for column in columns:
+        batch = batch.set_column(batch.schema.names.index(column), column, pc.binary_join(batch.column(column), "\n"))
+    return batch

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.utils import spill, spilled
-from ais_prompt.utils.spill import IN_MEMORY
-from ais_prompt.utils.spilled import PIECE, Spilled
+from ais_prompt.utils import spill
+from ais_prompt.utils.spill import IN_MEMORY, PIECE, Spilled
 
 values = st.lists(st.none() | st.text(max_size=3) | st.tuples(st.integers(), st.floats(allow_nan=False)), max_size=30)
 
@@ -23,7 +22,7 @@ def in_small_pieces(given: list[object]) -> Spilled[object]:
 @given(values, st.integers(1, 5))
 def test_it_is_like_a_list(given: list[object], piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spilled, "PIECE", piece)
+        patch.setattr(spill, "PIECE", piece)
         kept = in_small_pieces(given)
         assert len(kept) == len(given)
         assert list(kept) == list(kept) == given
@@ -34,7 +33,7 @@ def test_it_is_like_a_list(given: list[object], piece: int) -> None:
 @given(values, st.integers(1, 5), st.slices(30))
 def test_a_slice_is_a_list(given: list[object], piece: int, part: slice) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spilled, "PIECE", piece)
+        patch.setattr(spill, "PIECE", piece)
         assert in_small_pieces(given)[part] == given[part]
 
 
