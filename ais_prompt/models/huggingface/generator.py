@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-from ais_prompt.models.huggingface.cache.trial import reuse_of
-from ais_prompt.models.huggingface.generation import completion_of, end_tokens, generation_options
+from ais_prompt.models.huggingface.cache.reuse import reuse_of
+from ais_prompt.models.huggingface.generation import StopTexts, completion_of, end_tokens, generation_options
 from ais_prompt.models.huggingface.library import quiet
-from ais_prompt.models.huggingface.not_a_number import NOT_A_NUMBER, NotANumber
-from ais_prompt.models.huggingface.stop import StopTexts
-from ais_prompt.types import Completion, Decoding
+from ais_prompt.types import Completion, Decoding, Failure
 
 
 class Generator:
@@ -131,3 +129,23 @@ def _seeded(device: Any, seed: int | None) -> Iterator[None]:
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         yield
+
+
+NOT_A_NUMBER: Final = Failure("not_a_number", "the model computed NaN instead of the next token's probabilities")
+
+
+class NotANumber:
+    """Logits processor for ``generate`` that changes nothing and remembers the rows that held NaN."""
+
+    def __init__(self) -> None:
+        self._seen: Any = None
+
+    def __call__(self, _input_ids: Any, scores: Any) -> Any:
+        """Look at the scores of the next token, shape (rows, vocabulary)."""
+        found = scores.amax(-1).isnan()
+        self._seen = found if self._seen is None else self._seen | found
+        return scores
+
+    def rows(self) -> set[int]:
+        """The numbers of these rows."""
+        return set() if self._seen is None else set(self._seen.nonzero()[:, 0].tolist())

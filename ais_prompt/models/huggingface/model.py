@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final, Unpack
 from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.arguments import join_stops
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
     BatchingOption,
@@ -21,18 +20,17 @@ from ais_prompt.models.flat_options import (
     read_option,
     refuse_unknown,
 )
-from ais_prompt.models.huggingface.bisect import free_accelerator, in_halves
 from ais_prompt.models.huggingface.files import fingerprint, local_folder
 from ais_prompt.models.huggingface.generation import is_sampling, refuse_taken_options, without_sampling
 from ais_prompt.models.huggingface.generator import Generator
+from ais_prompt.models.huggingface.library import free_accelerator, in_halves
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
 from ais_prompt.models.huggingface.scorer import Scorer
 from ais_prompt.models.huggingface.scoring import Row, scoring_row
 from ais_prompt.models.huggingface.weights import check_generation_options, load_network
-from ais_prompt.models.options import Batching, Loading, Sampling
+from ais_prompt.models.options import Batching, Loading, Sampling, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
-from ais_prompt.models.tokens.count import refuse_too_long
-from ais_prompt.models.tokens.tokenizer import encode, load_tokenizer
+from ais_prompt.models.tokens.tokenizer import encode, load_tokenizer, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.utils.digest import digest

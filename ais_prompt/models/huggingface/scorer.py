@@ -6,11 +6,9 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ais_prompt.models.huggingface.bisect import free_accelerator, in_halves
 from ais_prompt.models.huggingface.cache.prefixes import log_probs_of_tree
-from ais_prompt.models.huggingface.library import first_line
-from ais_prompt.models.huggingface.log_probs import log_probs_of_batch, tolerance
-from ais_prompt.models.huggingface.scoring import Row
+from ais_prompt.models.huggingface.library import first_line, free_accelerator, in_halves
+from ais_prompt.models.huggingface.scoring import Row, log_probs_of_batch, tolerance
 from ais_prompt.types import Failure
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 from msgspec.structs import asdict
 
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.arguments import check_at_least, join_stops
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
     EXTRA,
@@ -29,10 +28,9 @@ from ais_prompt.models.openai.client import OpenAIClient
 from ais_prompt.models.openai.scoring import OpenAIScorer
 from ais_prompt.models.openai.scoring_wire import ways_of
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, request_body
-from ais_prompt.models.options import Limits, Sampling, Wire
+from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
-from ais_prompt.models.tokens.count import estimate_tokens, prompt_token_ids, refuse_too_long
-from ais_prompt.models.tokens.tokenizer import load_tokenizer
+from ais_prompt.models.tokens.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.traffic.traffic import Traffic
 from ais_prompt.models.transport import (
     ClientOption,

@@ -16,7 +16,7 @@ from ais_prompt.models.openai.scoring_wire import TOP, Way, read_scores, read_to
 from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, single_token, whole
 from ais_prompt.models.openai.wire import CHAT, Endpoint
 from ais_prompt.models.options import MaxTokensField
-from ais_prompt.models.tokens.count import estimate_tokens
+from ais_prompt.models.tokens.tokenizer import estimate_tokens
 from ais_prompt.models.traffic.retry import Attempt, read_retry_after
 from ais_prompt.models.transport import Reply
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage

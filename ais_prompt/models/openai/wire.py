@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.errors import PromptError
-from ais_prompt.models.openai.media import embed_files
 from ais_prompt.models.options import MaxTokensField
 from ais_prompt.types import (
     ChatMessage,
@@ -28,6 +28,7 @@ from ais_prompt.types import (
     Usage,
     prompt_to_json,
 )
+from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
 
 _FINISH_REASONS: Final[Mapping[Any, FinishReason]] = {"stop": "stop", "length": "length"}
 CONTENT_FILTER: Final = "content_filter"
@@ -240,3 +241,37 @@ def read_json(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         raise BadBody("the reply is not JSON") from None
+
+
+def embed_files(prompt: Prompt) -> Prompt:
+    """The prompt with every local file in it, as a ``data:`` URL or the base64 of an ``input_audio`` part.
+
+    Raises:
+        DataError: a file cannot be read any more.
+    """
+    return prompt if isinstance(prompt, str) else tuple(map(_message, prompt))
+
+
+def _message(message: ChatMessage) -> ChatMessage:
+    if isinstance(message.content, str):
+        return message
+    return replace(message, content=tuple(map(_part, message.content)))
+
+
+def _part(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    kind = str(part.get("type"))
+    if kind not in KINDS:
+        return part
+    body = part[kind]
+    # Servers want the URL in a mapping; templates may also have it as a text.
+    fields = dict(body) if isinstance(body, Mapping) else {"url": body}
+    file = local_file(part)
+    if file is not None:
+        fields |= _embedded(file, kind)
+    return {**{key: value for key, value in part.items() if key != FILE_NOTE}, kind: fields}
+
+
+def _embedded(file: MediaFile, kind: str) -> dict[str, str]:
+    if kind == "input_audio":
+        return {"data": file.base64(), "format": file.extension}
+    return {"url": f"data:{file.mime};base64,{file.base64()}"}

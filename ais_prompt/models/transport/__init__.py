@@ -1,9 +1,8 @@
 """How bytes get to a server and back. Nothing above this package knows which library does it."""
 
 from ais_prompt.models.transport.base import Reply, Server, Sink, Transport
-from ais_prompt.models.transport.environment import check_environment
-from ais_prompt.models.transport.headers import request_headers
-from ais_prompt.models.transport.open_files import allow_connections
+from ais_prompt.models.transport.credentials import request_headers
+from ais_prompt.models.transport.environment import allow_connections, check_environment
 from ais_prompt.models.transport.spec import ClientOption, TransportSpec, read_client
 
 __all__ = [

@@ -10,9 +10,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ais_prompt.models.transport.address import join_address
-from ais_prompt.models.transport.base import CONNECT_SECONDS, Reply, Server, Sink
+from ais_prompt.models.transport.base import CONNECT_SECONDS, Reply, Server, Sink, broken, not_connected, timed_out
 from ais_prompt.models.transport.environment import proxy_for, tls_context
-from ais_prompt.models.transport.failures import broken, not_connected, timed_out
 from ais_prompt.registry import TRANSPORTS
 from ais_prompt.types import Failure
 

@@ -1,4 +1,4 @@
-"""What the environment says about connections: proxies and certificates. Every transport follows the same rules."""
+"""Proxies, certificates and open files: what the environment allows. Every transport follows the same rules."""
 
 from __future__ import annotations
 
@@ -13,8 +13,16 @@ from urllib.request import proxy_bypass
 from ais_prompt.errors import ModelError
 from ais_prompt.models.transport.address import is_loopback, public_address
 
+try:
+    import resource
+except ImportError:  # Windows has no such limit
+    resource = None  # type: ignore[assignment]
+
 CERTIFICATES: Final = "SSL_CERT_FILE"
 """The variable that names the certificates to trust, as OpenSSL reads it."""
+
+OTHER_FILES: Final = 64
+"""Files that are open besides the connections: journal, data, logs, libraries."""
 
 
 def proxy_for(address: str) -> str | None:
@@ -96,3 +104,29 @@ def _unusable(variable: str, value: str, error: OSError) -> ModelError:
         where=value,
         fix=f"let {variable} name a PEM file" if variable == CERTIFICATES else f"unset {variable}, or name a folder",
     )
+
+
+def allow_connections(number: int) -> None:
+    """Raise the soft limit of open files to what so many connections need; a higher one is left as it is.
+
+    Raises:
+        ModelError: the hard limit is lower.
+    """
+    if resource is None:
+        return
+    needed = number + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise ModelError(
+            f"max_concurrency={number} needs {needed} open files, and this machine allows {hard} to a process",
+            fix=f"raise the limit with `ulimit -n {needed}`, or set max_concurrency to {max(1, hard - OTHER_FILES)}",
+        )
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    except (ValueError, OSError) as error:
+        raise ModelError(
+            f"max_concurrency={number} needs {needed} open files, and the limit is {soft}: {error}",
+            fix=f"raise the limit with `ulimit -n {needed}`, or set max_concurrency to {max(1, soft - OTHER_FILES)}",
+        ) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
@@ -19,11 +19,10 @@ from msgspec.structs import replace
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.address import join_address, public_address
 from ais_prompt.models.transport.aiohttp_transport import AiohttpTransport
-from ais_prompt.models.transport.base import Reply, Server, Sink
-from ais_prompt.models.transport.failures import timed_out
-from ais_prompt.models.transport.token_provider import token_provider_at
+from ais_prompt.models.transport.base import Reply, Server, Sink, timed_out
 from ais_prompt.registry import TRANSPORTS, import_dotted
 from ais_prompt.types import Failure
+from ais_prompt.utils.secrets import SECRETS
 
 if TYPE_CHECKING:
     import httpx2
@@ -226,3 +225,32 @@ def _split_query(address: str) -> tuple[str, dict[str, str]]:
     """The address without its query, and the query as the package wants it."""
     parts = urlsplit(address)
     return urlunsplit(parts._replace(query="", fragment="")), dict(parse_qsl(parts.query, keep_blank_values=True))
+
+
+def token_provider_at(path: str) -> Callable[[], Awaitable[str]]:
+    """Import a token provider. Every token that it returns is hidden from then on.
+
+    Args:
+        path: dotted path of a function without arguments that returns a token, or awaits one.
+
+    Raises:
+        ConfigError: there is no such function. A text that may be a token itself is not repeated.
+    """
+    names = path.split(".") if isinstance(path, str) else []
+    if len(names) < 2 or not all(name.isidentifier() and len(name) <= 64 for name in names):
+        raise ConfigError(
+            "token_provider is not the dotted path of a function",
+            fix="write token_provider='my_module.my_function'; a token itself must not be part of a config",
+        )
+    provider = import_dotted(path)
+
+    async def token() -> str:
+        value = provider()
+        if inspect.isawaitable(value):
+            value = await value
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"{path} returned {type(value).__name__}, not a token")
+        SECRETS.add(value)
+        return value
+
+    return token

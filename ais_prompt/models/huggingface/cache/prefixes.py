@@ -19,8 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.models.huggingface.log_probs import wanted_log_probs
-from ais_prompt.models.huggingface.scoring import Row
+from ais_prompt.models.huggingface.scoring import Row, wanted_log_probs
 from ais_prompt.models.likelihood import common_length
 
 PACK_TOKENS: Final = 512

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.cache.growing import ROOM, growing_cache
-from ais_prompt.models.huggingface.cache.reuse import Reuse
-from ais_prompt.models.huggingface.cache.trial import reuse_of
+from ais_prompt.models.huggingface.cache.reuse import Reuse, reuse_of
 from ais_prompt.models.huggingface.generator import Generator
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.types import Completion, Decoding, Request

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 import ais_prompt.models.huggingface.cache.prefixes as hf_prefixes
 from ais_prompt.models.base import LikelihoodModel
 from ais_prompt.models.huggingface.cache.prefixes import log_probs_of_tree
-from ais_prompt.models.huggingface.log_probs import log_probs_of_batch
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.models.huggingface.scorer import Scorer
-from ais_prompt.models.huggingface.scoring import Row
+from ais_prompt.models.huggingface.scoring import Row, log_probs_of_batch
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 
 WORDS = ["one plus two is three", "the world of numbers", "seven and eight make fifteen"] * 4
