@@ -1,4 +1,4 @@
-"""The models: a prompt in, a completion out."""
+"""Models: a prompt in, a completion out."""
 
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel

@@ -1,4 +1,4 @@
-"""Which model answered, and where: for keys of answers, for caches that many runs share, and for the record."""
+"""The identity of a model: in the keys of answers, in caches across runs, and in ``run.json``."""
 
 from __future__ import annotations
 
@@ -8,41 +8,42 @@ from typing import Any, Final, Protocol, runtime_checkable
 from ais_prompt.models.base import Model
 
 GIVEN: Final = "identity"
-"""Key of an identity that the config gives: it names one model wherever that is served."""
+"""The key under which an identity holds the config's own name of the model, the same wherever it is served."""
 _ADDRESS: Final = "base_url"
 
 
 @runtime_checkable
 class ServedModel(Protocol):
-    """A model behind an address."""
+    """A model behind a server."""
 
     @property
     def address(self) -> str:
-        """The URL of its server, without secrets."""
+        """Return the URL of its server, without secrets."""
 
 
 def address_of(model: Model) -> str | None:
-    """The address of a served model; None for one in this process."""
+    """Return the address of a served model; None for a local one."""
     return model.address if isinstance(model, ServedModel) else None
 
 
 def full_identity(model: Model) -> Mapping[str, Any]:
-    """The identity of a model, with its address if it has one."""
+    """Return the identity of a model, with its address if it has one."""
     address = address_of(model)
     return model.identity() if address is None else {**model.identity(), _ADDRESS: address}
 
 
 def cache_identity(model: Model) -> Mapping[str, Any]:
-    """What keeps caches apart. The address is part of it, because two servers may call their models the same.
+    """Return the identity that separates models in a cache across runs.
 
-    An identity that the config gives takes the place of the address.
+    The address is part of it, because two servers may use one name for different models. An ``identity`` in the config
+    takes the place of the address.
     """
     identity = model.identity()
     return identity if GIVEN in identity else full_identity(model)
 
 
 def former_identities(model: Model, addresses: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The identities that version 1 may have put into keys: with the present address, or one of those noted."""
+    """Return the identities that version 1 may have put into keys: with the present address, or a recorded one."""
     full = {name: value for name, value in full_identity(model).items() if name != GIVEN}
     if _ADDRESS not in full:
         return [full]

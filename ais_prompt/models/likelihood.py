@@ -1,4 +1,4 @@
-"""What every model that scores texts says in the same words."""
+"""Log-likelihoods as completions, the same for all models."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Final
 from ais_prompt.types import Completion, Failure, Likelihood, Usage
 
 NO_TOKENS: Final = Completion(failure=Failure("no_tokens", "there is no token whose likelihood could be computed"))
-"""The answer to an empty text, and to a prompt of one token."""
+"""The completion of an empty text, and of a prompt of one token."""
 
 
-def scored(likelihood: Likelihood, usage: Usage, seconds: float = 0.0) -> Completion:
-    """A likelihood as the answer of a model; one that is not a number is a failure."""
+def likelihood_completion(likelihood: Likelihood, usage: Usage, seconds: float = 0.0) -> Completion:
+    """Return the completion of a log-likelihood; NaN is a failure."""
     if any(math.isnan(value) for value in (likelihood.nll, *likelihood.choices)):
         return Completion(failure=Failure("not_a_number", "the model computed NaN instead of a likelihood"))
     return Completion(finish_reason="stop", usage=usage, seconds=seconds, likelihood=likelihood)
 
 
 def common_length(first: Sequence[object], second: Sequence[object]) -> int:
-    """How many tokens two rows have in common at their beginning."""
+    """Count the tokens that two rows have in common at their beginning."""
     pairs = zip(first, second, strict=False)
     return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))

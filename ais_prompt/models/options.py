@@ -151,7 +151,7 @@ class Wire(Struct, frozen=True, kw_only=True):
         stream: let answers come piece by piece, and record when the first token came and how fast the others followed.
         max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
         logprobs_via: how the server returns the log-likelihood of a text: ``prompt_logprobs`` (vLLM) or ``echo``
-            (completions only). None tries both on a short text, before the first sample that is scored.
+            (completions only). None tries both on a short text, before the first log-likelihood.
     """
 
     stream: bool = False
@@ -181,7 +181,7 @@ class Batching(Struct, frozen=True, kw_only=True):
     Attributes:
         batch_size: prompts in one batch at most.
         prefix_cache_tokens: most tokens whose keys and values are kept for other texts that begin like them: the common
-            beginning of texts that are scored, prompts and answers of earlier batches where texts are generated. 0
+            beginning in log-likelihoods, prompts and answers of earlier batches in generation. 0
             computes every text on its own.
 
     Raises:

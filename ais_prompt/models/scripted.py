@@ -1,4 +1,4 @@
-"""A model that answers from a script: to try a config without a model, and to test what happens in an accident."""
+"""A model that answers from a script: to try a config without a model, and to test failures and crashes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.likelihood import NO_TOKENS, scored
+from ais_prompt.models.likelihood import NO_TOKENS, likelihood_completion
 from ais_prompt.models.options import check_at_least, join_stops
-from ais_prompt.models.reasoning import THINK_TAGS, without_thought
+from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
 from ais_prompt.models.tokens.tokenizer import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (
@@ -41,31 +41,31 @@ _OUTAGE: Final = Completion(failure=Failure("connection", "the scripted outage h
 
 @MODELS.register_module()
 class ScriptedModel:
-    r"""Gives the answers that the config tells it to give. A token is a word here, whatever stands between spaces.
+    r"""Return the answers of the config. A token is a word here, separated by white space.
 
-    As a real model does, it ends an answer before the first stop text and after ``max_out_len`` tokens, and what it
-    thinks between ``<think>`` and ``</think>`` is no part of the answer::
+    Like a real model, it ends an answer before the first stop text and after ``max_out_len`` tokens, and its reasoning
+    between ``<think>`` and ``</think>`` is not part of the answer::
 
         dict(type='ScriptedModel', answers={r'2\+2': '4', 'capital': dict(failure='http_500', message='busy')})
 
     Args:
-        answers: regular expression → answer. The first one found in the question is taken: in the last message of the
-            user, or anywhere in a prompt that is a text. The order of requests does not matter then. Or else a list:
-            the answers in order of asking, which is certain only with ``max_concurrency=1``.
-        likelihoods: regular expression → how surprising a text is to the model in which it is found, as negative
-            log-likelihood of each token in nats, or the kind of a failure; for inferencers that score texts.
+        answers: regular expression → answer. The first expression found in the question counts: in the last message of
+            the user, or anywhere in a prompt that is a text. The order of requests does not matter then. Or a list:
+            the answers in the order of requests, with ``max_concurrency=1``.
+        likelihoods: regular expression → negative log-likelihood of each token in nats, or the kind of a failure, of a
+            text in which it is found; for inferencers that compare log-likelihoods.
         default: the answer where no expression is found, or after the end of the list.
-        prompt_style: what it wants to be given, ``messages`` or ``text``.
+        prompt_style: the form of its prompts, ``messages`` or ``text``.
         delay: seconds until an answer.
-        fail_after: after so many answers or scripted failures every request fails, as if a server had gone away.
-        die_after: after so many answers the process is killed (SIGKILL), to test that nothing is lost in a crash.
+        fail_after: number of answers or scripted failures after which every request fails, as in a server outage.
+        die_after: number of answers after which the process is killed (SIGKILL), to test that a crash loses nothing.
         max_concurrency: requests in flight at most.
         max_out_len: most tokens of an answer, where the dataset does not say.
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
         stop_words: texts that end an answer and are not part of it, besides those of the dataset.
 
     Raises:
-        ConfigError: an answer or an expression cannot be understood, or a number is too small.
+        ConfigError: an answer or an expression is invalid, or a number is too small.
     """
 
     prompt_style: PromptStyle = "messages"
@@ -112,11 +112,11 @@ class ScriptedModel:
         self._answered = 0
 
     def identity(self) -> Mapping[str, Any]:
-        """The script. Accidents and delays are no part of it, so that a run can go on without them."""
+        """Return the script. Crashes and delays are not part of it, so that a run can be resumed without them."""
         return {"type": type(self).__name__, **self._script}
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
-        """Greedy; ``stop`` is added to its own stop texts."""
+        """Return greedy decoding; ``stop`` is added to its own stop texts."""
         return Decoding(
             max_out_len=self.max_out_len if max_out_len is None else max_out_len,
             temperature=0.0,
@@ -124,23 +124,23 @@ class ScriptedModel:
         )
 
     def preflight(self) -> None:
-        """It can always be used."""
+        """Do nothing: it can always be used."""
 
     def tokenizer(self) -> None:
-        """There is none."""
+        """Return None."""
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """Words of all messages."""
+        """Count the words of all messages."""
         return len(_whole_text(prompt).split())
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     async def open(self) -> None:
-        """Nothing is to be made ready."""
+        """Do nothing."""
 
     async def complete(self, request: Request) -> Completion:
-        """The scripted answer, cut at stop texts and ``max_out_len``, the scripted likelihood, or the failure."""
+        """Return the scripted answer, cut at stop texts and ``max_out_len``, the log-likelihood, or the failure."""
         if failure := refuse_too_long(self.count_tokens(request.prompt), self.max_seq_len):
             return Completion(failure=failure)
         if isinstance(request.decoding, LikelihoodQuery):
@@ -148,7 +148,7 @@ class ScriptedModel:
         else:
             scripted = self._scripted(request.prompt)
         await asyncio.sleep(self.delay)
-        # From here on nothing waits: the caller has written down all answers before the one that dies.
+        # No await from here on: the caller has stored all answers before the process is killed.
         if self._answered == self.die_after:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.fail_after is not None and self._answered >= self.fail_after:
@@ -158,14 +158,14 @@ class ScriptedModel:
             return scripted
         generated = _generate(scripted, request.decoding)
         usage = Usage(self.count_tokens(request.prompt), len(generated.text.split()))
-        return without_thought(replace(generated, usage=usage, seconds=self.delay), request.prompt, THINK_TAGS)
+        return split_reasoning(replace(generated, usage=usage, seconds=self.delay), request.prompt, THINK_TAGS)
 
     def activity(self) -> Activity:
-        """It answers, and waits for nothing."""
+        """Return nothing: it waits for nothing."""
         return Activity()
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def _scripted(self, prompt: Prompt) -> Completion:
         self._asked += 1
@@ -180,13 +180,13 @@ def _pattern(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except re.error as error:
         raise ConfigError(
-            f"answers has {pattern!r}, which is no regular expression: {error}",
-            fix="put a backslash before signs such as ( [ + * ? that are meant literally",
+            f"answers has {pattern!r}, which is not a regular expression: {error}",
+            fix="put a backslash before characters such as ( [ + * ? that are meant literally",
         ) from None
 
 
 def _completion(answer: Answer) -> Completion:
-    """What an answer of the script stands for."""
+    """Return the completion of an answer of the script."""
     fields = {"text": answer} if isinstance(answer, str) else dict(answer)
     if "failure" in fields and fields.keys() <= {"failure", "message", "fatal"}:
         message = fields.get("message", "scripted failure")
@@ -195,13 +195,13 @@ def _completion(answer: Answer) -> Completion:
     if "text" in fields and fields.keys() <= {"text", "finish_reason"} and reason in get_args(FinishReason):
         return Completion(fields["text"], reason)
     raise ConfigError(
-        f"the script has an answer that cannot be understood: {answer!r}",
+        f"the script has an invalid answer: {answer!r}",
         fix="write a text, dict(text=..., finish_reason='stop' or 'length'), or dict(failure='http_500', message=...)",
     )
 
 
 def _question(prompt: Prompt) -> str:
-    """What the expressions are looked for in."""
+    """Return the text in which the expressions are searched."""
     if isinstance(prompt, str):
         return prompt
     by_user: list[ChatMessage] = [message for message in prompt if message.role == "user"]
@@ -217,7 +217,7 @@ def _text(content: Content) -> str:
 
 
 def _generate(scripted: Completion, decoding: Decoding) -> Completion:
-    """The part of an answer that a model would have generated."""
+    """Cut an answer where a model would have ended it."""
     text, reason = scripted.text, scripted.finish_reason
     end = min((position for word in decoding.stop if (position := text.find(word)) >= 0), default=None)
     if end is not None:
@@ -237,44 +237,45 @@ _CANNOT: Final = Completion(
 
 
 class ScriptedLikelihoods:
-    """Tells how likely a text is by the first expression that is found in it. A token is a word.
+    """Log-likelihoods of a script, by the first expression found in a text. A token is a word.
 
     Args:
         script: regular expression → negative log-likelihood of each token in nats, or the kind of a failure.
 
     Raises:
-        ConfigError: an expression cannot be understood.
+        ConfigError: an expression is invalid.
     """
 
     def __init__(self, script: Mapping[str, Surprise]) -> None:
         try:
             self._rules = [(re.compile(pattern), surprise) for pattern, surprise in script.items()]
         except re.error as error:
-            raise ConfigError(f"likelihoods has {error.pattern!r}, which is no regular expression: {error}") from None
+            what = f"likelihoods has {error.pattern!r}, which is not a regular expression: {error}"
+            raise ConfigError(what) from None
 
-    def log_likelihood(self, prompt: str, scoring: LikelihoodQuery) -> Completion:
-        """The likelihood of the prompt or of its continuation, or the log-probabilities of the choices."""
-        if scoring.choices:
-            return self._choices(prompt, scoring.choices)
-        is_whole = scoring.continuation is None
-        text = prompt if scoring.continuation is None else scoring.continuation
+    def log_likelihood(self, prompt: str, query: LikelihoodQuery) -> Completion:
+        """Return the log-likelihood of a prompt or its continuation, or the log-probabilities of choices."""
+        if query.choices:
+            return self._choices(prompt, query.choices)
+        is_whole = query.continuation is None
+        text = prompt if query.continuation is None else query.continuation
         words = len(text.split())
         tokens = words - 1 if is_whole else words
-        surprise = self._surprise(prompt + (scoring.continuation or ""))
+        surprise = self._surprise(prompt + (query.continuation or ""))
         if surprise is None:
             return _CANNOT
         if isinstance(surprise, str):
             return Completion(failure=Failure(surprise, "scripted failure"))
         if tokens < 1:
             return NO_TOKENS
-        return scored(Likelihood(surprise * tokens, tokens, words, len(text.encode())), Usage(words, 0))
+        return likelihood_completion(Likelihood(surprise * tokens, tokens, words, len(text.encode())), Usage(words, 0))
 
     def _choices(self, prompt: str, choices: tuple[str, ...]) -> Completion:
         surprises = [self._surprise(prompt + choice) for choice in choices]
         numbers = tuple(-surprise for surprise in surprises if isinstance(surprise, int | float))
         if len(numbers) < len(choices):
             return _CANNOT
-        return scored(Likelihood(0.0, 0, 0, 0, numbers), Usage(len(prompt.split()), 0))
+        return likelihood_completion(Likelihood(0.0, 0, 0, 0, numbers), Usage(len(prompt.split()), 0))
 
     def _surprise(self, text: str) -> Surprise | None:
         return next((surprise for pattern, surprise in self._rules if pattern.search(text)), None)

@@ -151,7 +151,7 @@ def test_a_server_that_cannot_score_ends_the_run_before_the_first_sample(
     use(project, server, kind)
     done = project.run("run", "eval.py")
     assert done.returncode == 3
-    assert "the server does not tell how likely a prompt is" in done.stderr
+    assert "the server returns no log-likelihoods of prompts" in done.stderr
     assert "fix:" in done.stderr
     assert "Traceback" not in done.stderr
     assert project.journal() == []

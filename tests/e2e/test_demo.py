@@ -86,7 +86,7 @@ def test_a_server_that_knows_no_likelihoods_ends_the_run(
     done = project.run("run", "eval.py")
     assert done.returncode == 3, done.stderr
     assert (
-        "the server does not tell how likely a prompt is (prompt_logprobs: http_422: Unexpected fields" in done.stderr
+        "the server returns no log-likelihoods of prompts (prompt_logprobs: http_422: Unexpected fields" in done.stderr
     )
     assert ("echo: no_logprobs" in done.stderr) is echo_is_tried
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.models.openai.stream import StreamReader
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, read_reply
-from ais_prompt.models.reasoning import THINK_TAGS, without_thought
+from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
 from ais_prompt.types import Completion, Usage
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
@@ -65,7 +65,7 @@ def check(completion: Completion) -> None:
     assert (completion.finish_reason is None) is (completion.failure is not None)
     assert Completion.from_json(json.loads(json.dumps(completion.to_json()))) == completion
     assert isinstance(completion.usage, Usage)
-    without_thought(completion, "question", THINK_TAGS)
+    split_reasoning(completion, "question", THINK_TAGS)
     meter = SpeedMeter()
     meter.add(completion)
     meter.speed()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ais_prompt.models.huggingface.scoring import Row, scoring_row
-from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, whole
+from ais_prompt.models.huggingface.log_probs import Row, query_row
+from ais_prompt.models.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, whole
 from ais_prompt.types import Completion, Failure, LikelihoodQuery
 from tools.mock_scoring import LetterModel
 
@@ -23,7 +23,7 @@ def encode(text: str) -> list[int]:
 
 def local(prompt: str, scoring: LikelihoodQuery) -> Completion:
     """As it is computed in this process; the numbers are looked up by the place of a token."""
-    row = scoring_row(prompt, scoring, None, encode)
+    row = query_row(prompt, scoring, None, encode)
     if isinstance(row, Failure):
         return Completion(failure=row)
     assert isinstance(row, Row)
@@ -31,11 +31,11 @@ def local(prompt: str, scoring: LikelihoodQuery) -> Completion:
     return row.completion([values[place + 1] or 0.0 for place, _ in row.wanted], 0.0)
 
 
-def told(text: str, by_id: bool) -> TextScores:
+def told(text: str, by_id: bool) -> TokenLogProbs:
     """As a server tells it: with the texts of the tokens, or with the ids of all but the first."""
     tokens = MODEL.read(text)
     names = [str(token.id) if number else "" for number, token in enumerate(tokens)]
-    return TextScores(tuple(names if by_id else (token.text for token in tokens)), tuple(t.log_prob for t in tokens))
+    return TokenLogProbs(tuple(names if by_id else (token.text for token in tokens)), tuple(t.log_prob for t in tokens))
 
 
 def assert_same(found: Completion, wanted: Completion) -> None:

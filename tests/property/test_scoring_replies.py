@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.openai.scoring_wire import read_scores, read_top, ways_of
-from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, single_token, whole
+from ais_prompt.models.openai.likelihood_wire import read_log_probs, read_top, ways_of
+from ais_prompt.models.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, single_token, whole
 from ais_prompt.models.openai.wire import COMPLETIONS
 from ais_prompt.types import Completion, Failure
 
@@ -28,15 +28,15 @@ replies = st.fixed_dictionaries(
     optional={"usage": st.fixed_dictionaries({"prompt_tokens": leaves}), "prompt_logprobs": entries},
 )
 scores = st.builds(
-    lambda pairs: TextScores(tuple(token for token, _ in pairs), tuple(value for _, value in pairs)),
+    lambda pairs: TokenLogProbs(tuple(token for token, _ in pairs), tuple(value for _, value in pairs)),
     st.lists(st.tuples(st.sampled_from(["", "a", "\ufffd"]), leaves | anything), max_size=4),
 )
 
 
 @given(replies | anything, st.sampled_from(ways_of(COMPLETIONS, None)))
 def test_any_reply_is_read(reply: Any, way: Any) -> None:
-    found = read_scores(way, "So it", 200, json.dumps(reply).encode())
-    if isinstance(found, TextScores):
+    found = read_log_probs(way, "So it", 200, json.dumps(reply).encode())
+    if isinstance(found, TokenLogProbs):
         assert len(found.tokens) == len(found.log_probs) > 0
         assert found.log_probs[0] is None
         judged(whole("So it", found))
@@ -44,7 +44,7 @@ def test_any_reply_is_read(reply: Any, way: Any) -> None:
 
 
 @given(scores, scores)
-def test_any_scores_are_judged(before: TextScores, together: TextScores) -> None:
+def test_any_scores_are_judged(before: TokenLogProbs, together: TokenLogProbs) -> None:
     judged(continuation("it", before, together))
     judged(whole("it", together))
     assert isinstance(single_token("it", before, together), int | float | Failure)

@@ -10,8 +10,8 @@ from ais_prompt.chat import make_chat_format
 from ais_prompt.inferencers import Conversation, InferenceContext, Inferencer
 from ais_prompt.inferencers.labels import lowest, normalized
 from ais_prompt.models import ScriptedModel
-from ais_prompt.models.openai.scoring_wire import prompt_logprobs_scores
-from ais_prompt.models.openai.text_scores import whole
+from ais_prompt.models.openai.likelihood_wire import prompt_log_probs
+from ais_prompt.models.openai.token_log_probs import whole
 from ais_prompt.plan.build import build_part, build_prompts, build_retriever
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, PartSpec, Prediction, Request
@@ -39,7 +39,7 @@ def run_inferencer_case(case: Case) -> Outcome:
 
 def _score(prompt_logprobs: Any) -> float | None:
     """The perplexity that is read from a server's answer; None if there is none to be read."""
-    likelihood = whole("the prompt", prompt_logprobs_scores(prompt_logprobs)).likelihood
+    likelihood = whole("the prompt", prompt_log_probs(prompt_logprobs)).likelihood
     return None if likelihood is None else normalized(likelihood, "scored_tokens")
 
 

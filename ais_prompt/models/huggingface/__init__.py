@@ -1,1 +1,1 @@
-"""Language models in this process's memory, through Hugging Face transformers."""
+"""Local language models, with Hugging Face transformers."""

@@ -1,4 +1,4 @@
-"""Where a Hugging Face model comes from: a folder on this machine or a hub id, and what is in the folder."""
+"""The files of a Hugging Face model: a local folder or a hub id, and digests of the folder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _BLOCK_BYTES: Final = 4096
 
 
 def local_folder(path: str) -> Path | None:
-    """The folder that ``path`` names; None if it can only be a hub id.
+    """Return the folder that ``path`` names; None if it can only be a hub id.
 
     Raises:
-        ModelError: it is a file, or it looks like a local path and does not exist.
+        ModelError: the path is a file, or looks like a local path and does not exist.
     """
     folder = Path(path).expanduser()
     if folder.is_dir():
@@ -34,11 +34,11 @@ def local_folder(path: str) -> Path | None:
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
-    """File name → digest, for every file of a model folder that decides its answers.
+    """Return file name → digest of every file of a model folder that decides its answers.
 
     Config, tokenizer and code files are read whole. Weights can be many gigabytes, so only their size and blocks spread
-    evenly over them are: training moves nearly every byte of them, so a retrained model of the same shape is told
-    apart, which size and header alone would not do. Times are left out: a copy is the same model.
+    evenly over them are read. Training changes nearly every byte, so these blocks differ in a retrained model of the
+    same shape. Times do not count: a copy is the same model.
 
     Raises:
         ModelError: a file cannot be read.
@@ -56,7 +56,7 @@ def fingerprint(folder: Path) -> dict[str, str]:
 
 
 def _sampled_digest(file: Path) -> str:
-    """SHA-256 of a file's size and of blocks spread over it, first and last block included."""
+    """Return the SHA-256 of a file's size and of blocks spread over it, first and last block included."""
     size = file.stat().st_size
     sha = hashlib.sha256(str(size).encode())
     last = max(0, size - _BLOCK_BYTES)

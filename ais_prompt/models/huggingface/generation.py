@@ -19,14 +19,14 @@ _TAKEN_OPTIONS: Final = {
     "num_return_sequences": "use n of GenInferencer",
     "return_dict_in_generate": "leave it out",
 }
-"""Generation options that this class sets itself, and what to write in their place."""
+"""Options of ``generate`` that the program sets itself → what to write instead."""
 
 
 def refuse_taken_options(options: Mapping[str, Any], *, where: str) -> None:
-    """See that ``generation_kwargs`` hold nothing that has an argument of its own.
+    """Refuse further options that have an option of their own.
 
     Raises:
-        ConfigError: they do.
+        ConfigError: there is one.
     """
     for name in options:
         if name in _TAKEN_OPTIONS:
@@ -34,7 +34,7 @@ def refuse_taken_options(options: Mapping[str, Any], *, where: str) -> None:
 
 
 def is_sampling(options: Mapping[str, Any]) -> bool:
-    """Do these generation options ask for sampling? ``do_sample`` decides, but temperature 0 is always greedy."""
+    """Whether these options of ``generate`` sample. ``do_sample`` decides, but temperature 0 is always greedy."""
     if options.get("temperature") == 0:
         return False
     asked = any(options.get(name) is not None for name in _SAMPLING_OPTIONS)
@@ -42,12 +42,12 @@ def is_sampling(options: Mapping[str, Any]) -> bool:
 
 
 def without_sampling(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that still mean something to greedy decoding."""
+    """Return the options that greedy decoding uses."""
     return {name: value for name, value in options.items() if name not in (*_SAMPLING_OPTIONS, "do_sample")}
 
 
 def end_tokens(network: Any, tokenizer: Any, decoding: Decoding) -> set[int]:
-    """Ids that end an answer: those of the model, of its tokenizer, of ``generation_kwargs`` and of the dataset."""
+    """Return the ids that end an answer: those of the model, its tokenizer, its options and the dataset."""
     ends: set[int] = set()
     for given in (
         network.generation_config.eos_token_id,
@@ -60,10 +60,10 @@ def end_tokens(network: Any, tokenizer: Any, decoding: Decoding) -> set[int]:
 
 
 def generation_options(decoding: Decoding) -> dict[str, Any]:
-    """Arguments of ``generate``.
+    """Return the arguments of ``generate``.
 
-    Where a sampling option is not given, the model's ``generation_config.json`` and then the library's own default
-    count. Greedy decoding has none: the library applies them with ``do_sample`` only.
+    Sampling options that are not given have the default of the model's ``generation_config.json``, or else of the
+    library. Greedy decoding has none: the library applies them with ``do_sample`` only.
     """
     asked: dict[str, Any] = {"temperature": decoding.temperature, "top_p": decoding.top_p, **decoding.extra}
     options = {name: value for name, value in asked.items() if value is not None and name != "eos_token_id"}
@@ -78,7 +78,7 @@ def generation_options(decoding: Decoding) -> dict[str, Any]:
 def completion_of(
     tokenizer: Any, prompt: Sequence[int], new: Sequence[int], ends: set[int], stop: Sequence[str]
 ) -> Completion:
-    """Read one row of the output: what follows an end token or a stop text is padding."""
+    """Make the completion of one row of the output; tokens after an end token or a stop text are padding."""
     end = next((position for position, token in enumerate(new) if token in ends), None)
     tokens = new[:end]
     text = continuation(tokenizer, prompt, tokens)
@@ -92,12 +92,12 @@ def completion_of(
 
 
 def first_stop(text: str, stop: Sequence[str]) -> int | None:
-    """Position of the earliest stop text; None if there is none."""
+    """Return the position of the earliest stop text; None if there is none."""
     return min((position for word in stop if (position := text.find(word)) >= 0), default=None)
 
 
 def tokens_until_stop(tokenizer: Any, prompt: Sequence[int], new: Sequence[int], stop: Sequence[str]) -> int:
-    """Fewest of the ``new`` tokens whose text holds a stop text; all of them if none does."""
+    """Return the smallest number of ``new`` tokens whose text has a stop text; their number if none has."""
 
     def stopped(count: int) -> bool:
         return first_stop(continuation(tokenizer, prompt, new[:count]), stop) is not None
@@ -106,7 +106,7 @@ def tokens_until_stop(tokenizer: Any, prompt: Sequence[int], new: Sequence[int],
 
 
 class StopTexts:
-    """Stopping criterion for ``generate``: a row is done once its new text holds a stop text.
+    """Stopping criterion for ``generate``: a row is done once its new text has a stop text.
 
     transformers has its own, `StopStringCriteria`. It also matches texts that begin in the prompt, and its table over
     the whole vocabulary costs more than decoding the last few tokens of each row.
@@ -121,11 +121,11 @@ class StopTexts:
         self.tokenizer = tokenizer
         self.width = width
         self.stop = stop
-        # A token holds at least one byte, so a stop text that was just completed lies within so many tokens.
+        # A token has at least one byte, so a stop text that was just completed is within this many tokens.
         self.window = max((len(word.encode()) for word in stop), default=0) + CONTEXT_TOKENS
 
     def __call__(self, input_ids: Any, _scores: Any, **_options: Any) -> Any:
-        """Which rows are done: (rows, tokens) → (rows,) of bool."""
+        """Return which rows are done: (rows, tokens) → (rows,) of bool."""
         import torch
 
         tails = self.tokenizer.batch_decode(
@@ -135,7 +135,7 @@ class StopTexts:
         return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
 
     def _is_done(self, row: Any, tail: str) -> bool:
-        # The tail can reach into the prompt, so it only says which rows are worth a full look.
+        # The tail can reach into the prompt, so a stop text in it may not be part of the answer.
         if first_stop(tail, self.stop) is None:
             return False
         ids = row.tolist()

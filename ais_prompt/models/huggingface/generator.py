@@ -1,4 +1,4 @@
-"""How a loaded network answers prompts: going on from what it has read before if it can, from the beginning if not."""
+"""Generate answers with a loaded network, reusing the keys and values of earlier prompts where possible."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ais_prompt.types import Completion, Decoding, Failure
 class Generator:
     """Answers batches of prompts.
 
-    Greedy answers in float32 depend neither on what else is in the batch nor on what was read before. Sampled ones do;
-    the same batch with the same seed gives the same answers.
+    Greedy answers in float32 depend neither on the rest of the batch nor on earlier prompts. Sampled answers do; the
+    same batch with the same seed has the same answers.
 
     Args:
         network: a causal language model of transformers.
         tokenizer: its tokenizer.
-        options: options of ``generate`` that hold for all batches.
-        cache_tokens: most tokens of earlier prompts and answers that are kept; 0 reads every prompt from its beginning.
+        options: options of ``generate`` for all batches.
+        cache_tokens: most tokens of earlier prompts and answers that are kept; 0 computes every prompt anew.
     """
 
     def __init__(self, network: Any, tokenizer: Any, options: Mapping[str, Any], *, cache_tokens: int) -> None:
@@ -35,20 +35,20 @@ class Generator:
 
         Args:
             rows: token ids of each prompt, none empty.
-            decoding: how all of them are answered.
-            seed: seed of the sampling; None takes the process's own random numbers.
+            decoding: how all prompts are answered.
+            seed: seed of the sampling; None uses the random state of the process.
 
         Returns:
             One completion a row, in order, without ``seconds``.
 
         Raises:
-            IndexError, RuntimeError, ValueError: the network cannot answer them, or memory is short.
+            IndexError, RuntimeError, ValueError: the network cannot answer them, or memory runs out.
         """
         try:
             return self._answer([tuple(row) for row in rows], decoding, seed)
         except RuntimeError:
             if self._reuse:
-                self._reuse.forget()  # whoever tries again has all the memory there is
+                self._reuse.forget()  # free all memory for a retry
             raise
 
     def answer_media(
@@ -56,12 +56,12 @@ class Generator:
     ) -> list[Completion]:
         """Answer prompts with media in one batch.
 
-        Nothing is reused, neither here nor for texts that come after: equal tokens may stand for different images, and
-        some networks remember where in the prompt the images were.
+        Nothing is reused, neither here nor for later texts: equal tokens may mean different images, and some networks
+        remember where in the prompt the images were.
 
         Args:
             rows: token ids of each prompt, without padding.
-            inputs: the same prompts as a processor of transformers makes them, padded on the left.
+            inputs: the same prompts from a processor of transformers, padded on the left.
             decoding, seed: as in `answer`.
 
         Returns:
@@ -112,7 +112,7 @@ class Generator:
 
 
 def _left_padded(tokenizer: Any, rows: Sequence[Sequence[int]], device: Any) -> dict[str, Any]:
-    """``input_ids`` and ``attention_mask`` of rows of token ids; shape (rows, longest row) each."""
+    """Return ``input_ids`` and ``attention_mask`` of rows of token ids; shape (rows, longest row) each."""
     with quiet():
         batch = tokenizer.pad({"input_ids": [list(row) for row in rows]}, padding_side="left", return_tensors="pt")
     return {name: batch[name].to(device) for name in ("input_ids", "attention_mask")}
@@ -120,7 +120,7 @@ def _left_padded(tokenizer: Any, rows: Sequence[Sequence[int]], device: Any) -> 
 
 @contextmanager
 def _seeded(device: Any, seed: int | None) -> Iterator[None]:
-    """Draw random numbers from a seed, and leave the process's own as they were."""
+    """Draw random numbers from a seed, and restore the random state of the process."""
     import torch
 
     if seed is None:
@@ -135,17 +135,17 @@ NOT_A_NUMBER: Final = Failure("not_a_number", "the model computed NaN instead of
 
 
 class NotANumber:
-    """Logits processor for ``generate`` that changes nothing and remembers the rows that held NaN."""
+    """Logits processor for ``generate`` that changes nothing and remembers the rows with NaN."""
 
     def __init__(self) -> None:
         self._seen: Any = None
 
     def __call__(self, _input_ids: Any, scores: Any) -> Any:
-        """Look at the scores of the next token, shape (rows, vocabulary)."""
+        """Check the logits of the next token, shape (rows, vocabulary)."""
         found = scores.amax(-1).isnan()
         self._seen = found if self._seen is None else self._seen | found
         return scores
 
     def rows(self) -> set[int]:
-        """The numbers of these rows."""
+        """Return the numbers of the rows with NaN."""
         return set() if self._seen is None else set(self._seen.nonzero()[:, 0].tolist())

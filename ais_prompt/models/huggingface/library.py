@@ -13,8 +13,8 @@ from ais_prompt.types import Failure
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the library's warnings and progress bars for a while; its settings are put back afterwards."""
-    # Without torch, which tokenizers do not need, the import itself would say that models are not available.
+    """Silence the warnings and progress bars of transformers, and restore its settings afterwards."""
+    # Without torch, which tokenizers do not need, the import itself warns that models are not available.
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     from transformers.utils import logging
 
@@ -31,10 +31,9 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def loading(what: str, path: str, *, local: bool) -> Iterator[None]:
-    """Turn whatever goes wrong while ``what`` is loaded from ``path`` into a `ModelError`.
+    """Turn every error while ``what`` is loaded from ``path`` into a `ModelError`.
 
-    The library, its Rust parts and pickled files raise nearly every exception there is, bare `Exception` included;
-    all of them mean the same to the user.
+    The library, its Rust parts and pickled files raise nearly every exception there is, bare `Exception` included.
     """
     try:
         with quiet():
@@ -50,7 +49,7 @@ def loading(what: str, path: str, *, local: bool) -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message, or its class where it has none."""
+    """Return the first line of an error's message, or its class if the message is empty."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
@@ -58,15 +57,15 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
-def in_halves(
+def bisect_on_failure(
     items: Sequence[Item], work: Callable[[Sequence[Item]], Sequence[Answer]], *, kind: str
 ) -> list[Answer | Failure]:
-    """The answers to all items; those that cannot be had, even alone, are failures.
+    """Return the answers to all items. A batch that fails is split in halves, so that a bad item fails alone.
 
     Args:
         items: any number.
         work: answers items in one batch, in order.
-        kind: kind of the failures that are not for want of memory.
+        kind: kind of the failures that are not out of memory.
     """
     import torch
 
@@ -78,16 +77,16 @@ def in_halves(
         failure = Failure("out_of_memory", first_line(error))
     except (IndexError, RuntimeError, ValueError) as error:
         failure = Failure(kind, first_line(error))
-    # Outside of `except`, so that the traceback no longer holds the failed batch's memory.
+    # Outside of `except`, where the traceback would keep the memory of the failed batch.
     free_accelerator()
     if len(items) == 1:
         return [failure]
     half = len(items) // 2
-    return in_halves(items[:half], work, kind=kind) + in_halves(items[half:], work, kind=kind)
+    return bisect_on_failure(items[:half], work, kind=kind) + bisect_on_failure(items[half:], work, kind=kind)
 
 
 def free_accelerator() -> None:
-    """Give back the memory that is no longer used."""
+    """Free unused memory of the accelerator."""
     import torch
 
     if torch.cuda.is_available():

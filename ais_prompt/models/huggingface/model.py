@@ -1,4 +1,4 @@
-"""Language models in this process's memory, through Hugging Face transformers."""
+"""Local language models, with Hugging Face transformers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ais_prompt.models.flat_options import (
 from ais_prompt.models.huggingface.files import fingerprint, local_folder
 from ais_prompt.models.huggingface.generation import is_sampling, refuse_taken_options, without_sampling
 from ais_prompt.models.huggingface.generator import Generator
-from ais_prompt.models.huggingface.library import free_accelerator, in_halves
+from ais_prompt.models.huggingface.library import bisect_on_failure, free_accelerator
+from ais_prompt.models.huggingface.likelihood import LikelihoodComputer
+from ais_prompt.models.huggingface.log_probs import Row, query_row
 from ais_prompt.models.huggingface.processor import MediaProcessor, load_processor, media_in
-from ais_prompt.models.huggingface.scorer import Scorer
-from ais_prompt.models.huggingface.scoring import Row, scoring_row
 from ais_prompt.models.huggingface.weights import check_generation_options, load_network
 from ais_prompt.models.options import Batching, Loading, Sampling, join_stops
-from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
+from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokens.tokenizer import encode, load_tokenizer, refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
@@ -58,8 +58,8 @@ class HuggingFaceBaseModel:
         batching: how much is computed at a time, and how much is kept.
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all
             in. Prompt and answer together never have more than the model's ``max_position_embeddings``.
-        think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
-            answer. None leaves it in.
+        think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
+            the answer. None leaves it in.
         flat: fields of the values under their flat names.
 
     Raises:
@@ -95,14 +95,14 @@ class HuggingFaceBaseModel:
         self._tokenizer: Any = None
         self._network: Any = None
         self._generator: Generator | None = None
-        self._scorer: Scorer | None = None
+        self._likelihoods: LikelihoodComputer | None = None
         refuse_taken_options(self.sampling.extra, where=path)
 
     def identity(self) -> Mapping[str, Any]:
-        """What decides the answers, as plain JSON values; how they are generated stands in each request.
+        """Return what decides the answers, as plain JSON values; how they are generated is part of each request.
 
         Raises:
-            ModelError: the model's folder is not there or cannot be read.
+            ModelError: the model's folder does not exist or cannot be read.
         """
         folders = {path: local_folder(path) for path in (self.path, self.tokenizer_path)}
         identity = {
@@ -120,7 +120,7 @@ class HuggingFaceBaseModel:
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
         """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in.
 
-        Greedy decoding says so with temperature 0, and carries no option or seed that means something to sampling only.
+        Greedy decoding has temperature 0, and neither a seed nor options that only sampling uses.
         """
         own = self.sampling
         options = {"temperature": own.temperature, "top_p": own.top_p, **own.extra}
@@ -136,10 +136,10 @@ class HuggingFaceBaseModel:
         )
 
     def tokenizer(self) -> Any:
-        """The model's tokenizer, loaded once and without weights; padding on the left.
+        """Return the tokenizer, loaded once and without weights, padding on the left.
 
         Raises:
-            ModelError: it cannot be loaded, or it has no token to pad with.
+            ModelError: the tokenizer cannot be loaded, or has no token to pad with.
         """
         if self._tokenizer is None:
             self._tokenizer = load_tokenizer(
@@ -150,7 +150,7 @@ class HuggingFaceBaseModel:
         return self._tokenizer
 
     def encode(self, prompt: Prompt) -> list[int]:
-        """Token ids of a prompt, exactly as the network is given them.
+        """Return the token ids of a prompt, exactly as the network gets them.
 
         Raises:
             PromptError: the prompt is not a text.
@@ -158,14 +158,14 @@ class HuggingFaceBaseModel:
         """
         if not isinstance(prompt, str):
             raise PromptError(
-                f"{type(self).__name__} is given text, not messages",
+                f"{type(self).__name__} takes text, not messages",
                 where=self.path,
                 fix="render the messages to a text first",
             )
         return encode(self.tokenizer(), prompt, add_special_tokens=self.adds_special_tokens)
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """Tokens of a prompt as it is sent, special tokens included.
+        """Count the tokens of a prompt as sent, special tokens included.
 
         Raises:
             PromptError, ModelError: as `encode`.
@@ -173,10 +173,10 @@ class HuggingFaceBaseModel:
         return len(self.encode(prompt))
 
     def preflight(self) -> None:
-        """See whether the folders and packages are there. A hub id is not looked up.
+        """Check that folders and packages exist. A hub id is not looked up.
 
         Raises:
-            ModelError: a folder that does not exist.
+            ModelError: a folder does not exist.
             MissingExtra: torch is not installed.
         """
         for path in (self.path, self.tokenizer_path):
@@ -184,10 +184,10 @@ class HuggingFaceBaseModel:
         require_installed("torch", extra="local", why=type(self).__name__)
 
     def load(self) -> None:
-        """Open tokenizer and weights. A second call does nothing.
+        """Load tokenizer and weights. A second call does nothing.
 
         Raises:
-            ModelError: they cannot be loaded, or ``generation_kwargs`` are wrong.
+            ModelError: they cannot be loaded, or transformers refuses an option of ``sampling.extra``.
             MissingExtra: torch is not installed.
         """
         if self._network is None:
@@ -197,14 +197,16 @@ class HuggingFaceBaseModel:
             self._network = network
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """Answer requests in one batch, in order; a request that cannot be answered has a failure in its place."""
+        """Answer requests in one batch, in order; requests that cannot be answered have failures."""
         self.load()
         started = perf_counter()
         rows = [self.encode(request.prompt) for request in requests]
         decoding = _shared_decoding(requests)
         failures = [self._refusal(row, decoding.max_out_len) for row in rows]
         fit = [number for number, failure in enumerate(failures) if failure is None]
-        answers = iter(in_halves([(requests[number], rows[number]) for number in fit], self._answer, kind="generation"))
+        answers = iter(
+            bisect_on_failure([(requests[number], rows[number]) for number in fit], self._answer, kind="generation")
+        )
         outcomes = [failure or next(answers) for failure in failures]
         seconds = perf_counter() - started
         return [
@@ -213,26 +215,26 @@ class HuggingFaceBaseModel:
         ]
 
     def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:
-        """Numbers of requests and the likelihoods of their texts, as they are found.
+        """Yield numbers of requests and the log-likelihoods of their texts, in the order of computation.
 
-        What texts have in common at their beginning is computed once. Values in float32 do not depend on what else is
-        scored. A text that cannot be scored has a failure in its place.
+        Common beginnings of texts are computed once. Values in float32 do not depend on the other texts. A text without
+        a log-likelihood has a failure.
         """
         self.load()
         started = perf_counter()
-        if self._scorer is None:
+        if self._likelihoods is None:
             pad = self.tokenizer().pad_token_id
-            self._scorer = Scorer(
+            self._likelihoods = LikelihoodComputer(
                 self._network, pad, batch_size=self.batch_size, cache_tokens=self.batching.prefix_cache_tokens
             )
         fit: list[tuple[int, Row]] = []
         for number, request in enumerate(requests):
-            row = self._scoring_row(request)
+            row = self._query_row(request)
             if isinstance(row, Failure):
                 yield number, Completion(failure=row)
             else:
                 fit.append((number, row))
-        for place, values in self._scorer.log_probs([row for _, row in fit]):
+        for place, values in self._likelihoods.log_probs([row for _, row in fit]):
             number, row = fit[place]
             seconds = perf_counter() - started
             yield number, Completion(failure=values) if isinstance(values, Failure) else row.completion(values, seconds)
@@ -240,7 +242,7 @@ class HuggingFaceBaseModel:
     def close(self) -> None:
         """Free the network's memory. May be called more than once."""
         if self._network is not None:
-            self._network = self._generator = self._scorer = None
+            self._network = self._generator = self._likelihoods = None
             free_accelerator()
 
     def _load_network(self) -> Any:
@@ -252,15 +254,15 @@ class HuggingFaceBaseModel:
             self._generator = Generator(self._network, self.tokenizer(), options, cache_tokens=kept)
         return self._generator
 
-    def _scoring_row(self, request: Request) -> Row | Failure:
+    def _query_row(self, request: Request) -> Row | Failure:
         if not isinstance(request.prompt, str):
             return Failure("cannot_score", "the prompt has images or other media", fatal=True)
         assert isinstance(request.decoding, LikelihoodQuery)
-        row = scoring_row(request.prompt, request.decoding, self.tokenizer(), self.encode)
+        row = query_row(request.prompt, request.decoding, self.tokenizer(), self.encode)
         return row if isinstance(row, Failure) else self._refusal(row.tokens, 0 if row.is_choice else 1) or row
 
     def _refusal(self, row: Sequence[int], more: int) -> Failure | None:
-        """Why a prompt is not sent, with ``more`` tokens after it; None if it can be. Others cut it silently."""
+        """Return the failure of a prompt that is too long with ``more`` tokens after it; None if it fits."""
         if not row:
             return Failure("empty_prompt", "the prompt has no tokens")
         context = getattr(self._network.config.get_text_config(), "max_position_embeddings", None)
@@ -275,7 +277,7 @@ class HuggingFaceBaseModel:
     def _completion(self, prompt: Prompt, outcome: Completion | Failure, seconds: float) -> Completion:
         if isinstance(outcome, Failure):
             return Completion(failure=outcome)
-        return without_thought(replace(outcome, seconds=seconds), prompt, self.think_tags)
+        return split_reasoning(replace(outcome, seconds=seconds), prompt, self.think_tags)
 
     def _answer(self, batch: Sequence[tuple[Request, list[int]]]) -> list[Completion]:
         requests, rows = [request for request, _ in batch], [row for _, row in batch]
@@ -284,9 +286,9 @@ class HuggingFaceBaseModel:
 
 @MODELS.register_module()
 class HuggingFaceChatModel(HuggingFaceBaseModel):
-    """A chat model. Its prompts are messages, rendered to text with its tokenizer's chat template before they arrive.
+    """A chat model. Messages are rendered to text with its tokenizer's chat template before they reach the model.
 
-    Prompts with images, sound or film arrive as messages. The model's processor renders them, if the model has one.
+    Prompts with images, audio or video stay messages. The model's processor renders them, if the model has one.
 
     Args and errors are those of `HuggingFaceBaseModel`.
     """
@@ -296,13 +298,13 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
     adds_special_tokens: ClassVar[bool] = False
 
     def media_kinds(self, *, offline: bool = False) -> frozenset[str]:
-        """What the model's processor takes, as `MediaModel.media_kinds`."""
+        """Return the media that the processor takes, as `MediaModel.media_kinds`."""
         if offline and local_folder(self.path) is None:
             return frozenset(KINDS.values())
         return self._processor.kinds if self._processor else frozenset()
 
     def encode(self, prompt: Prompt) -> list[int]:
-        """Token ids of a prompt, exactly as the network is given them; the places of an image are tokens, too.
+        """Return the token ids of a prompt, exactly as the network gets them; places in an image are tokens too.
 
         Raises:
             PromptError: the processor refuses the prompt, or the prompt has media and the model has no processor.
@@ -316,7 +318,7 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
             raise PromptError(str(error), where=self.path, fix="check the file, and the chat template") from error
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """Answer requests in order, those with media of the same kinds in one batch; failures as in the base class."""
+        """Answer requests in order, those with the same kinds of media in one batch; failures as in the base class."""
         groups: dict[frozenset[str] | None, list[int]] = {}
         for number, request in enumerate(requests):
             groups.setdefault(media_in(request.prompt), []).append(number)
@@ -329,7 +331,7 @@ class HuggingFaceChatModel(HuggingFaceBaseModel):
     def _generate_with_media(self, requests: Sequence[Request]) -> list[Completion]:
         self.load()
         started = perf_counter()
-        outcomes = in_halves(requests, self._answer_with_media, kind="generation")
+        outcomes = bisect_on_failure(requests, self._answer_with_media, kind="generation")
         seconds = perf_counter() - started
         return [
             self._completion(request.prompt, outcome, seconds)
@@ -372,7 +374,7 @@ def _shared_decoding(requests: Sequence[Request]) -> Decoding:
 
 
 def _batch_seed(requests: Sequence[Request]) -> int | None:
-    """The seed of a batch. Requests are mixed in, so that repeats of a prompt in two batches draw different answers."""
+    """Return the seed of a batch. It depends on the requests, so that repeats of a prompt differ between batches."""
     if _shared_decoding(requests).seed is None:
         return None
     return int(digest([request.content() for request in requests], length=16), 16) >> 1

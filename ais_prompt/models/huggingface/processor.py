@@ -1,4 +1,4 @@
-"""Images, sound and film for a local model, through the processor that comes with it."""
+"""Images, audio and video for a local model, with the processor that belongs to it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _READERS: Final[Mapping[str, Sequence[str]]] = {
 
 
 class MediaProcessor:
-    """Turns messages with media into what a network is given.
+    """Turns messages with media into the inputs of a network.
 
     Args:
         processor: a processor of transformers.
-        tokenizer: the model's tokenizer, padding on the left; it takes the place of the processor's own.
-        path: where the processor comes from.
+        tokenizer: the model's tokenizer, padding on the left; it replaces that of the processor.
+        path: folder or hub id of the processor.
 
     Raises:
-        ModelError: neither of them has a chat template.
+        ModelError: neither has a chat template.
     """
 
     def __init__(self, processor: Any, tokenizer: Any, path: str) -> None:
@@ -54,11 +54,11 @@ class MediaProcessor:
         """Render prompts with the chat template, and read their media.
 
         Args:
-            prompts: the messages of each prompt; all of them have media of the same kinds, any number of each.
+            prompts: messages of each prompt; all prompts have the same kinds of media, any number of each.
 
         Returns:
-            What the network takes, as tensors: ``input_ids`` and ``attention_mask``, shape (prompts, longest prompt),
-            padded on the left, and what the processor makes of the media.
+            The inputs of the network as tensors: ``input_ids`` and ``attention_mask``, shape (prompts, longest prompt),
+            padded on the left, and those of the media.
 
         Raises:
             ValueError: a file cannot be decoded, or the processor refuses the messages.
@@ -76,16 +76,16 @@ class MediaProcessor:
                     return_tensors="pt",
                     padding=True,
                 )
-        except Exception as error:  # processors and templates raise whatever they like
+        except Exception as error:  # processors and templates can raise anything
             raise ValueError(f"the processor refuses the prompt: {first_line(error)}") from error
 
     def rows(self, inputs: Mapping[str, Any]) -> list[list[int]]:
-        """Ids of the tokens of each prompt, without padding; a place in an image counts as a token."""
+        """Return the token ids of each prompt, without padding; a place in an image counts as a token."""
         pairs = zip(inputs["input_ids"], inputs["attention_mask"], strict=True)
         return [ids[mask.bool()].tolist() for ids, mask in pairs]
 
     def _message(self, message: ChatMessage) -> dict[str, Any]:
-        # Templates of such models want parts everywhere: some of them lose a content that is a text.
+        # Templates of such models expect parts: some of them lose a content that is a text.
         content = message.content
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else map(self._part, content)
         return {"role": message.role, "content": list(parts)}
@@ -95,18 +95,18 @@ class MediaProcessor:
         if kind is None:
             return dict(part)
         if kind == "video":
-            return {"type": kind, "path": _film(part)}
+            return {"type": kind, "path": _video(part)}
         content = part_bytes(part)
         assert content is not None  # the chat format refuses URLs
         name = str(part.get(str(part["type"])))[:100]
-        read = _image if kind == "image" else self._sound
+        read = _image if kind == "image" else self._audio
         try:
             return {"type": kind, kind: read(content)}
-        except Exception as error:  # decoders raise whatever they like of a broken file
+        except Exception as error:  # decoders can raise anything for a broken file
             raise ValueError(f"{name} cannot be decoded as {kind}: {first_line(error)}") from error
 
-    def _sound(self, content: bytes) -> Any:
-        """One channel at the processor's sampling rate, float32, shape (samples,)."""
+    def _audio(self, content: bytes) -> Any:
+        """Read audio as one channel at the processor's sampling rate, float32, shape (samples,)."""
         import soundfile
         import soxr
 
@@ -118,16 +118,16 @@ class MediaProcessor:
 def load_processor(
     path: str, tokenizer: Callable[[], Any], options: Mapping[str, Any], *, trust_remote_code: bool
 ) -> MediaProcessor | None:
-    """The processor of a model; None if the model takes text only.
+    """Load the processor of a model; None if the model takes text only.
 
     Args:
         path: a folder, or else a hub id.
-        tokenizer: gives the model's tokenizer if there is a processor.
-        options: arguments of the model's ``from_pretrained``, of which those that say which version count here, too.
-        trust_remote_code: may code that comes with the model be run?
+        tokenizer: returns the model's tokenizer, called if there is a processor.
+        options: arguments of the model's ``from_pretrained``; those that choose a version count here too.
+        trust_remote_code: run code that comes with the model.
 
     Raises:
-        ModelError: it cannot be loaded.
+        ModelError: the processor cannot be loaded.
         MissingExtra: a package that reads media is not installed.
     """
     folder = local_folder(path)
@@ -146,9 +146,9 @@ def load_processor(
             raise ModelError(
                 f"the processor needs a package that is not installed: {first_line(error)}",
                 where=path,
-                fix="install the package that it names, such as torchvision for films",
+                fix="install the package that it names, such as torchvision for video",
             ) from error
-    if not hasattr(made, "tokenizer"):  # what comes is a tokenizer, or reads images without text
+    if not hasattr(made, "tokenizer"):  # it is a tokenizer, or reads images without text
         return None
     processor = MediaProcessor(made, tokenizer(), path)
     packages = {"image": ["PIL"], "audio": ["soundfile", "soxr"]}
@@ -158,7 +158,7 @@ def load_processor(
 
 
 def media_in(prompt: Prompt) -> frozenset[str] | None:
-    """The kinds of media in messages, maybe none at all; None for a prompt that is one text."""
+    """Return the kinds of media in messages, possibly none; None for a prompt that is one text."""
     if isinstance(prompt, str):
         return None
     parts = (part for message in prompt if not isinstance(message.content, str) for part in message.content)
@@ -166,15 +166,15 @@ def media_in(prompt: Prompt) -> frozenset[str] | None:
 
 
 def _image(content: bytes) -> Any:
-    """An image in RGB, the way up that its camera noted."""
+    """Read an image in RGB, rotated as its EXIF data says."""
     from PIL import Image, ImageOps
 
     with Image.open(io.BytesIO(content)) as image:
         return ImageOps.exif_transpose(image).convert("RGB")
 
 
-def _film(part: Mapping[str, Any]) -> str:
+def _video(part: Mapping[str, Any]) -> str:
     file = local_file(part)
     if file is None:
-        raise ValueError("a local model reads films from files only: write the film to a file, and give its path")
+        raise ValueError("a local model reads video from files only: write the video to a file, and give its path")
     return str(file.path)

@@ -1,4 +1,4 @@
-"""A causal language model from a folder or the hub into memory, on the device and in the precision that suit."""
+"""Load a causal language model from a folder or the hub, with suitable device and precision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHY = "a local Hugging Face model"
 
 
 def hub_options(path: str, options: Mapping[str, Any], *, trust_remote_code: bool) -> dict[str, Any]:
-    """Arguments of ``from_pretrained`` for what comes along with a model's weights: which version, and from where.
+    """Return the arguments of ``from_pretrained`` for a model's other files: which version, and from where.
 
     Raises:
         ModelError: as `local_folder`.
@@ -24,14 +24,14 @@ def hub_options(path: str, options: Mapping[str, Any], *, trust_remote_code: boo
 
 
 def media_class(path: str, options: Mapping[str, Any]) -> Any:
-    """The class of transformers for a network that reads images, sound or film, and goes on with text.
+    """Return the class of transformers for a network that takes images, audio or video and generates text.
 
     Args:
         path: a folder or a hub id.
-        options: arguments of ``from_pretrained``, as `hub_options` gives them.
+        options: arguments of ``from_pretrained``, from `hub_options`.
 
     Returns:
-        None if the model's network reads text only.
+        None if the network takes text only.
     """
     from transformers import AutoConfig, AutoModelForMultimodalLM
 
@@ -41,18 +41,18 @@ def media_class(path: str, options: Mapping[str, Any]) -> Any:
 
 
 def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bool, with_media: bool = False) -> Any:
-    """The network, ready to generate.
+    """Load the network.
 
     Args:
         path: a folder, or else a hub id.
-        options: further arguments of ``AutoModelForCausalLM.from_pretrained``; they win over ours. ``device_map``
-            places the network, ``dtype`` (or ``torch_dtype``) says its precision. Otherwise it goes to the first of
-            cuda, mps and cpu, in the precision of its weights on an accelerator and in float32 on a cpu.
-        trust_remote_code: may code that comes with the model be run?
-        with_media: a network may read media besides text.
+        options: further arguments of ``AutoModelForCausalLM.from_pretrained``, which override ours. ``device_map``
+            sets the devices, ``dtype`` (or ``torch_dtype``) the precision. The defaults are the first of cuda, mps
+            and cpu, and the precision of the weights on an accelerator, float32 on a cpu.
+        trust_remote_code: run code that comes with the model.
+        with_media: allow a network that takes media besides text.
 
     Raises:
-        ModelError: it cannot be found or loaded, or weights are missing in its files.
+        ModelError: the network cannot be found or loaded, or its files lack weights.
         MissingExtra: torch is not installed, or accelerate and a ``device_map`` is given.
     """
     require("torch", extra="local", why=_WHY)
@@ -74,10 +74,10 @@ def load_network(path: str, options: Mapping[str, Any], *, trust_remote_code: bo
 
 
 def check_generation_options(path: str, options: Mapping[str, Any]) -> None:
-    """Find wrong ``generation_kwargs`` before the first batch.
+    """Check the options of ``generate`` before the first batch.
 
     Raises:
-        ModelError: an option is unknown to the library, or its value is out of range.
+        ModelError: transformers does not know an option, or refuses its value.
     """
     from transformers import GenerationConfig
 
@@ -97,7 +97,7 @@ def check_generation_options(path: str, options: Mapping[str, Any]) -> None:
 
 def _arguments(options: Mapping[str, Any], *, trust_remote_code: bool, local: bool) -> dict[str, Any]:
     arguments = {"trust_remote_code": trust_remote_code, "local_files_only": local, **options}
-    # torch_dtype is the older name of dtype, and configs write it as "float16" or "torch.float16".
+    # torch_dtype is the old name of dtype. Configs write "float16" or "torch.float16".
     dtype = arguments.pop("torch_dtype", None) or arguments.pop("dtype", None) or _suitable_dtype()
     arguments["dtype"] = dtype.removeprefix("torch.") if isinstance(dtype, str) else dtype
     return arguments
@@ -112,15 +112,15 @@ def _best_device() -> str:
 
 
 def _suitable_dtype() -> str:
-    # Half precision is slow on most processors, and float32 keeps answers the same for every batch.
+    # Half precision is slow on most cpus, and in float32 answers do not depend on the batch.
     return "float32" if _best_device() == "cpu" else "auto"
 
 
 def _refuse_missing_weights(path: str, missing: set[str]) -> None:
-    """The library fills missing weights with random numbers and goes on; its answers would mean nothing."""
+    """Refuse missing weights, which transformers would fill with random numbers."""
     if missing:
         raise ModelError(
-            f"the files hold no weights for {len(missing)} tensors, the first is {min(missing)!r}",
+            f"the files lack the weights of {len(missing)} tensors, the first is {min(missing)!r}",
             where=path,
-            fix="check that path names a causal language model, and that all its files are there",
+            fix="check that path names a causal language model, and that no file is missing",
         )

@@ -1,4 +1,4 @@
-"""Asking one endpoint of one server, as long as an event loop runs."""
+"""Send requests to one endpoint of one server."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from ais_prompt.utils.jsonl import encode_plain
 from ais_prompt.utils.secrets import SECRETS
 
 MESSAGE_LENGTH: Final = 500
-"""Characters of a server's own words that are kept."""
+"""Characters of a server's error message that are kept."""
 
 
 class OpenAIClient:
-    """Posts bodies and reads what comes back.
+    """Posts request bodies and reads the replies. It belongs to the event loop in which it is made.
 
     Args:
-        endpoint: how the server is asked.
+        endpoint: the endpoint of the server.
         transport: sends requests to the server.
-        traffic: decides when requests go, and go again.
+        traffic: rate limits and retries.
         stream: let answers come piece by piece.
     """
 
@@ -40,23 +40,23 @@ class OpenAIClient:
         self._stream = stream
 
     async def generate(self, body: Mapping[str, Any], tokens: float = 0) -> Completion:
-        """The answer to a body, retries included. Failures are returned, not raised.
+        """Return the answer to a request body, retries included. Failures are returned, not raised.
 
         Args:
             body: from `request_body`.
-            tokens: what prompt and answer are expected to take, for a limit of tokens.
+            tokens: expected tokens of prompt and answer, for a limit of tokens.
         """
         once = self._once_streamed if self._stream else self._once
         return await self.traffic.ask(lambda: once(body), tokens)
 
     async def post(self, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
-        """Post a body once. A reply that can be no answer of this server, such as a redirect, is a failure too."""
+        """Post a body once. A reply that cannot be an answer, such as a redirect, is a failure too."""
         content = encode_plain(body)
         try:
             reply = await self.transport.send("POST", self._endpoint.path, content, sink)
-        except PartError as error:  # it may have lost its connection, so another attempt makes sense
+        except PartError as error:  # it may have lost its connection, so a retry makes sense
             return Failure("connection", error.what, where=error.where)
-        except Exception as error:  # one of ours can raise whatever its library does
+        except Exception as error:  # our own transports can raise what their libraries raise
             return Failure("connection", f"the transport raised {type(error).__name__}: {error}")
         if isinstance(reply, Reply) and 300 <= reply.status < 400:
             target = public_address(reply.location or "") or "another address"
@@ -67,7 +67,7 @@ class OpenAIClient:
         return reply
 
     def shown(self, failure: Failure, reply: Reply | None = None) -> Failure:
-        """A failure in words that may be shown, with the address that replied."""
+        """Redact and cut the message of a failure, and add the address that replied."""
         # Redact first: half a key at the end of a shortened message would not be recognised.
         words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
         return replace(failure, message=_with_address(words, reply) if reply else words)
@@ -80,7 +80,7 @@ class OpenAIClient:
         return self._attempt(await self.post({**body, **STREAMED}, reader.feed), reader)
 
     def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
-        """What came of an attempt, failures in words that may be shown."""
+        """Return the outcome of an attempt, with failures that may be shown."""
         if isinstance(reply, Failure):
             return Attempt(Completion(failure=self.shown(reply)))
         if reader is not None and 200 <= reply.status < 300:
@@ -93,7 +93,7 @@ class OpenAIClient:
 
 
 def _with_address(words: str, reply: Reply) -> str:
-    """What a server said, with its address, and with a hint where the address seems to be wrong."""
+    """Add the address to a server's message, and a hint where the address seems to be wrong."""
     hint = _hint(reply) if reply.status in (404, 405) else ""
     return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
 

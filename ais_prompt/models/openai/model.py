@@ -25,11 +25,11 @@ from ais_prompt.models.flat_options import (
 )
 from ais_prompt.models.identity import GIVEN
 from ais_prompt.models.openai.client import OpenAIClient
-from ais_prompt.models.openai.scoring import OpenAIScorer
-from ais_prompt.models.openai.scoring_wire import ways_of
+from ais_prompt.models.openai.likelihood import LikelihoodClient
+from ais_prompt.models.openai.likelihood_wire import ways_of
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, request_body
 from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
-from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, without_thought
+from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
 from ais_prompt.models.tokens.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.traffic.traffic import Traffic
 from ais_prompt.models.transport import (
@@ -66,11 +66,11 @@ _TAKEN_OPTIONS: Final = {
     "stream": "use stream=True of the model",
     "stream_options": "use stream=True of the model",
 }
-"""Fields of the body that this program sets itself, and what to write in their place."""
+"""Fields of the body that the program sets itself → what to write instead."""
 
 
 class OpenAIModel:
-    """What chat and completion models have in common. Answers are greedy unless ``sampling`` says otherwise.
+    """The base of chat and completion models. Answers are greedy unless ``sampling`` says otherwise.
 
     Making one costs nothing and sends nothing::
 
@@ -92,12 +92,12 @@ class OpenAIModel:
         wire: what differs between servers: streaming, names of fields.
         client: what sends the requests: ``aiohttp``, ``openai``, a class of the openai package, or the dotted path of a
             `Transport`; with arguments as a dict with ``type``.
-        headers: sent along with every request; their values are kept as secret as the key, and may name environment
+        headers: sent with every request; their values are kept as secret as the key, and may name environment
             variables: ``{'X-Tenant': '$TENANT'}``.
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
         tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
-        think_tags: what opens and what closes a thought at the beginning of an answer; it is kept apart from the
-            answer. None leaves it in, and does not keep a server from returning thoughts in a field of their own.
+        think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
+            the answer. None leaves it in. A server may still return reasoning in a field of its own.
         identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
             answers from any address. It is part of the key of every answer.
         flat: fields of the values under their flat names.
@@ -149,16 +149,16 @@ class OpenAIModel:
         self._ways = ways_of(self.endpoint, self.wire.logprobs_via)
         self._tokenizer: Any = None
         self._client: OpenAIClient | None = None
-        self._scorer: OpenAIScorer | None = None
+        self._likelihoods: LikelihoodClient | None = None
 
     def identity(self) -> Mapping[str, Any]:
-        """Which model; how it generates is part of each request. How and where it is reached does not matter."""
+        """Return which model it is. How it generates is part of each request; how it is reached does not count."""
         given = {} if self.given_identity is None else {GIVEN: self.given_identity}
         return {"type": type(self).__name__, "model": self.model, "think_tags": self.think_tags, **given}
 
     @property
     def knows_stop_tokens(self) -> bool:
-        """Whether the server takes ``stop_token_ids``, as vLLM and SGLang do; OpenAI and Azure refuse the field."""
+        """Whether the server accepts ``stop_token_ids``, as vLLM and SGLang do; OpenAI and Azure refuse the field."""
         host = urlsplit(self.address).hostname or ""
         return not host.endswith(("openai.com", "azure.com"))
 
@@ -180,11 +180,11 @@ class OpenAIModel:
         )
 
     def preflight(self) -> None:
-        """Find out what can be known without asking anybody.
+        """Check all that can be checked without sending anything.
 
         Raises:
-            ConfigError: the transport does not take the arguments of ``client``.
-            ModelError: there is no key, ``base_url`` is no address, or a header, a proxy or a file of certificates
+            ConfigError: the transport does not accept the arguments of ``client``.
+            ModelError: there is no key, ``base_url`` is not an address, or a header, a proxy or a file of certificates
                 cannot be used.
         """
         check_address(self.base_url)
@@ -193,27 +193,27 @@ class OpenAIModel:
         check_environment(self.base_url)
 
     def tokenizer(self) -> Any | None:
-        """The tokenizer of ``tokenizer_path``, loaded once; None without one.
+        """Return the tokenizer of ``tokenizer_path``, loaded once; None without one.
 
         Raises:
-            ModelError: it cannot be loaded.
+            ModelError: the tokenizer cannot be loaded.
         """
         if self._tokenizer is None and self.tokenizer_path:
             self._tokenizer = load_tokenizer(self.tokenizer_path, {}, trust_remote_code=False)
         return self._tokenizer
 
     def count_tokens(self, prompt: Prompt) -> int | None:
-        """Tokens of a prompt as the server will see it; None where that cannot be known here.
+        """Count the tokens of a prompt as the server will see it; None if that is unknown here.
 
         Raises:
             ModelError: the tokenizer cannot be loaded.
-            PromptError: its chat template refuses the messages, or a completion model was given messages.
+            PromptError: the chat template refuses the messages, or a completion model was given messages.
         """
         ids = self.encode(prompt)
         return None if ids is None else len(ids)
 
     def encode(self, prompt: Prompt) -> list[int] | None:
-        """Ids of the tokens of a prompt as the server will see it; None where that cannot be known here.
+        """Return the token ids of a prompt as the server will see it; None if they are unknown here.
 
         Raises:
             ModelError, PromptError: as `count_tokens`.
@@ -222,10 +222,10 @@ class OpenAIModel:
         return None if tokenizer is None else prompt_token_ids(tokenizer, self.endpoint.prompt_value(prompt))
 
     def close(self) -> None:
-        """Nothing outlives the event loop, see `aclose`."""
+        """Do nothing: no connection outlives the event loop, see `aclose`."""
 
     async def open(self) -> None:
-        """Make connections ready; nothing is sent yet.
+        """Open the transport; nothing is sent yet.
 
         Raises:
             ModelError: as `preflight`.
@@ -237,39 +237,39 @@ class OpenAIModel:
         client = OpenAIClient(self.endpoint, transport, traffic, stream=self.wire.stream)
         self._client = client
         field = self.wire.max_tokens_field
-        self._scorer = OpenAIScorer(
+        self._likelihoods = LikelihoodClient(
             self.endpoint, self.model, field, self._ways, client.post, client.shown, traffic.ask
         )
 
     async def complete(self, request: Request) -> Completion:
-        """The answer to one request, retries included. Failures are returned, not raised.
+        """Answer one request, retries included. Failures are returned, not raised.
 
         Raises:
-            ModelError: `open` was not called, or a text is to be scored and the server cannot do that.
+            ModelError: `open` was not called, or the server returns no log-likelihoods and one is requested.
             PromptError: a completion model was given messages.
         """
         if failure := self._refusal(request.prompt):
             return Completion(failure=failure)
         if isinstance(request.decoding, LikelihoodQuery):
-            return await _opened(self._scorer).complete(request.prompt, request.decoding)
+            return await _opened(self._likelihoods).complete(request.prompt, request.decoding)
         body = request_body(self.endpoint, self.model, request, self.wire.max_tokens_field)
         counts = self.limits.tokens_per_minute is not None
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
         completion = await _opened(self._client).generate(body, tokens)
-        return without_thought(completion, request.prompt, self.think_tags)
+        return split_reasoning(completion, request.prompt, self.think_tags)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
         if self._client is not None:
             await self._client.transport.close()
-            self._client = self._scorer = None
+            self._client = self._likelihoods = None
 
     def activity(self) -> Activity:
-        """What is going on in this moment."""
+        """Return the requests in flight, and what the others wait for."""
         return Activity() if self._client is None else self._client.traffic.activity()
 
     def _server(self) -> Server:
-        """The server as a transport knows it.
+        """Return the server, as transports take it.
 
         Raises:
             ModelError: there is no key, or a header cannot be sent.
@@ -280,7 +280,7 @@ class OpenAIModel:
         return Server(without_login(address), headers, key, self.model, self.limits.timeout)
 
     def _refusal(self, prompt: Prompt) -> Failure | None:
-        """Why a prompt is not sent; None if it fits, or if only the server can know."""
+        """Return the failure of a prompt that is too long; None if it fits, or if only the server can know."""
         tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
         return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
 
@@ -298,7 +298,7 @@ class OpenAIChatModel(OpenAIModel):
 
 @MODELS.register_module()
 class OpenAICompletionModel(OpenAIModel):
-    """A model that continues a text, which is posted to ``{base_url}/completions``.
+    """A model that continues a text: prompts are posted to ``{base_url}/completions``.
 
     Args and errors are those of `OpenAIModel`.
     """

@@ -1,4 +1,4 @@
-"""An answer that comes piece by piece, as server-sent events in the form of OpenAI.
+"""Streamed answers: server-sent events in the form of OpenAI.
 
 Sources: the HTML standard, "Server-sent events"; the API reference of OpenAI, "Streaming".
 """
@@ -24,16 +24,16 @@ from ais_prompt.models.openai.wire import (
 from ais_prompt.types import Completion, Failure
 
 STREAMED: Final = {"stream": True, "stream_options": {"include_usage": True}}
-"""What a body has besides, for its answer to come in pieces and the tokens to be told all the same."""
+"""Further fields of a request whose answer is streamed with its token counts."""
 
 _LAST: Final = b"[DONE]"
 
 
 class StreamReader:
-    """Puts one streamed answer together. Each attempt has its own, so nothing of a broken one gets into the next.
+    """Assembles one streamed answer. Each attempt has its own reader, so nothing of a broken one gets into the next.
 
     Args:
-        clock: tells the time in seconds; the request is taken to start now.
+        clock: returns the time in seconds; the request starts now.
     """
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
@@ -44,7 +44,7 @@ class StreamReader:
         self._data: list[bytes] = []
         self._text: list[str] = []
         self._reasoning: list[str] = []
-        self._times: list[float] = []  # of the pieces that hold something
+        self._times: list[float] = []  # when each piece with content came
         self._refusal: list[str] = []
         self._usage: Any = None
         self._finish_reason: Any = None
@@ -52,15 +52,15 @@ class StreamReader:
         self._fault: Failure | None = None
 
     def feed(self, piece: bytes) -> None:
-        """Take the next bytes of the body, wherever they are cut."""
-        # Bytes are split at LF, CR and CR LF, as the standard wants it. After a CR an LF may still come.
+        """Take the next bytes of the body, cut anywhere."""
+        # The standard splits lines at LF, CR and CR LF. After a CR an LF may still come.
         lines = (self._rest + piece).splitlines(keepends=True)
         self._rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
         for line in lines:
             self._line(line.rstrip(b"\r\n"))
 
     def completion(self) -> Completion:
-        """The answer, when the stream is over; a stream that broke off is a failure that may be tried again."""
+        """Return the answer at the end of the stream; a stream that broke off is a failure that may be retried."""
         self.feed(b"\n\n")  # ends a line that a CR ended; some servers leave out the empty line after the last event
         if self._fault:
             return Completion(failure=self._fault)
@@ -77,7 +77,7 @@ class StreamReader:
         )
 
     def _token_seconds(self, counted: int | None) -> float | None:
-        """Mean seconds between tokens; where the server does not count them, a piece is taken for one."""
+        """Return the mean seconds between tokens; a piece counts as a token if the server sends no counts."""
         tokens = counted or len(self._times)
         several = len(self._times) > 1 and tokens > 1
         return (self._times[-1] - self._times[0]) / (tokens - 1) if several else None
@@ -112,7 +112,7 @@ class StreamReader:
         choice = first_choice(choices) if isinstance(choices, list) else None
         if not isinstance(choice, dict):
             raise BadBody("the stream holds no choice")
-        if choice.get("index") in (0, None):  # others are not asked for; some servers send them all the same
+        if choice.get("index") in (0, None):  # others are not requested, but some servers send them
             self._choice(choice)
 
     def _choice(self, choice: Mapping[str, Any]) -> None:
@@ -121,10 +121,10 @@ class StreamReader:
         text = delta.get("content") if isinstance(delta, dict) else choice.get("text")
         if not isinstance(text, str | None):
             raise BadBody("the stream holds no text")
-        thought, refusal = reasoning_of(delta), refusal_of(delta)
-        if text or thought or refusal:
+        reasoning, refusal = reasoning_of(delta), refusal_of(delta)
+        if text or reasoning or refusal:
             self._times.append(self._clock())
         self._text.append(text or "")
-        self._reasoning.append(thought)
+        self._reasoning.append(reasoning)
         self._refusal.append(refusal)
         self._finish_reason = choice.get("finish_reason") or self._finish_reason

@@ -1,4 +1,4 @@
-"""The wire format of OpenAI-compatible servers: from a request to a body, from a body to a completion. Nothing is sent.
+"""The wire format of OpenAI-compatible servers: requests to JSON bodies, replies to completions. Nothing is sent.
 
 Source: the API reference of OpenAI, "Chat Completions" and "Completions", as other servers follow it.
 """
@@ -38,7 +38,7 @@ _FATAL_STATUS: Final = {401, 403, 404}
 
 _FILTERED: Final = re.compile(rb'"code"\s*:\s*"content_filter"')
 _MOST_TOKENS: Final = 2**53
-"""A count beyond this is no count of tokens."""
+"""A larger number is not a count of tokens."""
 
 _TOO_LONG_STATUS: Final = {400, 413, 422}
 _TOO_LONG: Final = re.compile(
@@ -49,16 +49,16 @@ _TOO_LONG: Final = re.compile(
 
 
 class BadBody(ValueError):
-    """A reply that should be an answer does not have its form."""
+    """A reply is not in the form of an answer."""
 
 
 class Endpoint(Struct, frozen=True):
-    """One of the two ways of asking.
+    """One of the two endpoints of a server.
 
     Attributes:
-        path: where it lies below the base URL.
+        path: path below the base URL.
         prompt_name: the field of the body that holds the prompt.
-        prompt_value: prompt → what stands in that field; raises `PromptError` if it cannot stand there.
+        prompt_value: prompt → value of that field; raises `PromptError` if the endpoint cannot take the prompt.
         choice_text: a choice of the reply → its text; raises `BadBody` if there is none.
     """
 
@@ -69,7 +69,7 @@ class Endpoint(Struct, frozen=True):
 
 
 def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_field: MaxTokensField) -> dict[str, Any]:
-    """The body of a request as plain JSON values. What the decoding leaves open is not sent, local files are.
+    """Return the body of a request as plain JSON values. Options that are None are left out, local files put in.
 
     Raises:
         PromptError: messages for an endpoint that takes a text.
@@ -96,7 +96,7 @@ def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_fi
 
 
 def read_reply(endpoint: Endpoint, status: int, body: bytes) -> Completion:
-    """What a server's reply says: an answer, or why there is none. Messages are in full length and not yet redacted."""
+    """Read the answer or the failure of a reply. Messages are in full length and not yet redacted."""
     if not 200 <= status < 300:
         return Completion(failure=http_failure(status, body))
     try:
@@ -124,7 +124,7 @@ def _chat_text(choice: Mapping[str, Any]) -> str:
 
 def _only_text(prompt: Prompt) -> str:
     if not isinstance(prompt, str):
-        raise PromptError("OpenAICompletionModel is given text, not messages", fix="use OpenAIChatModel for messages")
+        raise PromptError("OpenAICompletionModel takes text, not messages", fix="use OpenAIChatModel for messages")
     return prompt
 
 
@@ -153,13 +153,13 @@ def _answer(endpoint: Endpoint, reply: Any) -> Completion:
 
 
 def completion_of(text: str, refusal: str, finish_reason: Any, usage: Any, reasoning: str) -> Completion:
-    """Make the completion of what a reply holds, streamed or not.
+    """Make the completion of a reply, streamed or not.
 
     Args:
         text: the answer.
-        refusal: the words with which the model refuses to answer; they are the answer if there is no other.
-        finish_reason, usage: as they came.
-        reasoning: what the model thought before.
+        refusal: the text with which the model refuses to answer; it is the answer if there is no other.
+        finish_reason, usage: as in the reply.
+        reasoning: the reasoning before the answer.
     """
     if finish_reason == CONTENT_FILTER:
         failure = Failure(CONTENT_FILTER, "the server's content filter withheld the answer, or cut it")
@@ -174,31 +174,31 @@ def completion_of(text: str, refusal: str, finish_reason: Any, usage: Any, reaso
 
 
 def first_choice(choices: list[Any]) -> Any:
-    """Return the choice with the index 0, wherever it is; the first one if no choice says so."""
+    """Return the choice with the index 0; the first choice if none has it."""
     numbered = (choice for choice in choices if isinstance(choice, dict) and choice.get("index") == 0)
     return next(numbered, choices[0])
 
 
 def refusal_of(message: Any) -> str:
-    """The words with which the model refuses, in the field ``refusal`` of OpenAI; empty if it does not."""
+    """Return OpenAI's field ``refusal`` of a message; empty without one."""
     refusal = message.get("refusal") if isinstance(message, dict) else None
     return refusal if isinstance(refusal, str) else ""
 
 
 def finish_reason_of(reason: Any) -> FinishReason:
-    """The finish reason that a choice tells."""
+    """Return the finish reason of a choice."""
     return _FINISH_REASONS.get(reason, "unknown") if isinstance(reason, str) else "unknown"
 
 
 def reasoning_of(message: Any) -> str:
-    """The thought that a server has taken out of the answer, in the field of DeepSeek and vLLM, or of OpenRouter."""
+    """Return the reasoning of a message, in the field of DeepSeek and vLLM, or that of OpenRouter."""
     fields = message if isinstance(message, dict) else {}
-    thought = fields.get("reasoning_content") or fields.get("reasoning")
-    return thought if isinstance(thought, str) else ""
+    reasoning = fields.get("reasoning_content") or fields.get("reasoning")
+    return reasoning if isinstance(reasoning, str) else ""
 
 
 def usage_of(usage: Any) -> Usage:
-    """The tokens that a reply tells."""
+    """Return the token counts of a reply."""
     counts = usage if isinstance(usage, dict) else {}
     return Usage(_count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
 
@@ -208,17 +208,17 @@ def _count(value: Any) -> int | None:
 
 
 def http_failure(status: int, body: bytes) -> Failure:
-    """Why a server gives no answer, in its own words and full length."""
+    """Return the failure of an HTTP error, with the server's message in full length."""
     words = server_words(body)
     if status in _TOO_LONG_STATUS and _TOO_LONG.search(body.decode("utf-8", "replace")):
         return Failure("too_long", words)
     if _FILTERED.search(body):
         return Failure(CONTENT_FILTER, words)
-    return Failure(f"http_{status}", words or f"status {status} without a word", fatal=status in _FATAL_STATUS)
+    return Failure(f"http_{status}", words or f"status {status} without a message", fatal=status in _FATAL_STATUS)
 
 
 def server_words(body: bytes) -> str:
-    """The error message in a body: ``error.message`` as OpenAI has it, ``message``, ``detail``; else the whole body."""
+    """Return the error message in a body: ``error.message`` as in OpenAI, ``message``, ``detail``; else all of it."""
     try:
         value = read_json(body)
     except BadBody:
@@ -230,13 +230,13 @@ def server_words(body: bytes) -> str:
 
 
 def read_json(body: bytes) -> Any:
-    """The value that a body holds.
+    """Parse a body.
 
     Raises:
         BadBody: it is not JSON.
     """
     with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(body)  # in a quarter of the time, but without lone surrogates, NaN and UTF-16
+        return msgspec.json.decode(body)  # four times as fast, but refuses lone surrogates, NaN and UTF-16
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -244,10 +244,10 @@ def read_json(body: bytes) -> Any:
 
 
 def embed_files(prompt: Prompt) -> Prompt:
-    """The prompt with every local file in it, as a ``data:`` URL or the base64 of an ``input_audio`` part.
+    """Put every local file into the prompt, as a ``data:`` URL or the base64 of an ``input_audio`` part.
 
     Raises:
-        DataError: a file cannot be read any more.
+        DataError: a file can no longer be read.
     """
     return prompt if isinstance(prompt, str) else tuple(map(_message, prompt))
 

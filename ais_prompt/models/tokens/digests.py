@@ -1,4 +1,4 @@
-"""Which tokenizer a model has, told by the digests of its files. Nothing is loaded, and nothing downloaded."""
+"""Digests of tokenizer files. Nothing is loaded, and nothing downloaded."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _PATTERNS: Final = (
     "spiece.model",
     "sentencepiece*.model",
 )
-"""The files from which transformers makes a tokenizer."""
+"""The files that transformers makes a tokenizer from."""
 
 
 def tokenizer_digests(path: str) -> dict[str, str]:
-    """File name → digest of each file that makes the tokenizer.
+    """Return file name → digest of each file of the tokenizer.
 
-    ``tokenizer_config.json`` can hold the chat template; that has an entry of its own, ``chat_template``, so that one
-    can tell which of the two changed.
+    ``tokenizer_config.json`` can hold the chat template; that has an entry of its own, ``chat_template``, to
+    show which of the two changed.
 
     Args:
-        path: a folder, or a hub id, which is looked up in the cache of downloads.
+        path: a folder, or a hub id, which is searched in the download cache.
 
     Returns:
-        Nothing for a hub id that was not downloaded yet.
+        An empty dict for a hub id that was not downloaded yet.
 
     Raises:
-        ModelError: the folder is not there, or a file cannot be read.
+        ModelError: the folder does not exist, or a file cannot be read.
     """
     folder = local_folder(path) or _cached_folder(path)
     if folder is None:
@@ -68,7 +68,7 @@ def _config_digests(file: Path) -> dict[str, str]:
 
 
 def _cached_folder(hub_id: str) -> Path | None:
-    """Where the files of a hub id were downloaded to."""
+    """Return the folder into which the files of a hub id were downloaded; None if they were not."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 

@@ -12,19 +12,19 @@ from ais_prompt.models.huggingface.library import loading
 from ais_prompt.types import Content, Failure, Prompt
 
 CONTEXT_TOKENS: Final = 8
-"""Tokens before a continuation that are decoded with it; see `continuation`."""
+"""Number of tokens before a continuation that are decoded with it; see `continuation`."""
 
 
 def load_tokenizer(path: str, options: Mapping[str, Any], *, trust_remote_code: bool) -> Any:
-    """The tokenizer of a model, padding on the left, always with a pad token.
+    """Load the tokenizer of a model, padding on the left, always with a pad token.
 
     Args:
         path: a folder, or else a hub id.
         options: further arguments of ``AutoTokenizer.from_pretrained``; they win over ours.
-        trust_remote_code: may code that comes with the tokenizer be run?
+        trust_remote_code: run code that comes with the tokenizer.
 
     Raises:
-        ModelError: it cannot be found or loaded, or it has no token to pad with.
+        ModelError: the tokenizer cannot be found or loaded, or has no token to pad with.
     """
     folder = local_folder(path)
     arguments = {"trust_remote_code": trust_remote_code, "local_files_only": folder is not None, **options}
@@ -45,9 +45,9 @@ def load_tokenizer(path: str, options: Mapping[str, Any], *, trust_remote_code: 
 
 
 def encode(tokenizer: Any, text: str, *, add_special_tokens: bool) -> list[int]:
-    """Token ids of a prompt. A text that brings its own BOS is not given a second one."""
+    """Return the token ids of a prompt. A text that begins with BOS does not get a second one."""
     brings_bos = bool(tokenizer.bos_token) and text.startswith(tokenizer.bos_token)
-    # verbose=False: how long is too long is judged by the caller, in words of our own.
+    # verbose=False: the caller checks the length, with a message of its own.
     ids: list[int] = tokenizer(text, add_special_tokens=add_special_tokens and not brings_bos, verbose=False)[
         "input_ids"
     ]
@@ -55,20 +55,20 @@ def encode(tokenizer: Any, text: str, *, add_special_tokens: bool) -> list[int]:
 
 
 def decode(tokenizer: Any, ids: Sequence[int]) -> str:
-    """Text of tokens without the special ones, spaces exactly as the tokens say."""
+    """Return the text of tokens without special tokens, with all spaces of the tokens."""
     text: str = tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     return text
 
 
 def continuation(tokenizer: Any, prompt: Sequence[int], new: Sequence[int]) -> str:
-    """Text that ``new`` tokens add to a ``prompt``, leading space included.
+    """Return the text that ``new`` tokens add to a ``prompt``, leading space included.
 
-    Tokenizers in the manner of SentencePiece drop the space in front of the first token that they decode. So the
-    end of the prompt is decoded along with the new tokens, and taken off again.
+    Tokenizers like SentencePiece drop the space before the first token that they decode. So the end of the prompt is
+    decoded with the new tokens, and removed again.
     """
     context = list(prompt[-CONTEXT_TOKENS:])
     before, whole = decode(tokenizer, context), decode(tokenizer, [*context, *new])
-    # Bytes of one character on both sides of the border can change the text of the prompt's end.
+    # A character whose bytes are on both sides of the border changes the text of the prompt's end.
     return whole[len(before) :] if whole.startswith(before) else decode(tokenizer, new)
 
 
@@ -76,11 +76,11 @@ _WORD_OR_HAN: Final = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
 
 
 def prompt_token_ids(tokenizer: Any, prompt: str | Sequence[dict[str, Any]]) -> list[int] | None:
-    """Ids of the tokens of a text or of messages in OpenAI form, special tokens included.
+    """Return the token ids of a text or of messages in OpenAI form, special tokens included.
 
     Returns:
-        None for messages with images and the like, and where the tokenizer has no chat template: what the server puts
-        around the messages is not known then.
+        None for messages with media, and where the tokenizer has no chat template: the text that the server puts around
+        the messages is unknown then.
 
     Raises:
         PromptError: the chat template refuses the messages.
@@ -93,15 +93,15 @@ def prompt_token_ids(tokenizer: Any, prompt: str | Sequence[dict[str, Any]]) -> 
         ids: list[int] = tokenizer.apply_chat_template(
             prompt, add_generation_prompt=True, tokenize=True, return_dict=False
         )
-    except Exception as error:  # Jinja templates raise whatever they like
+    except Exception as error:  # Jinja templates can raise anything
         raise PromptError(f"the tokenizer's chat template refuses the messages: {error}") from error
     return ids
 
 
 def estimate_tokens(prompt: Prompt) -> int:
-    """About how many tokens a prompt has: a word of Latin letters and digits is one, so is a Chinese character.
+    """Estimate the tokens of a prompt: one for each word of Latin letters and digits, and each Chinese character.
 
-    Nothing else counts. This is how OpenCompass estimates the prompts of models behind an API (`get_token_len`); the
+    Nothing else counts. OpenCompass estimates the prompts of models behind an API in this way (`get_token_len`). The
     texts of messages are joined without a separator.
     """
     text = prompt if isinstance(prompt, str) else "".join(_text(message.content) for message in prompt)
@@ -109,7 +109,7 @@ def estimate_tokens(prompt: Prompt) -> int:
 
 
 def refuse_too_long(tokens: int, limit: int | None) -> Failure | None:
-    """Why a prompt is not sent; None if it fits. Others cut it silently."""
+    """Return the failure of a prompt that is too long; None if it fits. It is never cut silently."""
     if limit is None or tokens <= limit:
         return None
     return Failure("too_long", f"the prompt has {tokens} tokens, more than max_seq_len={limit}")

@@ -1,6 +1,6 @@
-"""How fast requests may start: so many a second, so many tokens a minute, and so many at a time.
+"""Rate limits: requests a second, tokens a minute, and requests in flight.
 
-Every class here is told the time and tells how long to wait; who waits is `ais_prompt.models.traffic.traffic`.
+Every class takes the time and returns how long to wait; `ais_prompt.models.traffic.traffic` waits.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class Ramp(Struct, frozen=True):
     """The request rate in its first seconds.
 
     Attributes:
-        strategy: grows by the same number, or by the same factor, each second.
+        strategy: ``linear`` adds the same number each second, ``exponential`` multiplies by the same factor.
         start, end: requests a second at the beginning, and from then on.
-        seconds: how long it takes.
+        seconds: length of the ramp in seconds.
     """
 
     strategy: RampUp
@@ -28,7 +28,7 @@ class Ramp(Struct, frozen=True):
     seconds: float
 
     def rate(self, elapsed: float) -> float:
-        """Requests a second, so many seconds after the first."""
+        """Return the requests a second at a time, in seconds after the first request."""
         share = min(1.0, elapsed / self.seconds)
         if self.strategy == "linear":
             return self.start + (self.end - self.start) * share
@@ -36,13 +36,13 @@ class Ramp(Struct, frozen=True):
 
 
 class RequestRate:
-    """Requests start at certain intervals: 1/rate on average, and never in a bunch to make up for lost time.
+    """Limit the requests a second: intervals are 1/rate on average, and lost time is not made up for.
 
     Args:
         ramp: the rate.
         burstiness: shape of the Gamma distribution of the intervals, as in vLLM's serving benchmark: 1 makes a Poisson
             process, less comes in bursts, more is more even. None makes all intervals equal.
-        seed: of the intervals.
+        seed: seed of the intervals.
     """
 
     def __init__(self, ramp: Ramp, burstiness: float | None, seed: int) -> None:
@@ -53,7 +53,7 @@ class RequestRate:
         self._due = 0.0
 
     def reserve(self, now: float) -> float:
-        """Seconds until the next request may start, which is the caller's."""
+        """Reserve the next start, and return the seconds until then."""
         if self._first is None:
             self._first = self._due = now
         start = max(self._due, now)
@@ -64,7 +64,7 @@ class RequestRate:
 
 
 class TokenRate:
-    """Tokens a minute: a bucket that holds those of one minute and fills evenly."""
+    """Limit the tokens a minute: a bucket that holds the tokens of one minute and fills evenly."""
 
     def __init__(self, tokens_per_minute: float) -> None:
         self._most = tokens_per_minute
@@ -73,14 +73,14 @@ class TokenRate:
         self._filled = 0.0
 
     def reserve(self, tokens: float, now: float) -> float:
-        """Seconds until a request of so many tokens may start. One with more than the bucket holds gets a full one."""
+        """Take tokens, and return the seconds until the request may start. At most a full bucket is taken."""
         self._fill(now)
         taken = min(tokens, self._most)
         self._level -= taken
         return max(0.0, -self._level / self._per_second)
 
     def settle(self, expected: float, used: float, now: float) -> None:
-        """Correct a reservation, when it is known how many tokens it took."""
+        """Correct a reservation by the tokens that were used."""
         self._fill(now)
         self._level = min(self._most, self._level + min(expected, self._most) - used)
 
@@ -90,21 +90,21 @@ class TokenRate:
 
 
 class AdaptiveLimit:
-    """How many requests may be in flight: more as long as answers take no longer, half as many when the server chokes.
+    """Limit the requests in flight: more while answers take no longer, half as many when the server is overloaded.
 
-    It doubles with every round of answers at first, and grows by one a round after the server has choked (AIMD, as the
+    The limit doubles with every round of answers at first. After the first overload it grows by one a round (AIMD, the
     congestion control of TCP; Chiu and Jain 1989).
 
     Args:
-        most: never more than this.
+        most: highest limit.
 
     Attributes:
-        limit: requests in flight at most, now.
+        limit: requests in flight at most, at present.
     """
 
     FIRST: Final = 4
-    PATIENCE: Final = 2.0
-    """Answers that take so many times as long as the quickest did mean that more would only queue."""
+    SLOWDOWN_LIMIT: Final = 2.0
+    """The limit stays where answers take this many times as long as the quickest: more requests would only queue."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -119,18 +119,18 @@ class AdaptiveLimit:
         return int(self._level)
 
     def answered(self, seconds: float) -> None:
-        """An answer came, so many seconds after it was asked for."""
+        """Record an answer and the seconds that it took."""
         self._seconds = seconds if self._seconds is None else 0.9 * self._seconds + 0.1 * seconds
         self._quickest = min(self._quickest or self._seconds, self._seconds)
-        if self._seconds > self.PATIENCE * self._quickest:
+        if self._seconds > self.SLOWDOWN_LIMIT * self._quickest:
             self._starting = False
             return
         self._level = min(float(self._most), self._level + (1.0 if self._starting else 1.0 / self._level))
 
-    def choked(self, now: float) -> None:
-        """The server said that it is too much, or did not answer in time."""
+    def overloaded(self, now: float) -> None:
+        """Halve the limit: the server throttled, or did not answer in time."""
         self._starting = False
-        # All that is in flight chokes together: one cut is enough until answers to fewer requests can be seen.
+        # All requests in flight fail together: one cut is enough until fewer requests have been answered.
         if now - self._cut >= (self._seconds or 1.0):
             self._level = max(1.0, self._level / 2)
             self._cut = now

@@ -1,4 +1,4 @@
-"""When a failed request is asked again, and how long to wait before."""
+"""When to retry a failed request, and how long to wait before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, Failure
 
-_PASSING_KINDS: Final = {
+_TEMPORARY_KINDS: Final = {
     "unreachable",
     "connection",
     "timeout",
@@ -21,20 +21,20 @@ _PASSING_KINDS: Final = {
     "bad_body",
     "empty_choices",
     "http_408",  # request timeout
-    "http_409",  # conflict: some servers say so while a model is being loaded
+    "http_409",  # conflict: some servers return it while they load a model
     "http_425",  # too early
     "http_429",  # too many requests
 }
-# Not `random` itself: its numbers belong to the run and its seed.
+# Not the module `random`: its state belongs to the seed of the run.
 _jitter: Final = random.Random()
 
 
 class Attempt(Struct, frozen=True):
-    """What came of asking once.
+    """The outcome of one attempt.
 
     Attributes:
         completion: the answer or the failure.
-        retry_after: seconds that the server wants to be left alone; None if it did not say.
+        retry_after: seconds of the ``Retry-After`` header; None without one.
     """
 
     completion: Completion
@@ -50,28 +50,28 @@ def wait_before_retry(retry: Retry, attempt: Attempt, asked: int, at_most: float
     Args:
         retry: how often and how soon.
         attempt: the last attempt.
-        asked: attempts so far that count, that one included.
+        asked: attempts that count so far, including the last one.
         at_most: longest ``Retry-After`` in seconds that is waited for.
     """
     failure = attempt.completion.failure
-    if failure is None or asked > retry.retries or not is_passing(failure):
+    if failure is None or asked > retry.retries or not is_temporary(failure):
         return None
     at_least = attempt.retry_after or 0.0
     if at_least > max(0.0, at_most):
         return None
-    # Jitter comes on top of what the server wants, or all requests would come back in the same moment.
+    # Jitter is added to Retry-After, or all requests would come back at the same moment.
     return at_least + _jitter.uniform(0, min(retry.longest_wait, retry.first_wait * 2.0 ** max(0, asked - 1)))
 
 
-def is_passing(failure: Failure) -> bool:
-    """True if the same request may well be answered a little later."""
-    return failure.kind in _PASSING_KINDS or failure.kind.startswith("http_5")
+def is_temporary(failure: Failure) -> bool:
+    """Whether a failure is temporary, so that a retry makes sense."""
+    return failure.kind in _TEMPORARY_KINDS or failure.kind.startswith("http_5")
 
 
 def read_retry_after(header: str | None) -> float | None:
-    """Seconds that a ``Retry-After`` header asks for (RFC 9110, 10.2.3): a number or a date; None if it says nothing.
+    """Parse a ``Retry-After`` header into seconds (RFC 9110, 10.2.3); None if it is missing or invalid.
 
-    A time that lies in the past is 0.
+    It is a number or a date. A date in the past is 0.
     """
     if not header:
         return None
@@ -83,7 +83,7 @@ def read_retry_after(header: str | None) -> float | None:
 
 
 def _seconds_until(date: str) -> float:
-    """Seconds until an HTTP date; not a number if it is none."""
+    """Return the seconds until an HTTP date; NaN if it is not a date."""
     try:
         moment = parsedate_to_datetime(date)
     except (ValueError, TypeError, OverflowError):

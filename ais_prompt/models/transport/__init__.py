@@ -1,4 +1,4 @@
-"""How bytes get to a server and back. Nothing above this package knows which library does it."""
+"""Transports: bytes to a server and back. Nothing above this package knows which library is used."""
 
 from ais_prompt.models.transport.base import Reply, Server, Sink, Transport
 from ais_prompt.models.transport.credentials import request_headers

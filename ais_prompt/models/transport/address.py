@@ -1,4 +1,4 @@
-"""Addresses of servers: put together, and shown without what is secret in them."""
+"""Join the addresses of servers, and show them without secrets."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ais_prompt.errors import ModelError
 
 
 def check_address(base_url: str) -> None:
-    """Refuse what is no address of a server.
+    """Check the address of a server.
 
     Raises:
-        ModelError: no http(s) address, no host, or an impossible port.
+        ModelError: it is not an http(s) address, has no host, or an impossible port.
     """
     try:
         parts = urlsplit(base_url)
@@ -28,7 +28,7 @@ def check_address(base_url: str) -> None:
 
 
 def join_address(base_url: str, path: str) -> str:
-    """The address of a path below the base URL; a query stays behind it."""
+    """Return the address of a path below the base URL; the query of the base URL follows the path."""
     parts = urlsplit(base_url)
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment=""))
 
@@ -40,7 +40,7 @@ def without_login(base_url: str) -> str:
 
 
 def public_address(base_url: str) -> str:
-    """The address without user, password, query and fragment, which may hold secrets."""
+    """Return the address without user, password, query and fragment, which may hold secrets."""
     try:
         parts = urlsplit(base_url)
     except ValueError:
@@ -49,7 +49,7 @@ def public_address(base_url: str) -> str:
 
 
 def is_loopback(base_url: str) -> bool:
-    """True if the server is on this machine by its address; no name is looked up."""
+    """Whether an address is one of this machine; no name is looked up."""
     host = urlsplit(base_url).hostname or ""
     if host == "localhost":
         return True

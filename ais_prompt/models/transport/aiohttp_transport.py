@@ -1,4 +1,4 @@
-"""The default transport, over the client of aiohttp."""
+"""The default transport, with aiohttp."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, TCPConnector
 
 _LARGE: Final = 2**20
-"""Bytes from which on aiohttp wants a body as a file, to send it in pieces."""
+"""Size in bytes from which aiohttp wants a body as a file, to send it in pieces."""
 
 _connected: ContextVar[bool] = ContextVar("_connected")
-"""Whether the attempt of this task made a connection, rather than taking an idle one."""
+"""Whether the attempt of this task made a new connection, rather than reuse an idle one."""
 
 
 @TRANSPORTS.register_module("aiohttp")
 class AiohttpTransport:
-    """Sends requests over one aiohttp session. How many run side by side is up to the caller.
+    """Sends requests with one aiohttp session. The caller limits the concurrency.
 
     Certificates are verified and proxies of the environment are used. Redirects are not followed: they would turn a
-    POST into something else, or carry a key to another server.
+    POST into a GET, or send a key to another server.
 
     Args:
-        server: the server, and how to log in.
+        server: the server and its login.
 
     Raises:
         ModelError: a proxy or a certificate file of the environment cannot be used.
@@ -60,7 +60,7 @@ class AiohttpTransport:
         sink: Sink | None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply | Failure:
-        """Send a request to an address, with headers besides those of the server."""
+        """Send a request to an address, with further headers."""
         import aiohttp
         from aiohttp.http_exceptions import ContentEncodingError
 
@@ -91,7 +91,7 @@ class AiohttpTransport:
         if self._session is None:
             return
         await self._session.close()
-        await asyncio.sleep(0)  # for the event loop to let go of the sockets
+        await asyncio.sleep(0)  # the event loop closes the sockets in its next round
 
     def _open_session(self) -> ClientSession:
         import aiohttp
@@ -107,10 +107,11 @@ class AiohttpTransport:
     async def _start(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str] | None
     ) -> ClientResponse:
-        """Send a request and return when the head of the reply is there.
+        """Send a request and return the head of the reply.
 
-        A server may close an idle connection in the moment in which it is used again. The request is then repeated on
-        another connection (RFC 9112, section 9.3.1). aiohttp does so for idempotent methods only.
+        Retry after a stale keep-alive connection: a server may close an idle connection at the moment of its reuse. The
+        request is then sent on another connection (RFC 9112, section 9.3.1). aiohttp does so for idempotent methods
+        only.
         """
         import aiohttp
 
@@ -141,7 +142,7 @@ async def _read(response: ClientResponse, url: str, sink: Sink | None) -> Reply:
 
 
 def _connector(**options: Any) -> TCPConnector:
-    """Make a connector that says in `_connected` when it makes a connection."""
+    """Make a connector that sets `_connected` when it makes a connection."""
     import aiohttp
 
     class Connector(aiohttp.TCPConnector):

@@ -15,24 +15,24 @@ from ais_prompt.models.transport.environment import CERTIFICATES
 from ais_prompt.types import Failure
 
 CONNECT_SECONDS: Final = 10.0
-"""Longest wait for a connection. A server that has not accepted one by then is not there."""
+"""Timeout of a connection attempt in seconds."""
 
 ENCODINGS: Final = "gzip, deflate, zstd"
-"""The compressions that a transport undoes, as an ``Accept-Encoding`` header."""
+"""The compressions that a transport can decompress, as an ``Accept-Encoding`` header."""
 
 Sink: TypeAlias = Callable[[bytes], None]
-"""Takes the body of a good reply (2xx) piece by piece, as it comes."""
+"""Takes the body of a good reply (2xx) piece by piece."""
 
 
 class Reply(Struct, frozen=True):
-    """What a server sent back, whatever its status.
+    """The reply of a server, with any status.
 
     Attributes:
         status: HTTP status.
-        body: its bytes, uncompressed; empty if they went into a `Sink`.
-        retry_after: the ``Retry-After`` header as it came; None if there is none.
-        location: the ``Location`` header of a redirect; None if there is none.
-        url: the address that was asked; empty if the transport does not say.
+        body: the body, decompressed; empty if a `Sink` took it.
+        retry_after: the ``Retry-After`` header; None without one.
+        location: the ``Location`` header of a redirect; None without one.
+        url: the address of the request; empty if the transport does not return it.
     """
 
     status: int
@@ -46,10 +46,10 @@ class Server(Struct, frozen=True):
     """The server that a transport talks to.
 
     Attributes:
-        base_url: address that paths are put behind, without user and password.
-        headers: sent with every request; the login is among them.
-        key: the key, for a transport that has a login of its own; None if there is none.
-        model: name of the model that is asked, which is part of the path on some servers.
+        base_url: address below which requests are sent, without user and password.
+        headers: headers of every request, with the login.
+        key: the key, for a transport with a login of its own; None without one.
+        model: name of the model, which is part of the path on some servers.
         timeout: seconds that one attempt may take, from the connection to the last byte.
     """
 
@@ -68,17 +68,17 @@ class Transport(Protocol):
     """
 
     async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
-        """Send one request and read the reply to its end. There is one attempt; the caller retries.
+        """Send one request and read the whole reply. Make one attempt; the caller retries.
 
         Args:
             method: ``GET`` or ``POST``.
             path: below the base URL, such as ``chat/completions``.
             body: JSON; None for a request without a body.
-            sink: takes the body of a good reply as it comes, instead of the `Reply`.
+            sink: takes the body of a good reply instead of the `Reply`.
 
         Returns:
-            The reply. Without one the kind of the failure says why: ``unreachable`` (no connection), ``connection`` (it
-            broke, or what came is not HTTP), ``timeout``, ``certificate`` (not trusted; no other request can succeed).
+            The reply, or a failure of the kind ``unreachable`` (no connection), ``connection`` (it broke, or the reply
+            is not HTTP), ``timeout`` or ``certificate`` (not trusted; no other request can succeed).
         """
 
     async def close(self) -> None:
@@ -86,12 +86,12 @@ class Transport(Protocol):
 
 
 def timed_out(seconds: float, url: str) -> Failure:
-    """Return the failure of an attempt that took too long."""
+    """Return the failure of an attempt that timed out."""
     return Failure("timeout", f"no answer within {seconds:g} s ({public_address(url)})")
 
 
 def not_connected(error: BaseException, url: str) -> Failure:
-    """Return the failure of a connection that could not be made. Its fix is named where one is known."""
+    """Return the failure of a connection that could not be made, with a fix if one is known."""
     causes = _causes(error)
     words, kind = _words(causes), "unreachable"
     untrusted = next(filter(None, (getattr(cause, "verify_message", "") for cause in causes)), "")
@@ -104,13 +104,13 @@ def not_connected(error: BaseException, url: str) -> Failure:
 
 
 def broken(error: BaseException | str, url: str) -> Failure:
-    """Return the failure of a connection that broke, or on which something else than HTTP came."""
+    """Return the failure of a connection that broke, or whose reply is not HTTP."""
     words = error if isinstance(error, str) else _words(_causes(error))
     return Failure("connection", f"{words} ({public_address(url)})")
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """The error and what led to it, the outermost first."""
+    """Return the error and its causes, the outermost first."""
     causes: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and current not in causes:
@@ -120,7 +120,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _words(causes: list[BaseException]) -> str:
-    """What the operating system says, else what the library says."""
+    """Return the message of the operating system, else that of the library."""
     for cause in causes:
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
             if cause.errno is not None and cause.errno in errno.errorcode:

@@ -26,7 +26,7 @@ _VARIABLE_OR_DOLLAR: Final = re.compile(rf"\$\$|{VARIABLE.pattern}", re.ASCII)
 
 
 def check_variable_name(api_key: str | None) -> str | None:
-    """The name as it is given; refused is a key that stands in the config itself. The message does not repeat it.
+    """Return the name of a variable; refuse a key that is written in the config itself, without repeating it.
 
     Raises:
         ConfigError: it is not the name of an environment variable.
@@ -34,22 +34,22 @@ def check_variable_name(api_key: str | None) -> str | None:
     if api_key is None or (api_key.isascii() and api_key in os.environ) or _VARIABLE_NAME.fullmatch(api_key):
         return api_key
     raise ConfigError(
-        "api_key is not the name of an environment variable; if it is a key, it must not stand in a config",
+        "api_key is not the name of an environment variable; if it is a key, it must not be written in a config",
         fix=f"export it as {DEFAULT_VARIABLE} or another variable, and write api_key='{DEFAULT_VARIABLE}'",
     )
 
 
 VariableName: TypeAlias = Annotated[str | None, AfterValidator(check_variable_name)]
-"""The name of an environment variable that holds a key, or None; the check of a config looks at it too."""
+"""The name of an environment variable that holds a key, or None; checked with the config."""
 
 
 def read_key(variable: str | None, base_url: str) -> str | None:
-    """The key to send; None to send none.
+    """Return the key to send; None to send none.
 
-    A server on this machine gets none if only the default variable was meant and it is not set: most want none.
+    A server on this machine is sent no key if the variable is the default one and not set: most need none.
 
     Raises:
-        ModelError: the variable is not set, or what it holds cannot be sent.
+        ModelError: the variable is not set, or its value cannot be sent.
     """
     if variable is None:
         return None
@@ -64,7 +64,7 @@ def read_key(variable: str | None, base_url: str) -> str | None:
         )
     if not (key.isascii() and key.isprintable()):
         raise ModelError(
-            f"the environment variable {variable} holds signs that no key can have",
+            f"the environment variable {variable} holds characters that no key can have",
             where=public_address(base_url),
             fix="export it again, on one line",
         )
@@ -72,14 +72,14 @@ def read_key(variable: str | None, base_url: str) -> str | None:
         raise ModelError(
             f"two ways to log in: base_url has a user, and {variable} holds a key",
             where=public_address(base_url),
-            fix="take the user out of base_url, or set api_key=None",
+            fix="remove the user from base_url, or set api_key=None",
         )
     SECRETS.add(key)
     return key
 
 
 def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers to send: ``$NAME`` and ``${NAME}`` are replaced by environment variables, ``$$`` by a dollar sign.
+    """Replace ``$NAME`` and ``${NAME}`` in headers by environment variables, ``$$`` by a dollar sign.
 
     Raises:
         ModelError: a variable is not set, or a value was hidden when the config was written.
@@ -90,7 +90,7 @@ def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def resolve_address(base_url: str) -> str:
-    """The address to send to: the values of its query may name environment variables, as in `resolve_headers`.
+    """Replace environment variables in the query of an address, as in `resolve_headers`.
 
     Raises:
         ModelError: as `resolve_headers`.
@@ -128,7 +128,7 @@ def _resolved(text: str, what: str) -> str:
 
 
 def _was_hidden(what: str) -> ModelError:
-    fix = "put the secret back, best as the name of an environment variable: '$NAME'"
+    fix = "write the secret again, best as the name of an environment variable: '$NAME'"
     return ModelError(f"{what} is {HIDDEN}: it was hidden when this config was written", fix=fix)
 
 
@@ -137,12 +137,12 @@ _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def request_headers(base_url: str, key: str | None, own: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of every request: the login, what describes the body, and those of the config, which win.
+    """Return the headers of every request: login, description of the body, and those of the config, which win.
 
     Args:
         base_url: its user and password log in with Basic authentication.
         key: sent as a bearer token; None for none.
-        own: the headers of the config.
+        own: headers of the config.
 
     Raises:
         ModelError: a header cannot be sent, such as one with a line break.
@@ -158,7 +158,7 @@ def request_headers(base_url: str, key: str | None, own: Mapping[str, str]) -> d
     for name, value in headers.items():
         if not _NAME.fullmatch(name) or not _can_be_sent(value):
             raise ModelError(
-                f"the header {name!r} cannot be sent: its name or value holds a sign that headers must not hold",
+                f"the header {name!r} cannot be sent: its name or value has a character that headers must not have",
                 where=public_address(base_url),
                 fix="write it on one line, with Latin letters",
             )

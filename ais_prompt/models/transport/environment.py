@@ -19,10 +19,10 @@ except ImportError:  # Windows has no such limit
     resource = None  # type: ignore[assignment]
 
 CERTIFICATES: Final = "SSL_CERT_FILE"
-"""The variable that names the certificates to trust, as OpenSSL reads it."""
+"""The variable of OpenSSL that names the trusted certificates."""
 
 OTHER_FILES: Final = 64
-"""Files that are open besides the connections: journal, data, logs, libraries."""
+"""Number of open files besides the connections: journal, data, logs, libraries."""
 
 
 def proxy_for(address: str) -> str | None:
@@ -51,11 +51,11 @@ def proxy_for(address: str) -> str | None:
 
 
 def tls_context(address: str) -> ssl.SSLContext | None:
-    """Return what verifies the certificate of an address; None for plain HTTP.
+    """Return the TLS context that verifies the certificate of an address; None for plain HTTP.
 
     Raises:
-        ModelError: ``SSL_CERT_FILE`` or ``SSL_CERT_DIR`` names what is not there or holds no certificate; OpenSSL
-            itself ignores that.
+        ModelError: ``SSL_CERT_FILE`` or ``SSL_CERT_DIR`` does not exist or has no certificate; OpenSSL itself
+            ignores that.
     """
     if urlsplit(address).scheme != "https":
         return None
@@ -64,7 +64,7 @@ def tls_context(address: str) -> ssl.SSLContext | None:
     try:
         if file:
             context.load_verify_locations(cafile=file)
-    except OSError as error:  # ssl.SSLError is one too
+    except OSError as error:  # ssl.SSLError is an OSError too
         raise _unusable(CERTIFICATES, file or "", error) from None
     # The folder may be a list of folders.
     if folder and not any(Path(name).is_dir() for name in folder.split(os.pathsep)):
@@ -73,7 +73,7 @@ def tls_context(address: str) -> ssl.SSLContext | None:
 
 
 def check_environment(address: str) -> None:
-    """Find out, before any work is done, whether the environment's proxies and certificates can be used.
+    """Check before any work whether the proxies and certificates of the environment can be used.
 
     Raises:
         ModelError: as `proxy_for` and `tls_context`.
@@ -107,7 +107,7 @@ def _unusable(variable: str, value: str, error: OSError) -> ModelError:
 
 
 def allow_connections(number: int) -> None:
-    """Raise the soft limit of open files to what so many connections need; a higher one is left as it is.
+    """Raise the soft limit of open files for a number of connections; leave a higher limit unchanged.
 
     Raises:
         ModelError: the hard limit is lower.

@@ -1,7 +1,7 @@
-"""A transport over the client of the ``openai`` package: Azure, token providers, organisations and its other logins.
+"""A transport with the client of the ``openai`` package: Azure, token providers, organisations, its other logins.
 
-The package writes address and headers of each request; the wires are those of the default transport. Retries, parsing
-and timing stay with this program.
+The package writes address and headers of each request; the connections are those of the default transport. Retries,
+parsing and timing are those of this program.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ _OWN_ARGUMENTS: Final = {
     "max_retries": "use retry of the model",
     "timeout": "use timeout of the model",
 }
-"""Arguments of the package's clients that this program sets itself, and what to write in their place."""
+"""Arguments of the package's clients that the program sets itself → what to write instead."""
 
 _NO_KEY: Final = "none"
-"""Stands for a key that is not sent, since the package insists on one."""
+"""The value in place of a key that is not sent, since the package needs one."""
 
 _NOT_PASSED_ON: Final = {"connection", "content-length", "host", "transfer-encoding"}
-"""Headers that the wires write themselves."""
+"""Headers that the connection writes itself."""
 
 
 class _Exchange(Struct):
     """One request on its way through the package.
 
     Attributes:
-        path: below the base URL; the package may send other requests before it, to log in.
+        path: path below the base URL; the package may send other requests before, to log in.
         sink: takes the body of a good reply.
-        outcome: what came of it; None if nothing was sent.
+        outcome: the reply or failure; None if nothing was sent.
     """
 
     path: str
@@ -66,10 +66,10 @@ _exchange: ContextVar[_Exchange] = ContextVar("_exchange")
 
 @TRANSPORTS.register_module("openai")
 class OpenAITransport:
-    """Sends requests through a client of the ``openai`` package, which is asked once (``max_retries=0``).
+    """Sends requests through a client of the ``openai`` package, without its retries (``max_retries=0``).
 
     Args:
-        server: the server, and how to log in.
+        server: the server and its login.
         client: the class in the package, such as ``openai.AsyncAzureOpenAI``.
         token_provider: dotted path of a function without arguments that returns a token, or awaits one. It is called
             for every request and should keep its token as long as that is valid.
@@ -116,7 +116,7 @@ class OpenAITransport:
                 await ask(f"/{path}", cast_to=httpx2.Response, options=self._options, **content)
         except TimeoutError:
             return timed_out(self._timeout, url)
-        except Exception as error:  # of a status, of the wires, or of a token provider
+        except Exception as error:  # an HTTP status, a broken connection, or a token provider
             if exchange.outcome is None:
                 return Failure("unreachable", f"the login failed: {error} ({public_address(url)})")
         assert exchange.outcome is not None
@@ -128,7 +128,7 @@ class OpenAITransport:
 
 
 def _http_client(server: Server) -> httpx2.AsyncClient:
-    """A client whose requests go over the default transport."""
+    """Make an HTTP client whose requests use the default transport."""
     import httpx2
 
     wires = AiohttpTransport(replace(server, headers={}))
@@ -152,10 +152,10 @@ def _http_client(server: Server) -> httpx2.AsyncClient:
 
 
 def _client_class(path: str) -> type[openai.AsyncOpenAI]:
-    """The class of a dotted path.
+    """Import the client class of a dotted path.
 
     Raises:
-        ConfigError: there is none, or it is no asynchronous client.
+        ConfigError: there is none, or it is not an asynchronous client.
     """
     import openai
 
@@ -202,7 +202,7 @@ def _make_client(
 
 
 def _request_options(client: openai.AsyncOpenAI, server: Server) -> dict[str, Any]:
-    """What every request is sent with: the header of the login is left out if there is no key."""
+    """Return the options of every request: no login header without a key."""
     import openai
 
     sends_none = client.api_key == _NO_KEY and "authorization" not in map(str.lower, server.headers)
@@ -222,13 +222,13 @@ def _check_arguments(kind: type[openai.AsyncOpenAI], arguments: Mapping[str, Any
 
 
 def _split_query(address: str) -> tuple[str, dict[str, str]]:
-    """The address without its query, and the query as the package wants it."""
+    """Split an address into the part before its query, and the query as a dict."""
     parts = urlsplit(address)
     return urlunsplit(parts._replace(query="", fragment="")), dict(parse_qsl(parts.query, keep_blank_values=True))
 
 
 def token_provider_at(path: str) -> Callable[[], Awaitable[str]]:
-    """Import a token provider. Every token that it returns is hidden from then on.
+    """Import a token provider, and register every token that it returns as a secret.
 
     Args:
         path: dotted path of a function without arguments that returns a token, or awaits one.

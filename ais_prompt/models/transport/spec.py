@@ -1,4 +1,4 @@
-"""The ``client`` of a model in a config: which transport is used, and with which arguments."""
+"""The option ``client`` of a model: a transport and its arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AZURE_TOKEN: Final = "AZURE_OPENAI_AD_TOKEN"
 
 
 class TransportSpec(Struct, frozen=True):
-    """A transport that can be opened.
+    """A transport that is not open yet.
 
     Attributes:
         type: a registered name or a dotted path.
@@ -36,7 +36,7 @@ class TransportSpec(Struct, frozen=True):
 
     @property
     def address(self) -> str | None:
-        """The address that the arguments or the environment name; None if that of the model counts."""
+        """The address in the arguments or the environment; None if that of the model counts."""
         return self.args.get("azure_endpoint") or (os.environ.get("AZURE_OPENAI_ENDPOINT") if self._is_azure else None)
 
     def key_variable(self, variable: str | None) -> str | None:
@@ -51,15 +51,14 @@ class TransportSpec(Struct, frozen=True):
         """Check the arguments without making the transport.
 
         Raises:
-            ConfigError: it does not take them.
+            ConfigError: the transport does not accept them.
         """
         part = TRANSPORTS.get(self.type)
         try:
             inspect.signature(part).bind(None, **self.args)
         except TypeError as error:
-            raise ConfigError(
-                f"the transport {self.type!r} does not take these arguments: {error}", fix="check the dict of `client`"
-            ) from None
+            what = f"the transport {self.type!r} does not accept these arguments: {error}"
+            raise ConfigError(what, fix="check the dict of `client`") from None
         if check_arguments := getattr(part, "check_arguments", None):
             check_arguments(**self.args)
 
@@ -68,7 +67,7 @@ class TransportSpec(Struct, frozen=True):
 
         Raises:
             ConfigError: there is no such transport, or it has no such argument.
-            ModelError: it cannot be used.
+            ModelError: the transport cannot be used.
         """
         part = TRANSPORTS.get(self.type)
         if self._is_azure and (token := os.environ.get(_AZURE_TOKEN)):
@@ -77,7 +76,7 @@ class TransportSpec(Struct, frozen=True):
             transport: Any = part(server, **self.args)
         except AisPromptError:
             raise
-        except Exception as error:  # a transport of the user's own can raise whatever it likes
+        except Exception as error:  # a transport of the user can raise anything
             raise ModelError(
                 f"the transport {self.type} cannot be used: {type(error).__name__}: {error}",
                 where=public_address(server.base_url),
@@ -114,4 +113,4 @@ def _check_client(value: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
 
 
 ClientOption: TypeAlias = Annotated[str | Mapping[str, Any], AfterValidator(_check_client)]
-"""What a config has as ``client``; the check of a config looks at it too."""
+"""The option ``client`` of a config, checked with the config."""

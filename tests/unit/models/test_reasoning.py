@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.reasoning import THINK_TAGS, check_think_tags, without_thought
+from ais_prompt.models.reasoning import THINK_TAGS, check_think_tags, split_reasoning
 from ais_prompt.types import ChatMessage, Completion, FinishReason
 
 CHAT = (ChatMessage("user", "2+2?"),)
 
 
 def split(text: str, prompt: str = "2+2?", reasoning: str = "", finish: FinishReason = "stop") -> tuple[str, str, bool]:
-    found = without_thought(Completion(text, finish, reasoning=reasoning), prompt, THINK_TAGS)
+    found = split_reasoning(Completion(text, finish, reasoning=reasoning), prompt, THINK_TAGS)
     return found.reasoning, found.text, found.unclosed
 
 
@@ -51,8 +51,8 @@ def test_a_server_that_separates_thoughts() -> None:
 
 def test_other_tags_and_none() -> None:
     answer = Completion("[THINK]a[/THINK]b", "stop")
-    assert without_thought(answer, CHAT, ("[THINK]", "[/THINK]")).text == "b"
-    assert without_thought(answer, CHAT, THINK_TAGS) == without_thought(answer, CHAT, None) == answer
+    assert split_reasoning(answer, CHAT, ("[THINK]", "[/THINK]")).text == "b"
+    assert split_reasoning(answer, CHAT, THINK_TAGS) == split_reasoning(answer, CHAT, None) == answer
     for wrong in ("<think>", ("a",), ("a", "a"), ("", "b")):
         with pytest.raises(ConfigError, match="two different texts"):
             check_think_tags(wrong)

@@ -128,10 +128,10 @@ def test_accidents_do_not_change_who_it_is() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"answers": {"(": "x"}}, "no regular expression"),
-        ({"answers": {"a": {"answer": "x"}}}, "cannot be understood"),
-        ({"answers": {"a": {"text": "x", "finish_reason": "eos"}}}, "cannot be understood"),
-        ({"default": {"failure": "http_500", "text": "x"}}, "cannot be understood"),
+        ({"answers": {"(": "x"}}, "not a regular expression"),
+        ({"answers": {"a": {"answer": "x"}}}, "invalid answer"),
+        ({"answers": {"a": {"text": "x", "finish_reason": "eos"}}}, "invalid answer"),
+        ({"default": {"failure": "http_500", "text": "x"}}, "invalid answer"),
         ({"answers": ["a", "b"]}, "side by side"),
         ({"max_concurrency": 0}, "max_concurrency"),
         ({"delay": -1.0}, "delay"),
@@ -166,5 +166,5 @@ def test_what_is_not_in_the_script_cannot_be_scored(likelihoods: dict[str, Any],
 
 
 def test_a_likelihood_whose_expression_is_wrong_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no regular expression"):
+    with pytest.raises(ConfigError, match="not a regular expression"):
         ScriptedModel(likelihoods={"(": 1.0})

@@ -1,1 +1,1 @@
-"""Compute common beginnings of prompts once: caches of keys and values."""
+"""Caches of keys and values: compute common beginnings of prompts once."""

@@ -1,4 +1,4 @@
-"""A cache with room to grow: a new token is written into it, and the others are not copied for it."""
+"""A cache of keys and values with spare room: a new token does not copy all others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 ROOM: Final = 32
-"""Columns of room for the tokens to come."""
+"""Spare columns for new tokens."""
 
 
 class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers is not typed
     """Keys and values of one layer, the first columns of larger tensors. It can only be appended to.
 
-    `DynamicLayer` makes new tensors for every token: with long prompts that takes more time than the network does.
+    `DynamicLayer` makes new tensors for every token, which takes longer than the network with long prompts.
     """
 
     keys: Any
@@ -31,7 +31,7 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers is not t
         return self._buffers[0].shape[2] if self._buffers else 0
 
     def update(self, key_states: Any, value_states: Any, *_args: Any, **_options: Any) -> tuple[Any, Any]:
-        """Append states of shape (rows, heads, new columns, head dimension), and return those of all columns."""
+        """Append states of shape (rows, heads, new columns, head dimension), and return all columns."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         old = self.get_seq_length()
@@ -48,7 +48,7 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]  # transformers is not t
 
 
 def growing_cache(config: Any, layers: Sequence[tuple[Any, Any]] = ()) -> DynamicCache:
-    """A cache for a network of full attention, filled with keys and values by layer if there are any."""
+    """Make a cache for a network with full attention, filled with keys and values by layer."""
     cache = DynamicCache(config=config)
     cache.layers = [GrowingLayer() for _ in cache.layers]
     for number, (keys, values) in enumerate(layers):

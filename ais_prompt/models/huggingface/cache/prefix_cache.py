@@ -1,4 +1,4 @@
-"""Keys and values of texts that a network has read, kept for texts that begin like them."""
+"""Keys and values of earlier texts, kept for texts with the same beginning."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Tokens: TypeAlias = tuple[int, ...]
 
 
 class Block(Struct, frozen=True, eq=False):
-    """What a network has computed for the texts of one batch.
+    """Keys and values of the texts of one batch.
 
     Attributes:
         texts: token ids of each row.
-        starts: the column in which each text begins; padding stands before it.
+        starts: the column in which each text begins, after the padding.
         layers: keys and values of each layer, each a tensor of shape (rows, heads, columns, head dimension).
-        columns: of every row in memory, used or not.
+        columns: columns of each row in memory, used or not.
     """
 
     texts: Sequence[Tokens]
@@ -31,12 +31,12 @@ class Block(Struct, frozen=True, eq=False):
 
     @property
     def size(self) -> int:
-        """Tokens that there is memory for, padding included."""
+        """Tokens in memory, padding included."""
         return len(self.texts) * self.columns
 
 
 class Found(Struct, frozen=True):
-    """Where the beginning of a text stands: its first ``length`` tokens in a row of a block."""
+    """The place of the beginning of a text: its first ``length`` tokens in a row of a block."""
 
     block: Block
     row: int
@@ -44,10 +44,10 @@ class Found(Struct, frozen=True):
 
 
 class PrefixCache:
-    """Blocks of texts. The block that was not used for the longest time is given up first.
+    """Blocks of texts. The least recently used block is dropped first.
 
     Args:
-        limit: most tokens that are kept, all blocks together.
+        limit: most tokens of all blocks together.
     """
 
     def __init__(self, limit: int) -> None:
@@ -57,8 +57,8 @@ class PrefixCache:
         self._sorted: list[Tokens] = []
 
     def longest(self, tokens: Tokens) -> Found | None:
-        """The longest beginning of a text that is known; None if not even its first token is."""
-        # In lexicographic order nothing has more in common with a text than its neighbours.
+        """Find the longest known beginning of a text; None if not even its first token is known."""
+        # In lexicographic order no text has more in common with this one than its neighbours.
         place = bisect_left(self._sorted, tokens)
         neighbours = self._sorted[max(place - 1, 0) : place + 1]
         length, best = max(((common_length(known, tokens), known) for known in neighbours), default=(0, ()))
@@ -69,7 +69,7 @@ class PrefixCache:
         return Found(block, row, length)
 
     def keep(self, block: Block) -> None:
-        """Remember a block, if there is room for it at all."""
+        """Keep a block, if it fits into the limit."""
         if block.size > self._limit:
             return
         self._blocks[block] = None
@@ -78,12 +78,12 @@ class PrefixCache:
                 self._sorted.insert(bisect_left(self._sorted, text), text)
             self._rows[text] = block, row
         while sum(block.size for block in self._blocks) > self._limit:
-            self._give_up(next(iter(self._blocks)))
+            self._drop(next(iter(self._blocks)))
 
-    def _give_up(self, block: Block) -> None:
+    def _drop(self, block: Block) -> None:
         del self._blocks[block]
         for text in block.texts:
-            # A text that a later block has, too, is still known.
+            # A later block may have the same text.
             if text in self._rows and self._rows[text][0] is block:
                 del self._rows[text]
                 del self._sorted[bisect_left(self._sorted, text)]

@@ -1,4 +1,4 @@
-"""Log-probabilities of rows with common beginnings, every beginning computed once.
+"""Log-probabilities of rows with common beginnings, each beginning computed once.
 
 Rows that begin alike form a tree of tokens. Its trunk, which all rows share (the in-context examples), is computed
 once into a key/value cache. The branches are computed in packs: the nodes of many rows stand one after the other in a
@@ -8,7 +8,7 @@ single row without padding, each at the position of its depth, and each sees its
             Q : 1 + 1 = ? A : 3    pack        : 1 + 1 = ? A : 2 3 2 + 2 = ? A : 4
             Q : 2 + 2 = ? A : 4    positions   1 2 3 4 5 6 7 8 9 9 2 3 4 5 6 7 8 9
 
-So the labels of a sample share their question, too, and nothing is computed twice within a pack.
+So the labels of a sample share their question too, and nothing is computed twice within a pack.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
-from ais_prompt.models.huggingface.scoring import Row, wanted_log_probs
+from ais_prompt.models.huggingface.log_probs import Row, wanted_log_probs
 from ais_prompt.models.likelihood import common_length
 
 PACK_TOKENS: Final = 512
-"""Most tokens that one pass through the network computes, unless a single branch has more: bounds the memory."""
+"""Most tokens of one forward pass, unless a single branch has more. It limits the memory."""
 
 Tokens: TypeAlias = tuple[int, ...]
 Found: TypeAlias = dict[tuple[Tokens, int, int], float]
@@ -31,15 +31,15 @@ Found: TypeAlias = dict[tuple[Tokens, int, int], float]
 
 
 def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> Iterator[tuple[int, list[float]]]:
-    """What the rows want of a network, in nats.
+    """Compute the requested log-probabilities of rows in nats.
 
     Args:
-        network: a causal language model of transformers that can be given a mask and positions.
+        network: a causal language model of transformers that takes a mask and positions.
         rows: at least one, in any order.
         cache_tokens: most tokens of the trunk that are kept in the cache.
 
     Yields:
-        Numbers of rows and what they want, pack after pack.
+        Numbers of rows and their log-probabilities, pack after pack.
     """
     wanted: dict[Tokens, set[tuple[int, int]]] = {}
     numbers: dict[Tokens, list[int]] = {}
@@ -47,10 +47,10 @@ def log_probs_of_tree(network: Any, rows: Sequence[Row], cache_tokens: int) -> I
         wanted.setdefault(row.tokens, set()).update(row.wanted)
         numbers.setdefault(row.tokens, []).append(number)
     texts = sorted(wanted)
-    # The last common token belongs to the packs, so that each of them predicts the first tokens of its branches.
+    # The last common token belongs to the packs, so that each pack predicts the first tokens of its branches.
     common = max(common_length(texts[0], texts[-1]) - 1, 0)
     trunk = texts[0][: min(common, cache_tokens)]
-    # What follows a token of the trunk is the same in all rows, so it is wanted, and found, under the trunk itself.
+    # The token after one of the trunk is the same in all rows, so it is requested and found under the trunk itself.
     wanted[trunk] = {wish for wishes in wanted.values() for wish in wishes if wish[0] < len(trunk)}
     reader = _Reader(network)
     of_trunk = reader.read_trunk(trunk, wanted[trunk])
@@ -66,8 +66,8 @@ class _Pack(Struct):
     """A tree of tokens in depth-first order.
 
     Attributes:
-        tokens, positions: of each node.
-        ends: for each node the first node after it that is not below it.
+        tokens, positions: token and position of each node.
+        ends: for each node the next node that is not below it.
         paths: the tokens of a row → its nodes from the trunk on.
     """
 
@@ -77,7 +77,7 @@ class _Pack(Struct):
     paths: dict[Tokens, list[int]] = field(default_factory=dict)
 
     def add(self, text: Tokens, path: list[int], trunk: int) -> None:
-        """Add a row; ``path`` are the nodes that it shares with the one before."""
+        """Add a row; ``path`` are the nodes that it shares with the previous row."""
         first = len(self.tokens)
         new = range(first, first + len(text) - trunk - len(path))
         self.tokens += text[trunk + len(path) :]
@@ -89,7 +89,7 @@ class _Pack(Struct):
 
 
 def _packs(texts: Sequence[Tokens], trunk: int) -> Iterator[_Pack]:
-    """Rows in lexicographic order, which is depth-first order, cut into packs."""
+    """Cut rows into packs. Their lexicographic order is depth-first order."""
     pack = _Pack()
     before: Tokens = ()
     for text in texts:
@@ -103,7 +103,7 @@ def _packs(texts: Sequence[Tokens], trunk: int) -> Iterator[_Pack]:
 
 
 class _Reader:
-    """Passes tokens through a network, the trunk first."""
+    """Passes tokens through a network, first the trunk, then the packs."""
 
     def __init__(self, network: Any) -> None:
         self._network = network
@@ -111,7 +111,7 @@ class _Reader:
         self._keeps_logits = "logits_to_keep" in inspect.signature(network.forward).parameters
 
     def read_trunk(self, trunk: Tokens, wanted: Iterable[tuple[int, int]]) -> Found:
-        """Fill the cache with the trunk, block by block, and find what is wanted on the way."""
+        """Fill the cache with the trunk, block by block, and return its requested log-probabilities."""
         from transformers import DynamicCache
 
         found: Found = {}
@@ -127,7 +127,7 @@ class _Reader:
         return found
 
     def read_pack(self, pack: _Pack, trunk: int, wanted: Mapping[Tokens, Iterable[tuple[int, int]]]) -> Found:
-        """Find what is wanted of the rows of a pack beyond the trunk; the cache is left as it was."""
+        """Return the requested log-probabilities of a pack beyond the trunk; the cache is unchanged."""
         pairs = [
             (text, position, token) for text in pack.paths for position, token in wanted[text] if position >= trunk
         ]
@@ -140,7 +140,7 @@ class _Reader:
     def _pass(
         self, tokens: Sequence[int], positions: Sequence[int], mask: Any, places: Sequence[int], wanted: Sequence[int]
     ) -> list[float]:
-        """Log-probability of each wanted token after the token at its place, in nats."""
+        """Compute the log-probability of each requested token after the token at its place, in nats."""
         import torch
 
         device = self._network.device
@@ -159,7 +159,7 @@ class _Reader:
         return wanted_log_probs(logits, ([at[place] if options else place for place in places],), wanted)
 
     def _mask(self, pack: _Pack) -> Any:
-        """What each node sees: 0 for the trunk, its ancestors and itself, and the least number for all others.
+        """Make the attention mask: 0 for the trunk, the ancestors and the node itself, the least number for all others.
 
         Returns:
             Shape (1, 1, nodes, trunk + nodes).

@@ -1,11 +1,11 @@
-"""Generation that goes on from what the network has read before: shots of all samples, turns of a dialogue.
+"""Reuse keys and values of earlier prompts in generation: shots of all samples, turns of a dialogue.
 
-The rows of a batch are padded on the left, so what is known of them can be cut off straight, where the row with the
-most new tokens begins to be new::
+The rows of a batch are padded on the left. So their known columns end where the row with the most new tokens has its
+first new token::
 
     known             new
     . . . Q A Q A Q A Q A Q     a dialogue, its last answer and its next question
-    . . . . . . Q A Q A . Q     another one
+    . . . . . . Q A Q A . Q     another dialogue
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from msgspec.structs import replace
 
 from ais_prompt.models.huggingface.cache.prefix_cache import Block, Found, PrefixCache, Tokens
 from ais_prompt.models.huggingface.library import first_line, quiet
-from ais_prompt.models.huggingface.scoring import tolerance
+from ais_prompt.models.huggingface.log_probs import tolerance
 from ais_prompt.models.likelihood import common_length
 
 WORTH: Final = 32
-"""Fewest known columns that are put together from memory; fewer are read again in the same time."""
+"""Fewest known columns that are reused; fewer are computed again in the same time."""
 
 
 class Reuse:
-    """Caches for batches, filled with what was read for batches before.
+    """Makes caches for batches from the keys and values of earlier batches.
 
     Args:
-        network: a causal language model of transformers whose caches can be cut and put together; see `reuse_of`.
+        network: a causal language model of transformers whose caches can be cut and joined; see `reuse_of`.
         limit: most tokens that are kept.
     """
 
@@ -40,14 +40,14 @@ class Reuse:
         self.forget()
 
     def forget(self) -> None:
-        """Free the memory of all that was read."""
+        """Free all memory."""
         self._known = PrefixCache(self._limit)
 
     def cache_for(self, rows: Sequence[Tokens]) -> Any:
-        """A cache that ``generate`` can go on from, with the columns of a left-padded batch that are known in all rows.
+        """Return a cache for ``generate`` with the columns of a left-padded batch that are known in all rows.
 
-        The last column is never among them, since what follows it is to be predicted. None if the rows are so short
-        that a cache of the library's own is as fast.
+        The last column is never known, since the network must predict the token after it. None if the rows are so short
+        that a cache of the library is as fast.
         """
         from ais_prompt.models.huggingface.cache.growing import growing_cache
 
@@ -60,7 +60,7 @@ class Reuse:
         known = width - new
         if known < WORTH:
             return growing_cache(self._network.config)
-        # Of a short row, these columns hold less than is known of it, or padding only.
+        # Of a short row, these columns have only a part of its known tokens, or only padding.
         parts = [
             replace(one, length=known - (width - len(row))) if one and width - len(row) < known else None
             for row, one in zip(rows, found, strict=True)
@@ -68,15 +68,15 @@ class Reuse:
         return growing_cache(self._network.config, _left_padded(parts))
 
     def keep(self, rows: Sequence[Tokens], answers: Sequence[Tokens], cache: Any) -> None:
-        """Remember a batch of left-padded prompts with their answers, which ``generate`` has put into the cache."""
+        """Keep a batch of left-padded prompts with their answers, which ``generate`` has put into the cache."""
         width, columns = max(map(len, rows)), cache.get_seq_length()
         starts = [width - len(row) for row in rows]
-        # The last token of the longest answer was written, but not read.
+        # The last token of the longest answer was generated, but its keys and values were not computed.
         texts = [(row + answer)[: columns - start] for row, answer, start in zip(rows, answers, starts, strict=True)]
         self._keep(texts, starts, cache, cache.layers[0].capacity)
 
     def _read_trunk(self, rows: Sequence[Tokens]) -> None:
-        """Read what all rows of a batch begin with once, if it is new, and not once for each row."""
+        """Compute the common beginning of a batch once, if it is new, and not once for each row."""
         import torch
         from transformers import DynamicCache
 
@@ -99,7 +99,7 @@ class Reuse:
 
 
 def _left_padded(parts: Sequence[Found | None]) -> list[tuple[Any, Any]]:
-    """Keys and values of what was found, by layer; each of shape (rows, heads, longest part, head dimension)."""
+    """Return keys and values of the parts, by layer; each of shape (rows, heads, longest part, head dimension)."""
     from torch.nn.utils.rnn import pad_sequence
 
     some = next(part for part in parts if part)
@@ -113,7 +113,7 @@ def _left_padded(parts: Sequence[Found | None]) -> list[tuple[Any, Any]]:
 
 
 def _tensor(states: Any, part: Found) -> Any:
-    """The part's own states, shape (length, heads, head dimension)."""
+    """Return the states of a part, shape (length, heads, head dimension)."""
     start = part.block.starts[part.row]
     return states[part.row, :, start : start + part.length].transpose(0, 1)
 
@@ -123,27 +123,29 @@ logger = logging.getLogger(__name__)
 _TRUNK: Final = tuple(range(1, WORTH + 3))
 _PROMPTS: Final = ((*_TRUNK, 40, 41, 42), (*_TRUNK, 50))
 _FURTHER: Final = ((*_PROMPTS[0], 43), (*_PROMPTS[1], 51, 52))
-"""What is read in the trial: prompts with a common beginning, then dialogues that go on from them."""
+"""The inputs of the trial: prompts with a common beginning, then dialogues that continue them."""
 
 
 def reuse_of(network: Any, options: Mapping[str, Any], limit: int) -> Reuse | None:
-    """What generation can go on from; None, after a notice, if every prompt must be read from its beginning.
+    """Return the reuse for a network; None, after a warning, if the network does not allow it.
+
+    Whether its caches can be cut and joined is looked up where the config says so, and tried on a few tokens.
 
     Args:
         network: a causal language model of transformers.
-        options: what is asked of ``generate``, next to the model's ``generation_config.json``.
+        options: options of ``generate``, besides the model's ``generation_config.json``.
         limit: most tokens that are kept; 0 turns reuse off.
     """
     if limit == 0:
         return None
     if reason := _other_way_of_generating(network, options) or _other_cache(network) or _trial(network):
-        logger.warning("every prompt is read from its beginning, nothing is reused: %s", reason)
+        logger.warning("every prompt is computed from its beginning, nothing is reused: %s", reason)
         return None
     return Reuse(network, limit)
 
 
 def _other_way_of_generating(network: Any, options: Mapping[str, Any]) -> str:
-    """Why ``generate`` takes no cache of ours; empty if it does."""
+    """Return why ``generate`` takes no cache; empty if it does."""
     config = deepcopy(network.generation_config)
     config.update(**options)
     mode = str(config.get_generation_mode().value)
@@ -155,20 +157,20 @@ def _other_way_of_generating(network: Any, options: Mapping[str, Any]) -> str:
 
 
 def _other_cache(network: Any) -> str:
-    """Which layers keep more or less than the keys and values of all tokens; empty if none."""
+    """Return which layers keep more or less than the keys and values of all tokens; empty if none."""
     from transformers import DynamicCache
     from transformers.cache_utils import DynamicLayer
 
     try:
         layers = DynamicCache(config=network.config).layers
-    except Exception as error:  # configs are somebody else's code, and may be without what a cache asks for
+    except Exception as error:  # a config may lack what a cache needs
         return first_line(error)
     others = sorted({type(layer).__name__ for layer in layers if type(layer) is not DynamicLayer})
     return f"its cache has layers of the kind {', '.join(others)}" if others else ""
 
 
 def _trial(network: Any) -> str:
-    """Why reuse fails on a few tokens; empty if it does not."""
+    """Return why reuse fails on a few tokens; empty if it works."""
     size = network.config.get_text_config().vocab_size
     reuse = Reuse(network, limit=1000)
     worst = 0.0
@@ -181,13 +183,13 @@ def _trial(network: Any) -> str:
             reuse.keep(rows, [()] * len(rows), cache)
             likeliest = plain.argmax(-1, keepdim=True)
             worst = max(worst, (plain - reused).gather(-1, likeliest).abs().max().item())
-    except Exception as error:  # the network is somebody else's code, and may refuse in any way
+    except Exception as error:  # networks can raise anything
         return first_line(error)
     return f"log-probabilities would change by {worst:.2g} nats" if worst > tolerance(network) else ""
 
 
 def _next_log_probs(network: Any, rows: Sequence[Tokens], cache: Any) -> Any:
-    """Log-probabilities of the token after each row, in nats, shape (rows, vocabulary)."""
+    """Compute the log-probabilities of the token after each row, in nats, shape (rows, vocabulary)."""
     import torch
 
     width = max(map(len, rows))

@@ -307,7 +307,7 @@ def test_the_length_of_the_model_itself_is_the_limit(model: HuggingFaceBaseModel
 
 
 def test_messages_are_not_a_prompt_for_it(folder: Path) -> None:
-    with pytest.raises(PromptError, match="is given text"):
+    with pytest.raises(PromptError, match="takes text"):
         HuggingFaceChatModel(str(folder)).count_tokens((ChatMessage("user", "hi"),))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.traffic.outage import FAILURES, PATIENCE, Outage
+from ais_prompt.models.traffic.outage import OUTAGE_FAILURES, OUTAGE_LIMIT_SECONDS, Outage
 from ais_prompt.models.traffic.pace import AdaptiveLimit, Ramp, RequestRate, TokenRate
 from ais_prompt.types import Failure
 
@@ -83,10 +83,10 @@ def test_concurrency_grows_while_latency_holds_and_is_halved_when_the_server_cho
     for _ in range(30):
         limit.answered(0.2)
     assert limit.limit == 34
-    limit.choked(10.0)
-    limit.choked(10.1)
+    limit.overloaded(10.0)
+    limit.overloaded(10.1)
     assert limit.limit == 17, "one cut for all that was in flight"
-    limit.choked(11.0)
+    limit.overloaded(11.0)
     assert limit.limit == 8
     for _ in range(8):
         limit.answered(0.2)
@@ -95,7 +95,7 @@ def test_concurrency_grows_while_latency_holds_and_is_halved_when_the_server_cho
         limit.answered(2.0)
     assert limit.limit == 9, "answers that take longer do not make it grow"
     for number in range(20):
-        limit.choked(20.0 + 100 * number)
+        limit.overloaded(20.0 + 100 * number)
     assert limit.limit == 1
 
 
@@ -110,15 +110,15 @@ def test_concurrency_never_exceeds_what_is_allowed() -> None:
 def test_twenty_failures_in_a_row_are_an_outage(caplog: pytest.LogCaptureFixture) -> None:
     outage = Outage()
     outage.answered()
-    assert [outage.failed(BUSY, 0.0, 0.0) for _ in range(FAILURES)] == [False] * (FAILURES - 1) + [True]
+    assert [outage.failed(BUSY, 0.0, 0.0) for _ in range(OUTAGE_FAILURES)] == [False] * (OUTAGE_FAILURES - 1) + [True]
     assert outage.lasts
     assert "pausing 1 s after 20 failures in a row (http_503: busy)" in caplog.text
     assert outage.failed(BUSY, 0.0, 0.5), "what was under way fails with it"
-    assert outage.next_look == 1.0
+    assert outage.next_probe == 1.0
     pauses = []
     for _ in range(7):
-        assert outage.failed(BUSY, 0.0, outage.next_look)
-        pauses.append(outage.next_look)
+        assert outage.failed(BUSY, 0.0, outage.next_probe)
+        pauses.append(outage.next_probe)
     assert [later - earlier for earlier, later in pairwise(pauses)] == [4, 8, 16, 30, 30, 30]
     outage.answered()
     assert not outage.lasts
@@ -144,8 +144,8 @@ def test_a_server_that_takes_no_connection_is_away_at_once_if_it_was_there_befor
     assert not outage.failed(AWAY, 0.0, 0.0), "it may never have been there"
     outage.answered()
     assert outage.failed(AWAY, 0.0, 1.0)
-    assert outage.failed(Failure("http_429", "slow down"), 12.0, outage.next_look)
-    assert outage.next_look == 14.0, "the server's own wish counts"
-    assert outage.failed(Failure("http_429", "slow down"), 0.5, outage.next_look)
-    assert outage.next_look == 14.5
-    assert not outage.failed(AWAY, 0.0, 1.0 + PATIENCE + 1), "it does not come back"
+    assert outage.failed(Failure("http_429", "slow down"), 12.0, outage.next_probe)
+    assert outage.next_probe == 14.0, "the server's own wish counts"
+    assert outage.failed(Failure("http_429", "slow down"), 0.5, outage.next_probe)
+    assert outage.next_probe == 14.5
+    assert not outage.failed(AWAY, 0.0, 1.0 + OUTAGE_LIMIT_SECONDS + 1), "it does not come back"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.models.options import Retry
-from ais_prompt.models.traffic.retry import Attempt, is_passing, read_retry_after, wait_before_retry
+from ais_prompt.models.traffic.retry import Attempt, is_temporary, read_retry_after, wait_before_retry
 from ais_prompt.types import Completion, Failure
 
 
@@ -22,8 +22,8 @@ def test_what_may_pass_is_asked_again() -> None:
     passing = ["unreachable", "connection", "timeout", "broken_stream", "bad_body", "empty_choices"]
     passing += [f"http_{status}" for status in (408, 409, 425, 429, 500, 502, 503, 504, 529)]
     lasting = ["too_long"] + [f"http_{status}" for status in (301, 400, 401, 403, 404, 422)]
-    assert all(is_passing(Failure(kind, "")) for kind in passing)
-    assert not any(is_passing(Failure(kind, "")) for kind in lasting)
+    assert all(is_temporary(Failure(kind, "")) for kind in passing)
+    assert not any(is_temporary(Failure(kind, "")) for kind in lasting)
 
 
 @given(st.integers(1, 40), st.none() | st.floats(0, 300))

@@ -240,7 +240,7 @@ def test_a_server_that_goes_away_and_comes_back_costs_no_answer(
     concurrency: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     number = 60 + 60 * concurrency  # too many to be over before the server stops
-    monkeypatch.setattr(outage, "FIRST_PAUSE", 0.1)
+    monkeypatch.setattr(outage, "FIRST_PAUSE_SECONDS", 0.1)
     with mock_server(latency=0.02) as server:
         port = int(server.base_url.split(":")[2].split("/")[0])
 

@@ -1,4 +1,4 @@
-"""How a loaded network scores rows: with common beginnings computed once if it can, row by row if it cannot."""
+"""Compute log-probabilities of rows with a loaded network, common beginnings once where possible."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ais_prompt.models.huggingface.cache.prefixes import log_probs_of_tree
-from ais_prompt.models.huggingface.library import first_line, free_accelerator, in_halves
-from ais_prompt.models.huggingface.scoring import Row, log_probs_of_batch, tolerance
+from ais_prompt.models.huggingface.library import bisect_on_failure, first_line, free_accelerator
+from ais_prompt.models.huggingface.log_probs import Row, log_probs_of_batch, tolerance
 from ais_prompt.types import Failure
 
 logger = logging.getLogger(__name__)
 
 
-class Scorer:
-    """Finds log-probabilities in a network.
+class LikelihoodComputer:
+    """Computes log-probabilities of rows.
 
     Args:
         network: a causal language model of transformers.
-        pad: a token id to fill up short rows with.
-        batch_size: rows in one batch, where they are computed one by one.
-        cache_tokens: most tokens of a common beginning that are kept; 0 computes all rows one by one.
+        pad: token id of the padding.
+        batch_size: rows in one batch, if common beginnings are not shared.
+        cache_tokens: most tokens of a common beginning that are kept; 0 shares none.
     """
 
     def __init__(self, network: Any, pad: int, *, batch_size: int, cache_tokens: int) -> None:
@@ -32,7 +32,7 @@ class Scorer:
         self._shares = cache_tokens > 0 and self._can_share()
 
     def log_probs(self, rows: Sequence[Row]) -> Iterator[tuple[int, list[float] | Failure]]:
-        """Numbers of rows and what each of them wants, in nats, or why it cannot be had; as they are found."""
+        """Yield numbers of rows and their log-probabilities in nats, or their failures, in the order of computation."""
         waiting = dict(enumerate(rows))
         if self._shares and rows:
             try:
@@ -40,31 +40,31 @@ class Scorer:
                     del waiting[number]
                     yield number, values
             except (IndexError, RuntimeError, ValueError) as error:
-                logger.warning("texts are scored one by one for once: %s", first_line(error))
+                logger.warning("computing this time without shared beginnings: %s", first_line(error))
         if waiting:
             free_accelerator()
         yield from self._one_by_one(waiting)
 
     def _one_by_one(self, rows: Mapping[int, Row]) -> Iterator[tuple[int, list[float] | Failure]]:
-        """In batches of rows of like length, so that little is padded."""
+        """Compute rows in batches of similar length, for little padding."""
         order = sorted(rows, key=lambda number: len(rows[number].tokens), reverse=True)
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
-            answers = in_halves([rows[number] for number in batch], self._plain, kind="scoring")
+            answers = bisect_on_failure([rows[number] for number in batch], self._plain, kind="scoring")
             yield from zip(batch, answers, strict=True)
 
     def _plain(self, rows: Sequence[Row]) -> list[list[float]]:
         return log_probs_of_batch(self._network, rows, self._pad)
 
     def _can_share(self) -> bool:
-        """Try it: does the network give the same values when rows share their beginning?"""
+        """Try whether the network returns the same values if rows share their beginning."""
         reason = _obstacle(self._network.config) or self._trial()
         if reason:
             logger.warning("common beginnings of texts cannot be shared, each is computed anew: %s", reason)
         return not reason
 
     def _trial(self) -> str:
-        """Why sharing fails on a few tokens; empty if it does not."""
+        """Return why sharing fails on a few tokens; empty if it works."""
         size = self._network.config.get_text_config().vocab_size
         texts = [(1, 2, 3, 4, 5), (1, 2, 3, 6, 7, 8), (1, 2, 3, 6, 9)]
         tokens = [tuple(token % size for token in text) for text in texts]
@@ -72,7 +72,7 @@ class Scorer:
         try:
             shared = [values for _, values in sorted(log_probs_of_tree(self._network, rows, self._cache_tokens))]
             plain = self._plain(rows)
-        except Exception as error:  # the network is somebody else's code, and may refuse in any way
+        except Exception as error:  # networks can raise anything
             return first_line(error)
         worst = max(
             abs(a - b) for one, other in zip(shared, plain, strict=True) for a, b in zip(one, other, strict=True)
@@ -83,7 +83,7 @@ class Scorer:
 
 
 def _obstacle(config: Any) -> str:
-    """Why a trial on a few tokens would say nothing; empty if it does."""
+    """Return why sharing is impossible whatever a short trial shows; empty if it may be possible."""
     attention = getattr(config, "_attn_implementation", None)
     if attention not in ("eager", "sdpa"):
         return f"its attention ({attention}) takes no mask of our own"

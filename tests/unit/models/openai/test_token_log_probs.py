@@ -9,14 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, is_log_prob, single_token, whole
+from ais_prompt.models.openai.token_log_probs import (
+    EMPTY,
+    TokenLogProbs,
+    continuation,
+    is_log_prob,
+    single_token,
+    whole,
+)
 from ais_prompt.types import Completion, Failure, Likelihood
 
 log_probs = st.floats(min_value=-50, max_value=0)
 
 
-def scores(tokens: str, *values: Any) -> TextScores:
-    return TextScores(tuple(tokens.split("|")), (None, *values))
+def scores(tokens: str, *values: Any) -> TokenLogProbs:
+    return TokenLogProbs(tuple(tokens.split("|")), (None, *values))
 
 
 def likelihood_of(completion: Completion) -> Likelihood:
@@ -47,7 +54,7 @@ def test_tokens_of_the_prompt_that_a_continuation_changes_are_scored_with_it() -
 
 
 @pytest.mark.parametrize("before", [EMPTY, scores("<s>")])
-def test_after_nothing_all_tokens_but_the_first_are_scored(before: TextScores) -> None:
+def test_after_nothing_all_tokens_but_the_first_are_scored(before: TokenLogProbs) -> None:
     found = likelihood_of(continuation("So it", before, scores("<s>|So| it", -1.0, -2.0)))
     assert (found.nll, found.tokens, found.all_tokens, found.merged) == (3.0, 2, 2, False)
 
@@ -57,7 +64,7 @@ def test_a_prompt_and_its_continuation_make_the_whole(values: list[float], data:
     """The chain rule: a text is as likely as its beginning, times its end after that."""
     cut = data.draw(st.integers(1, len(values)))
     tokens = tuple(map(str, range(len(values) + 1)))
-    text, start = TextScores(tokens, (None, *values)), TextScores(tokens[:cut], (None, *values)[:cut])
+    text, start = TokenLogProbs(tokens, (None, *values)), TokenLogProbs(tokens[:cut], (None, *values)[:cut])
     end = likelihood_of(continuation("x", start, text))
     first = likelihood_of(whole("x", start)).nll if cut > 1 else 0.0
     assert first + end.nll == pytest.approx(likelihood_of(whole("x", text)).nll)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.openai.scoring_wire import TOP, read_scores, read_top, ways_of
-from ais_prompt.models.openai.text_scores import TextScores
+from ais_prompt.models.openai.likelihood_wire import TOP, read_log_probs, read_top, ways_of
+from ais_prompt.models.openai.token_log_probs import TokenLogProbs
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS
 from ais_prompt.types import Failure
 
@@ -26,8 +26,8 @@ def echoed(tokens: list[Any], values: list[Any], *, text: str = "So it is", prom
     return {"choices": [{"text": text, "logprobs": lists}], "usage": {"prompt_tokens": prompt_tokens}}
 
 
-def read(way: Any, reply: Any, status: int = 200) -> TextScores | Failure:
-    return read_scores(way, PROMPT, status, json.dumps(reply).encode())
+def read(way: Any, reply: Any, status: int = 200) -> TokenLogProbs | Failure:
+    return read_log_probs(way, PROMPT, status, json.dumps(reply).encode())
 
 
 def kind(outcome: Any) -> tuple[str, str]:
@@ -39,21 +39,21 @@ def kind(outcome: Any) -> tuple[str, str]:
 def test_prompt_logprobs_name_tokens_by_their_ids(place: str) -> None:
     told = {"prompt_logprobs": [None, entry(7, -1.5), entry(9, -2.0, **entry(3, -0.1))]}
     reply = {"choices": [told if place == "choice" else {}], **(told if place == "reply" else {})}
-    assert read(PROMPT_LOGPROBS, reply) == TextScores(("", "7", "9"), (None, -1.5, -2.0))
+    assert read(PROMPT_LOGPROBS, reply) == TokenLogProbs(("", "7", "9"), (None, -1.5, -2.0))
 
 
 def test_echo_gives_the_tokens_before_the_answer() -> None:
     reply = echoed(["So", " it", " is"], [None, -1.5, -0.1])
-    assert read(ECHO, reply) == TextScores(("So", " it"), (None, -1.5))
+    assert read(ECHO, reply) == TokenLogProbs(("So", " it"), (None, -1.5))
 
 
 @pytest.mark.parametrize("told", [2, None])
 def test_an_answer_without_text_may_have_a_token_or_none(told: int | None) -> None:
     reply = echoed(["So", " it"], [None, -1.5], text=PROMPT, prompt_tokens=told)
-    assert read(ECHO, reply) == TextScores(("So", " it"), (None, -1.5))
+    assert read(ECHO, reply) == TokenLogProbs(("So", " it"), (None, -1.5))
     if told:
         ended = echoed(["So", " it", "</s>"], [None, -1.5, -0.1], text=PROMPT, prompt_tokens=told)
-        assert read(ECHO, ended) == TextScores(("So", " it"), (None, -1.5))
+        assert read(ECHO, ended) == TokenLogProbs(("So", " it"), (None, -1.5))
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,12 @@ def test_an_answer_without_text_may_have_a_token_or_none(told: int | None) -> No
         ({"choices": [{"text": "So it is", "logprobs": None}]}, "has no logprobs with tokens and token_logprobs"),
         ({"choices": [{"text": "So it is", "logprobs": {"content": []}}]}, "has no logprobs with tokens"),
         (echoed(["So", " it", " is"], [None, -1.5]), "has no logprobs with tokens"),
-        (echoed([], [], text=PROMPT, prompt_tokens=0), "tells of no token"),
+        (echoed([], [], text=PROMPT, prompt_tokens=0), "has no tokens"),
         (echoed([" is"], [-0.1]), "the prompt has 2 tokens, and logprobs has 1"),
-        (echoed(["So", " it", " is"], [None, -1.5, -0.1], prompt_tokens=None), "the prompt has untold tokens"),
+        (
+            echoed(["So", " it", " is"], [None, -1.5, -0.1], prompt_tokens=None),
+            "an unknown number of tokens",
+        ),
         (echoed(["So", " it", " is"], [None, -1.5, -0.1], prompt_tokens=3), "the prompt has 3 tokens"),
         (echoed(["So", " it", " is", " it"], [None, -1.5, -0.1, -2.0]), "the prompt has 2 tokens, and logprobs has 4"),
         (echoed(["So", " it", " is"], [-9.0, -1.5, -0.1]), "the first token has a log-probability"),
@@ -104,7 +107,7 @@ def test_prompt_logprobs_that_leave_a_doubt_give_no_number(told: Any, words: str
 def test_a_reply_of_another_form(way: Any) -> None:
     for reply in ({}, [], {"choices": []}, {"choices": [3]}, "no"):
         assert kind(read(way, reply))[0] == "bad_body"
-    assert kind(read_scores(way, PROMPT, 200, b"<html>"))[0] == "bad_body"
+    assert kind(read_log_probs(way, PROMPT, 200, b"<html>"))[0] == "bad_body"
     assert kind(read(way, {"error": {"message": "busy"}}, 503)) == ("http_503", "busy")
     refused = read(way, {"error": {"message": "this model's maximum context length is 4"}}, 400)
     assert kind(refused)[0] == "too_long"

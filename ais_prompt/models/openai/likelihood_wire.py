@@ -1,10 +1,10 @@
-"""How OpenAI-compatible servers tell how likely a prompt is: what is added to a body, and what stands in the reply.
+"""How OpenAI-compatible servers return the log-likelihood of a prompt: fields of the request and of the reply.
 
 There are two ways. Both give one log-probability in nats for each token of the prompt but the first:
 
 - ``prompt_logprobs`` of vLLM (https://docs.vllm.ai, "OpenAI-Compatible Server", extra parameters), for completions and
-  chat completions: a list of ``{token id: {logprob, rank, decoded_token}}``, the first one null. The token that stands
-  in the prompt comes first in each.
+  chat completions: a list of ``{token id: {logprob, rank, decoded_token}}``, the first one null. The token of the
+  prompt comes first in each.
 - ``echo`` with ``logprobs`` of OpenAI's completions, as vLLM, SGLang and others follow it: the prompt comes back before
   the answer, and ``logprobs`` has ``tokens`` and ``token_logprobs`` of both. Its ``text_offset`` is not used: servers
   count it differently as soon as there is a BOS, or a character of several tokens.
@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct
 
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.openai.text_scores import TextScores, is_log_prob
+from ais_prompt.models.openai.token_log_probs import TokenLogProbs, is_log_prob
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, BadBody, Endpoint, first_choice, http_failure, read_json
 from ais_prompt.models.options import LogprobsVia
 from ais_prompt.types import Failure
@@ -26,48 +26,48 @@ from ais_prompt.types import Failure
 T = TypeVar("T")
 
 TOP: Final = 5
-"""Alternatives of the next token that are asked for; OpenAI gives no more than these."""
+"""Number of likeliest next tokens that are requested; OpenAI returns no more."""
 
 _REFUSED: Final = {400, 422}
 
 
 class NoLogProbs(ValueError):
-    """A reply is an answer, but has not the log-probabilities that were asked for."""
+    """A reply is an answer without the requested log-probabilities."""
 
 
 class Way(Struct, frozen=True):
-    """One of the two ways.
+    """One of the two ways to request log-probabilities.
 
     Attributes:
         name: as in a config.
-        fields: what the body has besides the prompt.
-        read: reply and prompt → scores; the prompt is a text or messages. Raises `BadBody` or `NoLogProbs`.
+        fields: further fields of the body.
+        read: reply and prompt → probs; the prompt is a text or messages. Raises `BadBody` or `NoLogProbs`.
     """
 
     name: LogprobsVia
     fields: Mapping[str, Any]
-    read: Callable[[Any, Any], TextScores]
+    read: Callable[[Any, Any], TokenLogProbs]
 
 
-def read_scores(way: Way, prompt: Any, status: int, body: bytes) -> TextScores | Failure:
-    """What a reply says of the tokens of the prompt, or why it says nothing."""
+def read_log_probs(way: Way, prompt: Any, status: int, body: bytes) -> TokenLogProbs | Failure:
+    """Read the log-probabilities of the prompt from a reply, or return the failure."""
     return _read(lambda reply: way.read(reply, prompt), status, body)
 
 
 def read_top(status: int, body: bytes) -> Mapping[str, float] | Failure:
-    """The likeliest next tokens of a completion: text → log-probability in nats.
+    """Read the likeliest next tokens of a completion: text → log-probability in nats.
 
-    Empty if there are fewer than were asked for: two tokens with the same text have become one then, and nobody knows
-    which of them is left. Empty too if the server does not give so many.
+    Empty if there are fewer than requested: two tokens with the same text may have become one, and it is unknown which
+    one is left. Empty too if the server refuses to return that many.
     """
     return {} if status in _REFUSED else _read(_top, status, body)
 
 
-def prompt_logprobs_scores(entries: Any) -> TextScores:
-    """The list ``prompt_logprobs`` of a reply.
+def prompt_log_probs(entries: Any) -> TokenLogProbs:
+    """Read the list ``prompt_logprobs`` of a reply.
 
     Raises:
-        NoLogProbs: it is no such list.
+        NoLogProbs: the value is not such a list.
     """
     if not isinstance(entries, list) or not entries:
         raise NoLogProbs("the reply has no prompt_logprobs")
@@ -75,17 +75,17 @@ def prompt_logprobs_scores(entries: Any) -> TextScores:
     return _checked([token for token, _ in pairs], [value for _, value in pairs])
 
 
-def _read_prompt_logprobs(reply: Any, _prompt: Any) -> TextScores:
+def _read_prompt_logprobs(reply: Any, _prompt: Any) -> TokenLogProbs:
     choice = _choice(reply)
     entries = choice.get("prompt_logprobs")
-    scores = prompt_logprobs_scores(reply.get("prompt_logprobs") if entries is None else entries)
-    told = _prompt_tokens(reply)
-    if told not in (None, len(scores.tokens)):
-        raise NoLogProbs(f"the prompt has {told} tokens, and prompt_logprobs {len(scores.tokens)}")
-    return scores
+    probs = prompt_log_probs(reply.get("prompt_logprobs") if entries is None else entries)
+    count = _prompt_tokens(reply)
+    if count not in (None, len(probs.tokens)):
+        raise NoLogProbs(f"the prompt has {count} tokens, and prompt_logprobs {len(probs.tokens)}")
+    return probs
 
 
-def _read_echo(reply: Any, prompt: Any) -> TextScores:
+def _read_echo(reply: Any, prompt: Any) -> TokenLogProbs:
     choice = _choice(reply)
     text, logprobs = choice.get("text"), choice.get("logprobs")
     if not isinstance(text, str) or not text.startswith(prompt):
@@ -93,12 +93,13 @@ def _read_echo(reply: Any, prompt: Any) -> TextScores:
     tokens, values = (logprobs.get(name) if isinstance(logprobs, Mapping) else None for name in _ECHO_LISTS)
     if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
         raise NoLogProbs(f"the reply has no logprobs with {' and '.join(_ECHO_LISTS)}")
-    told = _prompt_tokens(reply)
-    length = len(tokens) if told is None and text == prompt else told
-    # One token is generated, which has no text if it ends the answer. Only where the numbers leave no doubt is it known
-    # which tokens are those of the prompt: some servers leave BOS out, or do not count all tokens.
+    count = _prompt_tokens(reply)
+    length = len(tokens) if count is None and text == prompt else count
+    # One token is generated, which has no text if it ends the answer. The counts must show clearly which tokens are
+    # those of the prompt: some servers leave BOS out, or do not count all tokens.
     if length is None or len(tokens) - length not in ((0, 1) if text == prompt else (1,)):
-        raise NoLogProbs(f"the prompt has {'untold' if told is None else told} tokens, and logprobs has {len(tokens)}")
+        counted = "an unknown number of" if count is None else count
+        raise NoLogProbs(f"the prompt has {counted} tokens, and logprobs has {len(tokens)}")
     return _checked([str(token) for token in tokens[:length]], values[:length])
 
 
@@ -109,16 +110,16 @@ _WAYS: Final[Mapping[str, tuple[Way, ...]]] = {
         Way("prompt_logprobs", {"prompt_logprobs": 0}, _read_prompt_logprobs),
         Way("echo", {"echo": True, "logprobs": 1}, _read_echo),
     ),
-    # The messages are scored as they stand, without the opening of the assistant's turn.
+    # The log-likelihood is that of the messages alone, without the opening of the assistant's turn.
     CHAT.path: (Way("prompt_logprobs", {"prompt_logprobs": 0, "add_generation_prompt": False}, _read_prompt_logprobs),),
 }
 
 
 def ways_of(endpoint: Endpoint, via: LogprobsVia | None) -> tuple[Way, ...]:
-    """The ways that a server may have, those first that name tokens without doubt; only one if it is prescribed.
+    """Return the ways that a server may support, the more exact one first; only one if ``via`` names it.
 
     Raises:
-        ConfigError: the endpoint has no such way.
+        ConfigError: the endpoint does not support ``via``.
     """
     known = _WAYS.get(endpoint.path, ())
     ways = tuple(way for way in known if via in (None, way.name))
@@ -128,19 +129,19 @@ def ways_of(endpoint: Endpoint, via: LogprobsVia | None) -> tuple[Way, ...]:
     return ways
 
 
-def _checked(tokens: list[str], values: list[Any]) -> TextScores:
+def _checked(tokens: list[str], values: list[Any]) -> TokenLogProbs:
     if not values:
-        raise NoLogProbs("the reply tells of no token at all")
+        raise NoLogProbs("the reply has no tokens")
     if values[0] is not None:
         raise NoLogProbs("the first token has a log-probability, although nothing comes before it")
-    return TextScores(tuple(tokens), tuple(values))
+    return TokenLogProbs(tuple(tokens), tuple(values))
 
 
 def _first_of(entry: Any) -> tuple[str, Any]:
-    """The token that stands in the prompt, and its log-probability."""
+    """Return the token of the prompt and its log-probability."""
     token, found = next(iter(entry.items()), ("", None)) if isinstance(entry, dict) else ("", None)
     if not isinstance(found, dict):
-        raise NoLogProbs("prompt_logprobs is no list of {token: {logprob: ...}}")
+        raise NoLogProbs("prompt_logprobs is not a list of {token: {logprob: ...}}")
     return token, found.get("logprob")
 
 

@@ -8,25 +8,25 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.models.likelihood import NO_TOKENS, common_length, scored
+from ais_prompt.models.likelihood import NO_TOKENS, common_length, likelihood_completion
 from ais_prompt.models.tokens.tokenizer import encode
 from ais_prompt.types import Completion, Failure, Likelihood, LikelihoodQuery, Usage
 
 Encode: TypeAlias = Callable[[str], list[int]]
-"""A prompt to token ids, special tokens as the network is given them."""
+"""Tokenize a prompt, with the special tokens that the network gets."""
 
 
 class Row(Struct, frozen=True):
-    """What a network is given, and what is wanted of it.
+    """The input of a network, and the log-probabilities that are requested of it.
 
-    The last token of a text is not given to it, only predicted: texts that differ in their last token are one row of
-    tokens with several wishes.
+    The last token of a text is predicted only and not part of the input. So texts that differ in their last token are
+    one row with several requested tokens.
 
     Attributes:
-        tokens: ids, none of them missing at the front; at least one.
-        wanted: pairs of position p and token t: how likely is t after ``tokens[: p + 1]``?
+        tokens: input ids from the beginning of the text; at least one.
+        wanted: pairs of position p and token t: the log-probability of t after ``tokens[: p + 1]``.
         all_tokens, bytes, merged: as in `Likelihood`.
-        is_choice: the wanted tokens are choices and not a text.
+        is_choice: whether the requested tokens are choices, not a text.
     """
 
     tokens: tuple[int, ...]
@@ -37,34 +37,36 @@ class Row(Struct, frozen=True):
     is_choice: bool = False
 
     def completion(self, log_probs: Sequence[float], seconds: float) -> Completion:
-        """The answer, from the wanted log-probabilities in nats."""
+        """Return the completion, from the requested log-probabilities in nats."""
         usage = Usage(len(self.tokens) + (not self.is_choice), 0)
         if self.is_choice:
-            return scored(Likelihood(0.0, 0, 0, 0, tuple(log_probs)), usage, seconds)
+            return likelihood_completion(Likelihood(0.0, 0, 0, 0, tuple(log_probs)), usage, seconds)
         nll = -fsum(log_probs)
-        return scored(Likelihood(nll, len(log_probs), self.all_tokens, self.bytes, merged=self.merged), usage, seconds)
+        return likelihood_completion(
+            Likelihood(nll, len(log_probs), self.all_tokens, self.bytes, merged=self.merged), usage, seconds
+        )
 
 
-def scoring_row(prompt: str, scoring: LikelihoodQuery, tokenizer: Any, encode_prompt: Encode) -> Row | Failure:
-    """The row of a request, or why it cannot be scored.
+def query_row(prompt: str, query: LikelihoodQuery, tokenizer: Any, encode_prompt: Encode) -> Row | Failure:
+    """Return the row of a log-likelihood query, or the failure of one that cannot be computed.
 
     Args:
-        prompt: the text before the continuation or the choices, or the text to be scored.
-        scoring: what is scored.
-        tokenizer: a Hugging Face tokenizer; choices are tokenised on their own, without special tokens.
+        prompt: the text before the continuation or the choices, or the whole text.
+        query: what is computed.
+        tokenizer: a Hugging Face tokenizer; choices are tokenised alone, without special tokens.
         encode_prompt: tokenises everything else.
     """
-    if scoring.choices:
-        return _choice_row(encode_prompt(prompt), scoring.choices, tokenizer)
-    if scoring.continuation is None:
+    if query.choices:
+        return _choice_row(encode_prompt(prompt), query.choices, tokenizer)
+    if query.continuation is None:
         tokens = encode_prompt(prompt)
         return _text_row(tokens, 1, len(tokens), prompt)
-    before, tokens = encode_prompt(prompt), encode_prompt(prompt + scoring.continuation)
-    # A tokenizer may join the end of the prompt with the beginning of the continuation to one token. The likelihood of
-    # what follows the tokens that both have in common is then right, and no token of the continuation is lost.
+    before, tokens = encode_prompt(prompt), encode_prompt(prompt + query.continuation)
+    # A tokenizer may merge the end of the prompt and the beginning of the continuation into one token. All tokens after
+    # those that both texts have in common count then, so that no token of the continuation is lost.
     common = common_length(before, tokens)
     start = max(common, 1)
-    return _text_row(tokens, start, len(tokens) - start, scoring.continuation, merged=common < len(before))
+    return _text_row(tokens, start, len(tokens) - start, query.continuation, merged=common < len(before))
 
 
 def _text_row(tokens: Sequence[int], start: int, all_tokens: int, text: str, merged: bool = False) -> Row | Failure:
@@ -87,19 +89,19 @@ def _choice_row(tokens: Sequence[int], choices: Sequence[str], tokenizer: Any) -
 
 
 _PIECE: Final = 1024
-"""Places that are looked at together: each has a row of the whole vocabulary in float32."""
+"""Number of places computed together: each has a row of the whole vocabulary in float32."""
 
 
 def log_probs_of_batch(network: Any, rows: Sequence[Row], pad: int) -> list[list[float]]:
-    """What the rows want of a network, in nats; computed in one batch.
+    """Compute the requested log-probabilities of rows in nats, in one batch.
 
-    Padding stands on the right, where no token of a causal model can see it, so a row's values do not depend on what
-    else is in the batch.
+    Padding is on the right, where no token of a causal model sees it, so the values of a row do not depend on the rest
+    of the batch.
 
     Args:
         network: a causal language model of transformers.
-        rows: any number of them; memory grows with it.
-        pad: a token id to fill up short rows with.
+        rows: any number; memory grows with it.
+        pad: token id of the padding.
     """
     import torch
 
@@ -120,11 +122,11 @@ def log_probs_of_batch(network: Any, rows: Sequence[Row], pad: int) -> list[list
 
 
 def wanted_log_probs(logits: Any, places: Any, tokens: Sequence[int]) -> list[float]:
-    """Log-probability in nats of each token at its place, computed in float32.
+    """Compute the log-probability in nats of each token at its place, in float32.
 
     Args:
         logits: shape (..., vocabulary).
-        places: index of the leading dimensions of ``logits``, one place for each token.
+        places: index into the leading dimensions of ``logits``, one place for each token.
         tokens: ids.
     """
     import torch
@@ -139,5 +141,5 @@ def wanted_log_probs(logits: Any, places: Any, tokens: Sequence[int]) -> list[fl
 
 
 def tolerance(network: Any) -> float:
-    """How far a log-probability may lie from the plain one where work is shared, in nats; in half precision more."""
+    """Return the allowed error of a log-probability with shared computations, in nats; larger in half precision."""
     return 1e-3 if str(network.dtype) in ("torch.float32", "torch.float64") else 0.1

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ais_prompt.errors import ConfigError, ModelError, PromptError
+from ais_prompt.models.openai.likelihood import PROBE, REMEMBERED
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
-from ais_prompt.models.openai.scoring import PROBE, REMEMBERED
 from ais_prompt.models.options import Retry
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request
 from tests.servers import ROOT, MockServer, mock_server
@@ -185,7 +185,7 @@ def test_a_server_that_cannot_score_says_so_before_the_first_text(server: MockSe
     server.follow(
         {"asks": "prompt_logprobs", "status": 400, "body": {"error": {"message": "{authorization}?"}}}, NEITHER
     )
-    with pytest.raises(ModelError, match="does not tell how likely a prompt is") as raised:
+    with pytest.raises(ModelError, match="returns no log-likelihoods of prompts") as raised:
         score(completions(server), "Is it so?")
     assert "prompt_logprobs: http_400: Bearer ***?" in str(raised.value)
     assert "echo: no_logprobs: the answer does not begin with the prompt" in str(raised.value)
@@ -213,7 +213,7 @@ def test_a_server_that_cannot_be_asked_is_not_said_to_lack_something(
     server: MockServer, rule: dict[str, Any], words: str
 ) -> None:
     server.follow(rule)
-    with pytest.raises(ModelError, match="cannot be asked to score a text") as raised:
+    with pytest.raises(ModelError, match="cannot be asked for log-likelihoods") as raised:
         score(completions(server, retry=0), "Is it so?")
     assert words in str(raised.value)
     assert server.stats()["requests"] == 1
@@ -311,7 +311,7 @@ def test_messages_are_scored_as_they_stand(server: MockServer) -> None:
 
 @pytest.mark.parametrize("scoring", [{"continuation": " so"}, {"choices": ("A",)}])
 def test_nothing_can_come_after_messages(server: MockServer, scoring: dict[str, Any]) -> None:
-    with pytest.raises(ModelError, match="can score a whole prompt, but nothing that comes after it"):
+    with pytest.raises(ModelError, match="log-likelihood of a whole prompt only"):
         score(chat(server), MESSAGES, **scoring)
     assert server.stats()["requests"] == 0
 
@@ -330,7 +330,7 @@ def test_what_cannot_be_scored_by_its_kind(server: MockServer) -> None:
     image = ChatMessage("user", ({"type": "image_url", "image_url": {"url": "http://127.0.0.1/a.png"}},))
     refused = failure(chat(server), (image,))
     assert (refused.kind, refused.fatal) == ("cannot_score", True)
-    with pytest.raises(PromptError, match="is given text, not messages"):
+    with pytest.raises(PromptError, match="takes text, not messages"):
         score(completions(server), MESSAGES)
 
 

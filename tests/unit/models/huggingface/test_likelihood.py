@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import ais_prompt.models.huggingface.cache.prefixes as hf_prefixes
 from ais_prompt.models.base import LikelihoodModel
 from ais_prompt.models.huggingface.cache.prefixes import log_probs_of_tree
+from ais_prompt.models.huggingface.likelihood import LikelihoodComputer
+from ais_prompt.models.huggingface.log_probs import Row, log_probs_of_batch
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
-from ais_prompt.models.huggingface.scorer import Scorer
-from ais_prompt.models.huggingface.scoring import Row, log_probs_of_batch
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 
 WORDS = ["one plus two is three", "the world of numbers", "seven and eight make fifteen"] * 4
@@ -186,7 +186,7 @@ def test_other_networks_give_the_plain_values(kind: str, caplog: pytest.LogCaptu
     """Those that cannot share beginnings say so once, and compute each text anew."""
     network = other(kind)
     caplog.set_level(logging.WARNING)
-    scorer = Scorer(network, 0, batch_size=2, cache_tokens=1000)
+    scorer = LikelihoodComputer(network, 0, batch_size=2, cache_tokens=1000)
     texts = [[1, 2, 3, 4, 5, *range(6, 6 + more), 7] for more in (1, 5, 3)] + [[9, 8]]
     found = [in_order(scorer.log_probs([whole(text) for text in texts])) for _ in range(2)]
     assert found[0] == [pytest.approx(exact(network, text), rel=1e-4, abs=1e-5) for text in texts]
@@ -200,7 +200,7 @@ def test_values_are_told_before_everything_is_read(
     network: Any, monkeypatch: pytest.MonkeyPatch, cache_tokens: int
 ) -> None:
     monkeypatch.setattr(hf_prefixes, "PACK_TOKENS", 8)
-    scorer = Scorer(network, 0, batch_size=2, cache_tokens=cache_tokens)
+    scorer = LikelihoodComputer(network, 0, batch_size=2, cache_tokens=cache_tokens)
     passes: list[Any] = []
     hook = network.register_forward_hook(lambda *_: passes.append(None))
     try:
@@ -212,7 +212,9 @@ def test_values_are_told_before_everything_is_read(
 
 def test_a_row_that_breaks_the_network_fails_alone(network: Any, caplog: pytest.LogCaptureFixture) -> None:
     texts = [[1, 2, 3], [1, VOCABULARY + 5, 3], [1, 2, 4]]
-    found = in_order(Scorer(network, 0, batch_size=4, cache_tokens=1000).log_probs([whole(text) for text in texts]))
+    found = in_order(
+        LikelihoodComputer(network, 0, batch_size=4, cache_tokens=1000).log_probs([whole(text) for text in texts])
+    )
     assert [isinstance(values, list) for values in found] == [True, False, True]
     assert found[2] == pytest.approx(exact(network, texts[2]), rel=1e-4)
     assert "one by one" in caplog.text

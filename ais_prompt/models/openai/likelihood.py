@@ -1,4 +1,4 @@
-"""How likely a text is to a model behind an OpenAI-compatible server."""
+"""Log-likelihoods of texts from a model behind an OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import ModelError
-from ais_prompt.models.likelihood import NO_TOKENS, scored
-from ais_prompt.models.openai.scoring_wire import TOP, Way, read_scores, read_top
-from ais_prompt.models.openai.text_scores import EMPTY, TextScores, continuation, single_token, whole
+from ais_prompt.models.likelihood import NO_TOKENS, likelihood_completion
+from ais_prompt.models.openai.likelihood_wire import TOP, Way, read_log_probs, read_top
+from ais_prompt.models.openai.token_log_probs import EMPTY, TokenLogProbs, continuation, single_token, whole
 from ais_prompt.models.openai.wire import CHAT, Endpoint
 from ais_prompt.models.options import MaxTokensField
 from ais_prompt.models.tokens.tokenizer import estimate_tokens
@@ -23,30 +23,30 @@ from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, Likel
 
 T = TypeVar("T")
 Post: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Reply | Failure]]
-"""Posts a body once."""
+"""Post a body once."""
 Send: TypeAlias = Callable[[Callable[[], Awaitable[Attempt]], float], Awaitable[Completion]]
-"""Makes attempts, see `ais_prompt.models.traffic.traffic.Traffic.ask`."""
+"""Make attempts, see `ais_prompt.models.traffic.traffic.Traffic.ask`."""
 
 PROBE: Final = "One and two are three."
-"""The text that is scored to see which way of scoring a server has."""
+"""A text whose log-likelihood is requested, to find out how a server returns log-likelihoods."""
 
 REMEMBERED: Final = 128
-"""Prompts whose tokens are kept in memory: the labels of a sample are often asked about after one context."""
+"""Number of prompts whose tokens are kept in memory: the labels of a sample often follow one context."""
 
 _UNREACHED: Final = ("unreachable", "connection", "timeout")
 
 
-class OpenAIScorer:
-    """Scores texts and messages through a server. It belongs to the event loop in which it is made.
+class LikelihoodClient:
+    """Requests log-likelihoods of texts and messages. It belongs to the event loop in which it is made.
 
     Args:
-        endpoint: how it is asked.
+        endpoint: the endpoint of the server.
         model: name of the model.
         max_tokens_field: the body's field for the number of tokens to generate.
-        ways: those that the server may have, in the order in which they are tried.
+        ways: the ways that the server may support, in the order in which they are tried.
         post: posts a body once.
-        shown: makes a failure, which may quote the server, fit to be shown.
-        send: makes attempts at a request until one has an answer, or until more of them make no sense.
+        shown: redacts a failure, which may quote the server.
+        send: makes attempts at a request until one has an answer, or until a retry makes no sense.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class OpenAIScorer:
         send: Send,
     ) -> None:
         self._endpoint = endpoint
-        # One token is generated because many servers refuse to generate none, greedily because some apply the
+        # One token is generated because many servers refuse to generate none; greedily, because some apply the
         # temperature to the prompt as well.
         self._fields = {"model": model, max_tokens_field: 1, "temperature": 0.0}
         self._ways = ways
@@ -69,27 +69,27 @@ class OpenAIScorer:
         self._send = send
         self._way: Way | None = None
         self._finding = asyncio.Lock()
-        self._alone: dict[str, TextScores] = {}
+        self._alone: dict[str, TokenLogProbs] = {}
 
-    async def complete(self, prompt: Prompt, scoring: LikelihoodQuery) -> Completion:
-        """The likelihood of a prompt, of its continuation or of choices after it. Failures are returned, not raised.
+    async def complete(self, prompt: Prompt, query: LikelihoodQuery) -> Completion:
+        """Return the log-likelihood of a prompt, its continuation or choices. Failures are returned, not raised.
 
         Raises:
-            ModelError: the server cannot score such texts, which is found out before the first one.
+            ModelError: the server returns no log-likelihoods of such texts; found out before the first one.
             PromptError: messages for an endpoint that takes a text.
         """
-        if self._endpoint is CHAT and (scoring.choices or scoring.continuation is not None):
+        if self._endpoint is CHAT and (query.choices or query.continuation is not None):
             raise ModelError(
-                "a chat server can score a whole prompt, but nothing that comes after it",
+                "a chat server returns the log-likelihood of a whole prompt only, not of text after it",
                 fix="use OpenAICompletionModel, or PPLInferencer without normalizing_str",
             )
         async with self._finding:
             if self._way is None:
                 self._way = await self._find_way()
-        return await self._by(self._way, prompt, scoring)
+        return await self._by(self._way, prompt, query)
 
     async def _find_way(self) -> Way:
-        """The first way that the server has, tried on a short text."""
+        """Find the first way that the server supports, with a short text."""
         refusals: list[str] = []
         for way in self._ways:
             failure = (await self._by(way, PROBE, LikelihoodQuery())).failure
@@ -97,75 +97,77 @@ class OpenAIScorer:
                 return way
             if failure.fatal or failure.kind in _UNREACHED:
                 raise ModelError(
-                    f"the server cannot be asked to score a text: {failure.kind}: {failure.message}",
+                    f"the server cannot be asked for log-likelihoods: {failure.kind}: {failure.message}",
                     fix="check base_url, model and key, and that the server has this kind of endpoint",
                 )
             refusals.append(f"{way.name}: {failure.kind}: {failure.message}")
         raise ModelError(
-            f"the server does not tell how likely a prompt is ({'; '.join(refusals)})",
+            f"the server returns no log-likelihoods of prompts ({'; '.join(refusals)})",
             fix="use a server that does, such as vLLM, a local model (HuggingFaceBaseModel), or GenInferencer",
         )
 
-    async def _by(self, way: Way, prompt: Prompt, scoring: LikelihoodQuery) -> Completion:
+    async def _by(self, way: Way, prompt: Prompt, query: LikelihoodQuery) -> Completion:
         started = perf_counter()
         asking = _Asking(way)
         try:
-            completion = await self._score(asking, prompt, scoring)
+            completion = await self._likelihood_of(asking, prompt, query)
         except _Unanswered as error:
             completion = Completion(failure=error.failure)
         return replace(completion, seconds=perf_counter() - started, attempts=1 + asking.repeats)
 
-    async def _score(self, asking: _Asking, prompt: Prompt, scoring: LikelihoodQuery) -> Completion:
+    async def _likelihood_of(self, asking: _Asking, prompt: Prompt, query: LikelihoodQuery) -> Completion:
         if not isinstance(prompt, str):
             return await self._messages(asking, prompt)
-        if scoring.choices:
-            return await self._choices(asking, prompt, scoring.choices)
-        if scoring.continuation is None:
-            return whole(prompt, await self._scores(asking, prompt)) if prompt else NO_TOKENS
-        if not scoring.continuation:
+        if query.choices:
+            return await self._choices(asking, prompt, query.choices)
+        if query.continuation is None:
+            return whole(prompt, await self._log_probs(asking, prompt)) if prompt else NO_TOKENS
+        if not query.continuation:
             return NO_TOKENS
         before = await self._before(asking, prompt)
-        return continuation(scoring.continuation, before, await self._scores(asking, prompt + scoring.continuation))
+        return continuation(query.continuation, before, await self._log_probs(asking, prompt + query.continuation))
 
     async def _messages(self, asking: _Asking, prompt: tuple[ChatMessage, ...]) -> Completion:
         contents = [message.content for message in prompt]
         if not all(isinstance(content, str) for content in contents):
             return Completion(failure=Failure("cannot_score", "the prompt has images or other media", fatal=True))
-        # What the server puts around the messages is not known here.
-        return whole("".join(map(str, contents)), await self._scores(asking, prompt))
+        # The text that the server puts around the messages is unknown here.
+        return whole("".join(map(str, contents)), await self._log_probs(asking, prompt))
 
     async def _choices(self, asking: _Asking, prompt: str, choices: Sequence[str]) -> Completion:
-        """All of them in one request if they are among the likeliest next tokens, else each by what it adds."""
+        """Ask for all choices in one request if they are among the likeliest next tokens, else for each alone."""
         found = dict(await self._ask(asking, prompt, {"logprobs": TOP}, read_top))
         missing = [choice for choice in choices if choice not in found]
         before = await self._before(asking, prompt) if missing else EMPTY
         for choice in missing:
-            value = single_token(choice, before, await self._scores(asking, prompt + choice))
+            value = single_token(choice, before, await self._log_probs(asking, prompt + choice))
             if isinstance(value, Failure):
                 return Completion(failure=value)
             found[choice] = value
         log_probs = tuple(found[choice] for choice in choices)
-        return scored(Likelihood(0.0, 0, 0, 0, log_probs), Usage())
+        return likelihood_completion(Likelihood(0.0, 0, 0, 0, log_probs), Usage())
 
-    async def _before(self, asking: _Asking, prompt: str) -> TextScores:
-        """A prompt that something is put after. Its own tokens are those that it has alone, as with local models."""
+    async def _before(self, asking: _Asking, prompt: str) -> TokenLogProbs:
+        """Return the tokens that a prompt has without what follows it, as local models compute them."""
         if not prompt:  # servers refuse it
             return EMPTY
         if prompt not in self._alone:
-            scores = await self._scores(asking, prompt)
+            probs = await self._log_probs(asking, prompt)
             if len(self._alone) >= REMEMBERED:
                 del self._alone[next(iter(self._alone))]
-            self._alone[prompt] = scores
+            self._alone[prompt] = probs
         return self._alone[prompt]
 
-    async def _scores(self, asking: _Asking, prompt: Prompt) -> TextScores:
+    async def _log_probs(self, asking: _Asking, prompt: Prompt) -> TokenLogProbs:
         way = asking.way
-        return await self._ask(asking, prompt, way.fields, lambda status, body: read_scores(way, prompt, status, body))
+        return await self._ask(
+            asking, prompt, way.fields, lambda status, body: read_log_probs(way, prompt, status, body)
+        )
 
     async def _ask(
         self, asking: _Asking, prompt: Prompt, fields: Mapping[str, Any], read: Callable[[int, bytes], T | Failure]
     ) -> T:
-        """What is read from the reply; raises `_Unanswered` if that is a failure."""
+        """Return what is read from the reply; raise `_Unanswered` if that is a failure."""
         body = {**self._fields, self._endpoint.prompt_name: self._endpoint.prompt_value(prompt), **fields}
         found: list[T] = []
 
@@ -187,11 +189,11 @@ class OpenAIScorer:
 
 
 class _Asking(Struct):
-    """A text that is being scored.
+    """A text whose log-likelihood is being requested.
 
     Attributes:
-        way: how the server is asked for log-probabilities.
-        repeats: how often something had to be asked again.
+        way: how the server returns log-probabilities.
+        repeats: number of retries so far.
     """
 
     way: Way
@@ -199,7 +201,7 @@ class _Asking(Struct):
 
 
 class _Unanswered(Exception):
-    """A request came to nothing, and with it the scoring of a text."""
+    """A request failed, and with it the log-likelihood of a text."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure)
