@@ -29,7 +29,7 @@ class Traffic:
     def __init__(self, limits: Limits, retry: Retry) -> None:
         self._retry = retry
         self._deadline = limits.deadline
-        self._outage_limit = OUTAGE_LIMIT_SECONDS if limits.deadline is None else limits.deadline
+        self._longest_wait = OUTAGE_LIMIT_SECONDS if limits.deadline is None else limits.deadline
         self._outage = Outage()
         self._rate = _request_rate(limits)
         self._tokens = TokenRate(limits.tokens_per_minute) if limits.tokens_per_minute else None
@@ -76,14 +76,14 @@ class Traffic:
             await self._wait_for_turn(tokens)
             attempt, seconds = await self._attempt(once)
             asked += 1
-            time_left = max(0.0, self._outage_limit - (self._clock() - started))
-            asks_too_much = attempt.completion.failure is not None and (attempt.retry_after or 0.0) > time_left
-            in_outage = not asks_too_much and self._is_part_of_outage(attempt)
+            time_left = max(0.0, self._longest_wait - (self._clock() - started))
+            waits_too_long = attempt.completion.failure is not None and (attempt.retry_after or 0.0) > time_left
+            in_outage = not waits_too_long and self._is_part_of_outage(attempt)
             counted += not (in_outage or self._is_throttled(attempt, started))
             self._record(attempt, seconds, tokens)
             wait = wait_before_retry(self._retry, attempt, counted, time_left)
             if wait is None:
-                completion = _with_reason(attempt) if asks_too_much else attempt.completion
+                completion = _with_reason(attempt) if waits_too_long else attempt.completion
                 return replace(completion, seconds=seconds, attempts=asked)
             failure = attempt.completion.failure
             if failure is not None and not self._outage.lasts:
@@ -97,14 +97,14 @@ class Traffic:
 
     async def _attempt(self, once: Callable[[], Awaitable[Attempt]]) -> tuple[Attempt, float]:
         """Make one attempt, and return it with its seconds; during an outage only one request at a time probes."""
-        if self._outage.lasts and await self._waits_to_probe():
+        if self._outage.lasts and await self._wait_to_probe():
             try:
                 return await self._send(once)
             finally:
                 self._probing.release()
         return await self._send(once)
 
-    async def _waits_to_probe(self) -> bool:
+    async def _wait_to_probe(self) -> bool:
         """Wait for the end of an outage; True if this request is the next probe, which then releases `_probing`."""
         self._held_back += 1
         try:
@@ -165,7 +165,7 @@ class Traffic:
         """Whether the server throttled this request for an acceptable time, which does not use up a retry."""
         failure = attempt.completion.failure
         put_off = failure is not None and failure.kind in _THROTTLED and attempt.retry_after is not None
-        return put_off and self._clock() - started < self._outage_limit
+        return put_off and self._clock() - started < self._longest_wait
 
     def _record(self, attempt: Attempt, seconds: float, tokens: float) -> None:
         """Record an attempt in the limits."""

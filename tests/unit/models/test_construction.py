@@ -1,4 +1,4 @@
-"""Making a model opens nothing: no weights, no tokenizer, no socket, no other program."""
+"""Making a model opens no weights, tokenizer, socket or process."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def make(name: str, arguments: dict[str, Any], folder: Path) -> tuple[list[str],
     return opened, error, torch
 
 
-def test_each_model_is_tried() -> None:
+def test_each_registered_model_is_covered() -> None:
     assert GOOD.keys() == WRONG.keys() == PARTS["models"].keys()
 
 

@@ -1,4 +1,4 @@
-"""What a model thinks is no part of its answer."""
+"""Reasoning is separated from the answer."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def split(text: str, prompt: str = "2+2?", reasoning: str = "", finish: FinishRe
         ("The tag <think> opens and </think> closes.", "", "The tag <think> opens and </think> closes."),
     ],
 )
-def test_a_thought_is_taken_out(text: str, reasoning: str, answer: str) -> None:
+def test_reasoning_is_separated_from_the_answer(text: str, reasoning: str, answer: str) -> None:
     assert split(text) == (reasoning, answer, False)
 
 
-def test_a_thought_that_the_prompt_has_opened() -> None:
+def test_reasoning_may_begin_in_the_prompt() -> None:
     assert split("two twice</think>4", prompt="2+2?<think>\n") == ("two twice", "4", False)
     assert split("two twi", prompt="2+2?<think>\n", finish="length") == ("two twi", "", True)
     assert split("4", prompt="2+2?<think>\n\n</think>\n\n") == ("", "4", False)
 
 
-def test_a_thought_without_an_end_is_no_answer() -> None:
+def test_unclosed_reasoning_is_not_an_answer() -> None:
     assert split("<think>is it 5? no, it is", finish="length") == ("is it 5? no, it is", "", True)
 
 
-def test_a_server_that_separates_thoughts() -> None:
+def test_a_server_may_separate_reasoning() -> None:
     assert split("4", reasoning="two twice") == ("two twice", "4", False)
     assert split("", reasoning="two twi", finish="length") == ("two twi", "", True)
     assert split("", reasoning="a tool is called", finish="stop") == ("a tool is called", "", False)
@@ -59,8 +59,8 @@ def test_other_tags_and_none() -> None:
 
 
 @given(st.text(), st.text())
-def test_nothing_of_the_text_is_lost(thought: str, answer: str) -> None:
-    found = split(f"<think>{thought}</think>{answer}")
+def test_nothing_of_the_text_is_lost(reasoning: str, answer: str) -> None:
+    found = split(f"<think>{reasoning}</think>{answer}")
     whole, rest = found[0].strip(), found[1]
-    assert (thought + "</think>" + answer).split("</think>", 1)[0].strip() == whole
-    assert (thought + "</think>" + answer).split("</think>", 1)[1].lstrip() == rest
+    assert (reasoning + "</think>" + answer).split("</think>", 1)[0].strip() == whole
+    assert (reasoning + "</think>" + answer).split("</think>", 1)[1].lstrip() == rest

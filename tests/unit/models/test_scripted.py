@@ -1,4 +1,4 @@
-"""The scripted model: what it answers, and the accidents that it can have."""
+"""The scripted model: answers, failures and crashes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_an_outage_begins_after_so_many_answers() -> None:
     assert [answer.failure.kind if answer.failure else answer.text for answer in answers] == ["ok", "ok", "connection"]
 
 
-def test_it_dies_after_so_many_answers() -> None:
+def test_the_process_is_killed_after_so_many_answers() -> None:
     program = """
 import asyncio
 from ais_prompt.models.scripted import ScriptedModel
@@ -118,7 +118,7 @@ asyncio.run(main())
     assert (result.returncode, result.stdout) == (-9, "ok\nok\n")
 
 
-def test_accidents_do_not_change_who_it_is() -> None:
+def test_scripted_crashes_do_not_change_the_identity() -> None:
     script = {"2": "two"}
     plain = ScriptedModel(script).identity()
     assert ScriptedModel(script, fail_after=1, die_after=2, delay=0.5, max_concurrency=9).identity() == plain
@@ -146,7 +146,7 @@ def score(prompt: Prompt, scoring: LikelihoodQuery, **script: Any) -> Completion
     return asyncio.run(ScriptedModel(likelihoods=script.pop("likelihoods")).complete(Request("s", prompt, scoring)))
 
 
-def test_a_text_is_as_likely_as_the_first_expression_in_it_says() -> None:
+def test_the_first_expression_in_a_text_decides_its_log_likelihood() -> None:
     likelihoods = {"moon": 1.5, "": 3.0}
     assert score("a full moon", LikelihoodQuery(), likelihoods=likelihoods).likelihood == Likelihood(3.0, 2, 3, 11)
     assert score("a full", LikelihoodQuery(" moon"), likelihoods=likelihoods).likelihood == Likelihood(1.5, 1, 1, 5)
@@ -159,12 +159,12 @@ def test_a_text_is_as_likely_as_the_first_expression_in_it_says() -> None:
     ("likelihoods", "text", "kind"),
     [({}, "a moon", "cannot_score"), ({"": "timeout"}, "a moon", "timeout"), ({"": 1.0}, "moon", "no_tokens")],
 )
-def test_what_is_not_in_the_script_cannot_be_scored(likelihoods: dict[str, Any], text: str, kind: str) -> None:
+def test_a_text_outside_the_script_has_no_log_likelihood(likelihoods: dict[str, Any], text: str, kind: str) -> None:
     failure = score(text, LikelihoodQuery(), likelihoods=likelihoods).failure
     assert failure is not None
     assert (failure.kind, failure.fatal) == (kind, kind == "cannot_score")
 
 
-def test_a_likelihood_whose_expression_is_wrong_is_refused() -> None:
+def test_a_wrong_expression_of_a_likelihood_is_refused() -> None:
     with pytest.raises(ConfigError, match="not a regular expression"):
         ScriptedModel(likelihoods={"(": 1.0})

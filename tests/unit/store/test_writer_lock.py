@@ -63,7 +63,7 @@ def test_a_fault_frees_the_folder(tmp_path: Path) -> None:
         pass
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_folder(tmp_path: Path) -> None:
     with (
         pytest.raises(ConfigError, match="cannot be written: No such file"),
         hold_writer_lock(RunFolder(tmp_path / "none")),

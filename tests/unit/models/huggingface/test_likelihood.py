@@ -1,4 +1,4 @@
-"""Scoring texts with local models: against a plain forward pass in float64, shared beginnings or not."""
+"""Log-likelihoods of local models, against a forward pass in float64, with and without shared beginnings."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_other_networks_give_the_plain_values(kind: str, caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("cache_tokens", [0, 1000])
-def test_values_are_told_before_everything_is_read(
+def test_values_arrive_before_all_texts_are_computed(
     network: Any, monkeypatch: pytest.MonkeyPatch, cache_tokens: int
 ) -> None:
     monkeypatch.setattr(hf_prefixes, "PACK_TOKENS", 8)
@@ -204,10 +204,10 @@ def test_values_are_told_before_everything_is_read(
     passes: list[Any] = []
     hook = network.register_forward_hook(lambda *_: passes.append(None))
     try:
-        told = [len(passes) for _ in scorer.log_probs([whole([1, 2, 3, number, 4, 5, 6]) for number in range(8)])]
+        computed = [len(passes) for _ in scorer.log_probs([whole([1, 2, 3, number, 4, 5, 6]) for number in range(8)])]
     finally:
         hook.remove()
-    assert told[0] <= 2 < told[-1]
+    assert computed[0] <= 2 < computed[-1]
 
 
 def test_a_row_that_breaks_the_network_fails_alone(network: Any, caplog: pytest.LogCaptureFixture) -> None:
@@ -223,7 +223,7 @@ def test_a_row_that_breaks_the_network_fails_alone(network: Any, caplog: pytest.
 # Requests to a model
 
 
-def test_it_is_a_scoring_model(model: HuggingFaceBaseModel) -> None:
+def test_it_is_a_likelihood_model(model: HuggingFaceBaseModel) -> None:
     assert isinstance(model, LikelihoodModel)
 
 
@@ -294,7 +294,7 @@ def test_values_do_not_depend_on_batch_or_cache(
     assert nlls(apart) == pytest.approx(nlls(together), rel=1e-5)
 
 
-def test_what_cannot_be_scored_is_a_failure_of_its_own(model: HuggingFaceBaseModel) -> None:
+def test_each_text_without_a_log_likelihood_has_a_failure(model: HuggingFaceBaseModel) -> None:
     completions = ask(
         model,
         ("one", LikelihoodQuery()),
@@ -308,7 +308,7 @@ def test_what_cannot_be_scored_is_a_failure_of_its_own(model: HuggingFaceBaseMod
     assert kinds == [None, "no_tokens", "no_tokens", "too_long", "too_long", "long_choice"]
 
 
-def test_without_bos_the_first_token_of_the_text_is_the_one_that_is_not_scored(folder: Path, tmp_path: Path) -> None:
+def test_without_bos_the_first_token_has_no_log_probability(folder: Path, tmp_path: Path) -> None:
     llama(300, bos_token_id=None, eos_token_id=None).save_pretrained(tmp_path)
     words = tokenizer()
     words.backend_tokenizer.post_processor = None
@@ -326,7 +326,7 @@ def test_without_bos_the_first_token_of_the_text_is_the_one_that_is_not_scored(f
     assert likelihoods([after])[0].tokens == len(tokens) - 1
 
 
-def test_a_text_as_long_as_the_model_allows_is_scored(model: HuggingFaceBaseModel) -> None:
+def test_a_text_of_the_longest_length_has_a_log_likelihood(model: HuggingFaceBaseModel) -> None:
     text = "x" * 127  # and <s>: 128 tokens
     assert model.count_tokens(text) == 128
     assert likelihoods(ask(model, (text, LikelihoodQuery())))[0].tokens == 127
@@ -342,7 +342,7 @@ def test_a_network_that_computes_nan_gives_failures(folder: Path) -> None:
     assert completion.failure.kind == "not_a_number"
 
 
-def test_it_can_score_again_after_it_was_closed(folder: Path) -> None:
+def test_a_closed_model_loads_again(folder: Path) -> None:
     model = HuggingFaceBaseModel(str(folder))
     first = nlls(ask(model, *ASKED))
     model.close()

@@ -1,4 +1,4 @@
-"""Images and sound for local models: tiny random networks with the real processors of their families."""
+"""Images and audio for local models: tiny random networks with the real processors of their families."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_answers_do_not_depend_on_the_batch(vision: HuggingFaceChatModel, images
     assert [one.usage.prompt_tokens for one in together] == [vision.count_tokens(prompt) for prompt in prompts]
 
 
-def test_text_is_answered_as_without_media_before(images: Path, vision: HuggingFaceChatModel) -> None:
+def test_media_do_not_change_later_answers_to_text(images: Path, vision: HuggingFaceChatModel) -> None:
     fresh = HuggingFaceChatModel(vision.path, max_out_len=8)
     prompts = ["<user>what is this\n<assistant>" + "and this " * 12, "<user>hi\n<assistant>"]
     before = texts(ask(fresh, prompts))
@@ -172,7 +172,7 @@ def test_prompts_with_media_have_no_likelihood(vision: HuggingFaceChatModel, ima
     assert completion.failure.kind == "cannot_score"
 
 
-def test_sound_is_answered_as_by_the_library(hearing: HuggingFaceChatModel, tmp_path: Path) -> None:
+def test_audio_is_answered_as_by_the_library(hearing: HuggingFaceChatModel, tmp_path: Path) -> None:
     import numpy
     import soundfile
 
@@ -196,7 +196,7 @@ def test_sound_is_answered_as_by_the_library(hearing: HuggingFaceChatModel, tmp_
     assert answers[:2] == expected
 
 
-def test_kinds_that_are_not_taken_are_known_before(
+def test_unsupported_media_are_known_before_the_run(
     vision: HuggingFaceChatModel, hearing: HuggingFaceChatModel, tmp_path: Path
 ) -> None:
     from tests.unit.models.huggingface.test_model import DEMO_MODEL
@@ -208,7 +208,7 @@ def test_kinds_that_are_not_taken_are_known_before(
         HuggingFaceChatModel(str(DEMO_MODEL)).encode(said("what"))
 
 
-def test_an_image_is_the_way_up_that_its_camera_noted(vision: HuggingFaceChatModel) -> None:
+def test_an_image_is_rotated_as_its_exif_data_says(vision: HuggingFaceChatModel) -> None:
     from PIL import Image
 
     turned = Image.new("RGB", (16, 16), "red")
@@ -224,7 +224,7 @@ def test_an_image_is_the_way_up_that_its_camera_noted(vision: HuggingFaceChatMod
     assert first == second != third
 
 
-def test_soundless_bytes_fail_alone(hearing: HuggingFaceChatModel) -> None:
+def test_broken_audio_fails_alone(hearing: HuggingFaceChatModel) -> None:
     broken = base64.b64encode(wav()[:20]).decode()
     [bad] = ask(hearing, [said({"type": "input_audio", "input_audio": {"data": broken, "format": "wav"}})])
     assert bad.failure is not None

@@ -129,7 +129,7 @@ def test_both_classes_are_registered_batch_models(folder: Path) -> None:
         assert built.prompt_style == style
 
 
-def test_greedy_decoding_drops_all_that_only_sampling_knows() -> None:
+def test_greedy_decoding_drops_sampling_options() -> None:
     model = HuggingFaceBaseModel("x", generation_kwargs={"do_sample": False, "top_p": 0.5, "num_beams": 2}, seed=3)
     assert model.decoding(None, ()) == Decoding(256, temperature=0.0, extra={"num_beams": 2})
     assert HuggingFaceBaseModel("x", generation_kwargs={"temperature": 0, "top_k": 3}).decoding(9, ()) == Decoding(
@@ -143,7 +143,7 @@ def test_sampling_settings_travel_in_the_decoding() -> None:
     assert decoding == Decoding(4, 0.7, 0.9, seed=1, extra={"top_k": 5, "do_sample": True})
 
 
-def test_stop_words_of_model_and_data_set_are_merged() -> None:
+def test_stop_words_of_model_and_dataset_are_merged() -> None:
     decoding = HuggingFaceBaseModel("x", stop_words=["\n", "Q:"]).decoding(None, ["Q:", "", "END"])
     assert decoding.stop == ("\n", "Q:", "END")
 
@@ -190,7 +190,7 @@ def test_an_answer_that_is_cut_says_length(model: HuggingFaceBaseModel) -> None:
     assert (completion.finish_reason, completion.usage.completion_tokens) == ("length", 5)
 
 
-def test_greedy_ignores_the_shipped_sampling_settings_without_a_word(
+def test_greedy_decoding_ignores_the_shipped_sampling_settings_silently(
     model: HuggingFaceBaseModel, copy: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (copy / "generation_config.json").unlink()
@@ -306,7 +306,7 @@ def test_the_length_of_the_model_itself_is_the_limit(model: HuggingFaceBaseModel
     assert fails.failure.kind == "too_long"
 
 
-def test_messages_are_not_a_prompt_for_it(folder: Path) -> None:
+def test_a_text_model_refuses_messages(folder: Path) -> None:
     with pytest.raises(PromptError, match="takes text"):
         HuggingFaceChatModel(str(folder)).count_tokens((ChatMessage("user", "hi"),))
 
@@ -337,7 +337,7 @@ def test_prompt_and_continuation_make_up_the_whole_text(make: Callable[[], Any])
 # Faults
 
 
-def test_a_batch_too_big_for_memory_is_asked_in_parts(folder: Path) -> None:
+def test_a_batch_too_big_for_memory_is_split(folder: Path) -> None:
     import torch
 
     model = HuggingFaceBaseModel(str(folder), max_out_len=6)
@@ -383,7 +383,7 @@ def test_a_prompt_for_which_the_network_computes_nan_fails_alone(folder: Path, k
 
 
 @pytest.mark.parametrize("path", ["./missing", "/missing", "~/missing", "a/b/c"])
-def test_a_missing_folder_is_said_at_once(path: str) -> None:
+def test_a_missing_folder_is_an_error_at_once(path: str) -> None:
     for action in (HuggingFaceBaseModel(path).tokenizer, HuggingFaceBaseModel(path).load):
         with pytest.raises(ModelError, match="does not exist") as caught:
             action()
@@ -391,7 +391,7 @@ def test_a_missing_folder_is_said_at_once(path: str) -> None:
         assert caught.value.fix
 
 
-def test_a_hub_id_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_id_that_cannot_be_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match="cannot load the tokenizer") as caught:
         HuggingFaceBaseModel("example/no-such-model").load()
@@ -491,7 +491,7 @@ def test_a_local_model_needs_no_network(folder: Path, monkeypatch: pytest.Monkey
     texts(ask(HuggingFaceBaseModel(str(folder), max_out_len=2), ["one"]))
 
 
-def test_precision_is_as_asked_and_close_frees_the_network(folder: Path) -> None:
+def test_the_precision_is_that_of_the_options_and_close_frees_the_network(folder: Path) -> None:
     import torch
 
     expected = {"float32": {}, "bfloat16": {"torch_dtype": "torch.bfloat16"}, "float16": {"dtype": torch.float16}}

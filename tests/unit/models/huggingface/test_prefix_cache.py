@@ -1,4 +1,4 @@
-"""What is kept of earlier texts, and what is found again."""
+"""The cache of prefixes: what is kept, and what is found."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lengths(cache: PrefixCache, *texts: Tokens) -> list[int]:
     return [one.length if one else 0 for one in found]
 
 
-def test_the_least_recently_used_block_is_given_up() -> None:
+def test_the_least_recently_used_block_is_dropped() -> None:
     cache = PrefixCache(4)
     cache.keep(block((1, 1)))
     cache.keep(block((2, 2)))
@@ -55,7 +55,7 @@ def test_the_least_recently_used_block_is_given_up() -> None:
     assert lengths(cache, (1, 1), (2, 2), (3, 3)) == [2, 0, 2]
 
 
-def test_a_text_that_is_read_again_is_known_as_long_as_one_of_its_blocks_is_kept() -> None:
+def test_a_text_in_two_blocks_is_known_until_both_are_dropped() -> None:
     cache = PrefixCache(6)
     cache.keep(block((1, 1), (2, 2)))
     cache.keep(block((1, 1)))

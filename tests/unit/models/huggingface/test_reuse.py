@@ -1,4 +1,4 @@
-"""Generation that goes on from what was read before: the same tokens as `generate` gives to each prompt alone."""
+"""Reuse of keys and values in generation: the same tokens as `generate` for each prompt alone."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_other_networks_give_the_plain_tokens(kind: str, caplog: pytest.LogCaptu
     "options",
     [{"num_beams": 2}, {"use_cache": False}, {"cache_implementation": "static"}, {"prompt_lookup_num_tokens": 2}],
 )
-def test_other_ways_of_generating_read_everything_anew(
+def test_other_generation_modes_reuse_nothing(
     llama: Any, options: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -163,7 +163,7 @@ def test_the_common_beginning_of_a_batch_is_read_once(llama: Any) -> None:
     assert seen == [len(SHOTS), 4, 4]
 
 
-def test_short_prompts_are_read_as_they_are(llama: Any) -> None:
+def test_short_prompts_use_no_cache(llama: Any) -> None:
     reuse = Reuse(llama, 1000)
     for _ in range(2):
         with tokens_read(llama) as seen:
@@ -171,7 +171,7 @@ def test_short_prompts_are_read_as_they_are(llama: Any) -> None:
         assert seen == [8, 2, 2]
 
 
-def test_a_turn_reads_what_is_new_in_it(llama: Any) -> None:
+def test_a_turn_computes_only_its_new_tokens(llama: Any) -> None:
     reuse = Reuse(llama, 1000)
     prompts = [(*SHOTS, 30, 31), SHOTS[3:]]
     answers = together(llama, prompts, 4, reuse)
@@ -240,12 +240,12 @@ def said_alone() -> list[Any]:
 
 
 @pytest.mark.parametrize(("batch", "kept"), [(1, 8192), (2, 8192), (3, 50), (5, 8192)])
-def test_the_demo_model_says_the_same_in_dialogues(said_alone: list[Any], batch: int, kept: int) -> None:
+def test_the_demo_model_answers_alike_in_dialogues(said_alone: list[Any], batch: int, kept: int) -> None:
     reusing = HuggingFaceBaseModel(str(DEMO_MODEL), max_out_len=6, prefix_cache_tokens=kept)
     assert hold(reusing, OPENING, QUESTIONS, 3, batch) == said_alone
 
 
-def test_a_chat_goes_on_from_its_last_answer() -> None:
+def test_a_chat_reuses_its_last_answer() -> None:
     model = HuggingFaceChatModel(str(DEMO_MODEL), max_out_len=8)
     model.load()
     chat = "<s><|im_start|>user\n" + "Add 75 and 47. " * 5 + "<|im_end|>\n<|im_start|>assistant\n"
@@ -269,7 +269,7 @@ def test_sampling_with_a_seed_is_repeatable_in_dialogues() -> None:
     assert held[0] == held[1]
 
 
-def test_memory_is_freed_when_it_runs_short(llama: Any) -> None:
+def test_the_cache_is_dropped_when_memory_runs_out(llama: Any) -> None:
     import torch
 
     tokenizer = HuggingFaceBaseModel(str(DEMO_MODEL)).tokenizer()

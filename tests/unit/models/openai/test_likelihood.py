@@ -1,4 +1,4 @@
-"""Texts scored through a server, over real sockets; the server's numbers are those of a model that counts letters."""
+"""Log-likelihoods from a server over real sockets; the server's model counts letters."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_continuation(server: MockServer, via: Any) -> None:
     assert alone == Likelihood(pytest.approx(nll("Is it so?")), 3, 3, 9)
 
 
-def test_a_prompt_is_asked_about_once_for_all_its_continuations(server: MockServer) -> None:
+def test_a_prompt_is_requested_once_for_all_its_continuations(server: MockServer) -> None:
     async def one_after_the_other(model: OpenAIModel, prompts: list[str]) -> list[Completion]:
         await model.open()
         try:
@@ -129,7 +129,7 @@ def test_a_prompt_is_asked_about_once_for_all_its_continuations(server: MockServ
 
 
 @pytest.mark.parametrize("via", WAYS)
-def test_what_has_no_tokens_is_not_asked(server: MockServer, via: Any) -> None:
+def test_a_text_without_tokens_is_not_sent(server: MockServer, via: Any) -> None:
     model = completions(server, logprobs_via=via)
     for prompt, scoring in [("", LikelihoodQuery()), ("Is", LikelihoodQuery("")), ("", LikelihoodQuery(""))]:
         [completion] = asyncio.run(asked(model, (prompt, scoring)))
@@ -139,7 +139,7 @@ def test_what_has_no_tokens_is_not_asked(server: MockServer, via: Any) -> None:
     assert failure(model, "Is").kind == "no_tokens"
 
 
-def test_the_way_is_found_out_once(server: MockServer) -> None:
+def test_the_way_is_found_once(server: MockServer) -> None:
     texts = [(f"Is it {number}?", LikelihoodQuery()) for number in range(8)]
     found = asyncio.run(asked(completions(server), *texts))
     assert [answer.likelihood.nll for answer in found if answer.likelihood] == [
@@ -151,7 +151,7 @@ def test_the_way_is_found_out_once(server: MockServer) -> None:
     assert all(body["prompt_logprobs"] == 0 and body["temperature"] == 0.0 for body in bodies)
 
 
-def test_nothing_is_tried_where_nothing_is_scored(server: MockServer) -> None:
+def test_nothing_is_tried_without_a_log_likelihood_query(server: MockServer) -> None:
     model = completions(server)
     [completion] = asyncio.run(generated(model, "1+2=?"))
     assert completion.text == "3"
@@ -174,14 +174,14 @@ async def generated(model: OpenAIModel, *prompts: str) -> list[Completion]:
         {"asks": "prompt_logprobs", "status": 500, "body": {"error": {"message": "crash"}}},
     ],
 )
-def test_a_server_without_the_first_way_is_asked_the_second(server: MockServer, rule: dict[str, Any]) -> None:
+def test_the_second_way_is_tried_after_the_first(server: MockServer, rule: dict[str, Any]) -> None:
     server.follow(rule)
     found = likelihood(completions(server, retry=1), "Is it so?")
     assert found.nll == pytest.approx(nll("Is it so?"))
     assert all(body["echo"] and body["logprobs"] == 1 for body in sent(server))
 
 
-def test_a_server_that_cannot_score_says_so_before_the_first_text(server: MockServer) -> None:
+def test_a_server_without_log_likelihoods_is_found_before_the_first_text(server: MockServer) -> None:
     server.follow(
         {"asks": "prompt_logprobs", "status": 400, "body": {"error": {"message": "{authorization}?"}}}, NEITHER
     )
@@ -209,7 +209,7 @@ def test_a_prescribed_way_is_the_only_one(server: MockServer, via: str) -> None:
         ({"drop": "before"}, "connection: "),
     ],
 )
-def test_a_server_that_cannot_be_asked_is_not_said_to_lack_something(
+def test_a_server_that_fails_is_not_said_to_lack_log_likelihoods(
     server: MockServer, rule: dict[str, Any], words: str
 ) -> None:
     server.follow(rule)
@@ -219,7 +219,7 @@ def test_a_server_that_cannot_be_asked_is_not_said_to_lack_something(
     assert server.stats()["requests"] == 1
 
 
-def test_what_fails_in_passing_is_asked_again(server: MockServer) -> None:
+def test_temporary_failures_of_log_likelihoods_are_retried(server: MockServer) -> None:
     server.follow({"text": "so", "times": 2, "status": 503}, {"text": "three", "times": 1, "raw": "<html>"})
     completion = score(completions(server), "Is it", continuation=" so")
     assert completion.likelihood is not None
@@ -244,7 +244,7 @@ def test_a_prompt_that_is_known_to_be_too_long_is_not_sent(server: MockServer) -
     assert likelihood(model, "1+2").tokens > 0
 
 
-def test_what_fails_for_good_is_a_failure_of_one_text(server: MockServer) -> None:
+def test_a_lasting_failure_is_that_of_one_text(server: MockServer) -> None:
     server.follow(
         {"text": "long", "status": 400, "body": {"error": {"message": "maximum context length is 4 {authorization}"}}}
     )
@@ -256,7 +256,7 @@ def test_what_fails_for_good_is_a_failure_of_one_text(server: MockServer) -> Non
 
 
 @pytest.mark.parametrize("value", [None, -9999.0, 0.5])
-def test_a_number_that_is_none_is_a_failure_of_one_text(server: MockServer, value: Any) -> None:
+def test_an_invalid_number_is_a_failure_of_one_text(server: MockServer, value: Any) -> None:
     entries = [None, {"7": {"logprob": -1.0}}, {"9": {"logprob": value}}]
     server.follow({"text": "odd", "body": {"choices": [{"prompt_logprobs": entries}]}})
     assert failure(completions(server), "It is odd").kind == "not_a_number"
@@ -282,14 +282,14 @@ def test_choices(server: MockServer, via: Any) -> None:
     assert found.choices == tuple(pytest.approx(log_prob("Is it", choice)) for choice in unlikely)
 
 
-def test_choices_of_a_server_that_gives_no_alternatives(server: MockServer) -> None:
+def test_choices_of_a_server_without_alternatives(server: MockServer) -> None:
     server.follow({"asks": "logprobs", "status": 400, "body": {"error": {"message": "logprobs must be 0"}}})
     choices = tuple(token.text for token in LETTERS.likeliest("Is it", 2))
     found = likelihood(completions(server), "Is it", choices=choices)
     assert found.choices == tuple(pytest.approx(log_prob("Is it", choice)) for choice in choices)
 
 
-def test_choices_that_are_no_single_token(server: MockServer) -> None:
+def test_choices_must_be_single_tokens(server: MockServer) -> None:
     long = failure(completions(server), "Is it", choices=(" so big",))
     assert (long.kind, long.fatal) == ("long_choice", True)
     assert "' so big' is 2 tokens long" in long.message
@@ -299,7 +299,7 @@ def test_choices_that_are_no_single_token(server: MockServer) -> None:
 # Messages
 
 
-def test_messages_are_scored_as_they_stand(server: MockServer) -> None:
+def test_the_log_likelihood_of_messages_is_that_of_their_text(server: MockServer) -> None:
     text = "user: Is it so?\nassistant: It is so: A\n"
     found = likelihood(chat(server), MESSAGES)
     tokens = len(LETTERS.read(text))
@@ -310,13 +310,13 @@ def test_messages_are_scored_as_they_stand(server: MockServer) -> None:
 
 
 @pytest.mark.parametrize("scoring", [{"continuation": " so"}, {"choices": ("A",)}])
-def test_nothing_can_come_after_messages(server: MockServer, scoring: dict[str, Any]) -> None:
+def test_messages_take_no_continuation(server: MockServer, scoring: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="log-likelihood of a whole prompt only"):
         score(chat(server), MESSAGES, **scoring)
     assert server.stats()["requests"] == 0
 
 
-def test_a_chat_server_that_cannot_score(server: MockServer) -> None:
+def test_a_chat_server_without_log_likelihoods(server: MockServer) -> None:
     server.follow({"ignore": ["prompt_logprobs"]})
     with pytest.raises(
         ModelError, match="a prompt is \\(prompt_logprobs: no_logprobs: the reply has no prompt_logprobs "
@@ -326,7 +326,7 @@ def test_a_chat_server_that_cannot_score(server: MockServer) -> None:
         chat(server, logprobs_via="echo")
 
 
-def test_what_cannot_be_scored_by_its_kind(server: MockServer) -> None:
+def test_media_have_no_log_likelihood(server: MockServer) -> None:
     image = ChatMessage("user", ({"type": "image_url", "image_url": {"url": "http://127.0.0.1/a.png"}},))
     refused = failure(chat(server), (image,))
     assert (refused.kind, refused.fatal) == ("cannot_score", True)

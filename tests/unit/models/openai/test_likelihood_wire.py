@@ -1,4 +1,4 @@
-"""What replies of servers say of the tokens of a prompt."""
+"""Log-probabilities of prompt tokens in the replies of servers."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def kind(outcome: Any) -> tuple[str, str]:
 
 @pytest.mark.parametrize("place", ["reply", "choice"])
 def test_prompt_logprobs_name_tokens_by_their_ids(place: str) -> None:
-    told = {"prompt_logprobs": [None, entry(7, -1.5), entry(9, -2.0, **entry(3, -0.1))]}
-    reply = {"choices": [told if place == "choice" else {}], **(told if place == "reply" else {})}
+    count = {"prompt_logprobs": [None, entry(7, -1.5), entry(9, -2.0, **entry(3, -0.1))]}
+    reply = {"choices": [count if place == "choice" else {}], **(count if place == "reply" else {})}
     assert read(PROMPT_LOGPROBS, reply) == TokenLogProbs(("", "7", "9"), (None, -1.5, -2.0))
 
 
@@ -47,12 +47,12 @@ def test_echo_gives_the_tokens_before_the_answer() -> None:
     assert read(ECHO, reply) == TokenLogProbs(("So", " it"), (None, -1.5))
 
 
-@pytest.mark.parametrize("told", [2, None])
-def test_an_answer_without_text_may_have_a_token_or_none(told: int | None) -> None:
-    reply = echoed(["So", " it"], [None, -1.5], text=PROMPT, prompt_tokens=told)
+@pytest.mark.parametrize("count", [2, None])
+def test_an_answer_without_text_may_have_a_token_or_none(count: int | None) -> None:
+    reply = echoed(["So", " it"], [None, -1.5], text=PROMPT, prompt_tokens=count)
     assert read(ECHO, reply) == TokenLogProbs(("So", " it"), (None, -1.5))
-    if told:
-        ended = echoed(["So", " it", "</s>"], [None, -1.5, -0.1], text=PROMPT, prompt_tokens=told)
+    if count:
+        ended = echoed(["So", " it", "</s>"], [None, -1.5, -0.1], text=PROMPT, prompt_tokens=count)
         assert read(ECHO, ended) == TokenLogProbs(("So", " it"), (None, -1.5))
 
 
@@ -76,28 +76,28 @@ def test_an_answer_without_text_may_have_a_token_or_none(told: int | None) -> No
     ],
     ids=str,
 )
-def test_an_echo_that_leaves_a_doubt_gives_no_number(reply: Any, words: str) -> None:
+def test_an_ambiguous_echo_is_refused(reply: Any, words: str) -> None:
     outcome = kind(read(ECHO, reply))
     assert outcome[0] == "no_logprobs"
     assert words in outcome[1]
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("count", "words"),
     [
         (None, "has no prompt_logprobs"),
         ([], "has no prompt_logprobs"),
         ({}, "has no prompt_logprobs"),
-        ([None, [1]], "is no list of {token: {logprob: ...}}"),
-        ([None, {}], "is no list of {token: {logprob: ...}}"),
-        ([None, {"7": -1.5}], "is no list of {token: {logprob: ...}}"),
+        ([None, [1]], "is not a list of {token: {logprob: ...}}"),
+        ([None, {}], "is not a list of {token: {logprob: ...}}"),
+        ([None, {"7": -1.5}], "is not a list of {token: {logprob: ...}}"),
         ([entry(7, -1.5), entry(9, -2.0)], "the first token has a log-probability"),
         ([None, entry(7, -1.5), entry(9, -2.0)], "the prompt has 2 tokens, and prompt_logprobs 3"),
     ],
     ids=str,
 )
-def test_prompt_logprobs_that_leave_a_doubt_give_no_number(told: Any, words: str) -> None:
-    reply = {"choices": [{"prompt_logprobs": told}], "usage": {"prompt_tokens": 2}}
+def test_ambiguous_prompt_logprobs_are_refused(count: Any, words: str) -> None:
+    reply = {"choices": [{"prompt_logprobs": count}], "usage": {"prompt_tokens": 2}}
     outcome = kind(read(PROMPT_LOGPROBS, reply))
     assert outcome[0] == "no_logprobs"
     assert words in outcome[1]
@@ -124,7 +124,7 @@ def test_the_likeliest_next_tokens() -> None:
     assert read_top(200, top_reply([{**top, "a": None, "f": -9999.0}])) == {k: top[k] for k in "bcde"}
 
 
-def test_tokens_that_became_one_are_not_taken_for_one() -> None:
+def test_merged_next_tokens_are_ignored() -> None:
     """Two tokens with the same text leave one entry less."""
     assert read_top(200, top_reply([{"a": -1.0, "b": -2.0, "c": -3.0, "d": -4.0}])) == {}
 
@@ -136,7 +136,7 @@ def test_no_next_tokens(top: Any) -> None:
     assert kind(read_top(500, b"no"))[0] == "http_500"
 
 
-def test_what_a_server_may_be_asked() -> None:
+def test_the_ways_of_each_endpoint() -> None:
     assert [way.name for way in ways_of(CHAT, None)] == ["prompt_logprobs"]
     assert [way.name for way in ways_of(COMPLETIONS, "echo")] == ["echo"]
     with pytest.raises(ConfigError, match="cannot be 'echo' for chat/completions") as raised:

@@ -177,7 +177,7 @@ def test_a_truncated_answer_says_so(server: MockServer) -> None:
         ({"latency": STALL_SECONDS}, "timeout"),
     ],
 )
-def test_what_may_pass_is_asked_again(server: MockServer, rule: dict[str, Any], kind: str) -> None:
+def test_temporary_failures_are_retried(server: MockServer, rule: dict[str, Any], kind: str) -> None:
     timeout = 1.0 if kind == "timeout" else WATCHDOG_SECONDS
     server.follow(rule | {"times": 2})
     completion = ask(chat(server, timeout=timeout, retry=2))
@@ -202,7 +202,7 @@ def test_what_may_pass_is_asked_again(server: MockServer, rule: dict[str, Any], 
         (307, "http_307", False),
     ],
 )
-def test_what_will_not_pass_is_asked_once(server: MockServer, status: int, kind: str, fatal: bool) -> None:
+def test_lasting_failures_are_not_retried(server: MockServer, status: int, kind: str, fatal: bool) -> None:
     server.follow(
         {"status": status, "body": {"error": {"message": "no"}}, "headers": {"Location": "http://no.test/v1"}}
     )
@@ -212,20 +212,20 @@ def test_what_will_not_pass_is_asked_once(server: MockServer, status: int, kind:
     assert server.stats()["requests"] == 1
 
 
-def test_a_prompt_that_is_too_long_is_told_apart(server: MockServer) -> None:
+def test_a_too_long_prompt_has_its_own_kind(server: MockServer) -> None:
     words = "This model's maximum context length is 8 tokens"
     server.follow({"status": 400, "body": {"error": {"message": words, "code": "context_length_exceeded"}}})
     assert failure_of(chat(server)) == Failure("too_long", f"{words} ({server.base_url}/chat/completions)")
 
 
-def test_a_server_that_is_not_there_is_a_failure() -> None:
+def test_an_unreachable_server_is_a_failure() -> None:
     model = in_a_hurry(OpenAIChatModel("m", f"http://127.0.0.1:{free_port()}/v1", retry=1))
     completion = ask(model)
     assert completion.failure
     assert (completion.failure.kind, completion.attempts) == ("unreachable", 2)
 
 
-def test_the_server_is_left_alone_as_long_as_it_wants(server: MockServer) -> None:
+def test_retry_after_is_respected(server: MockServer) -> None:
     server.follow({"times": 1, "status": 429, "headers": {"Retry-After": "0.4"}})
     started = time.monotonic()
     assert ask(chat(server)).attempts == 2
@@ -235,7 +235,7 @@ def test_the_server_is_left_alone_as_long_as_it_wants(server: MockServer) -> Non
     assert ask(chat(server)).attempts == 1
 
 
-def test_how_many_are_asked_side_by_side_is_up_to_the_caller(server: MockServer) -> None:
+def test_the_caller_decides_the_concurrency(server: MockServer) -> None:
     server.follow({"latency": 0.3})
     answers = asyncio.run(asked(chat(server), *[f"{number}+1" for number in range(120)]))
     assert [answer.text for answer in answers] == [str(number + 1) for number in range(120)]
@@ -279,7 +279,7 @@ def test_no_key_is_sent_to_this_machine_where_none_is_set(server: MockServer, mo
         ({"base_url": f"https://me:{KEY}@api.example.com/v1?{KEY}", "api_key": "MY_TEST_KEY"}, KEY),
     ],
 )
-def test_a_missing_key_is_known_before_any_work(
+def test_a_missing_key_is_an_error_before_any_work(
     monkeypatch: pytest.MonkeyPatch, arguments: dict[str, str], value: str | None
 ) -> None:
     if value is not None:
@@ -302,12 +302,12 @@ def test_a_key_in_the_config_is_refused_and_not_repeated(key: str) -> None:
 @pytest.mark.parametrize(
     "base_url", ["127.0.0.1:8000/v1", "ftp://host/v1", "http://", "http://host:99999/v1", "http://[::1/v1", "file:///x"]
 )
-def test_what_is_no_address_is_known_before_any_work(base_url: str) -> None:
+def test_a_wrong_address_is_an_error_before_any_work(base_url: str) -> None:
     with pytest.raises(ModelError, match="base_url"):
         OpenAIChatModel("m", base_url, api_key=None).preflight()
 
 
-def test_who_it_is_holds_no_secret_and_not_how_it_is_reached() -> None:
+def test_the_identity_has_neither_secrets_nor_the_address() -> None:
     model = OpenAIChatModel("m", f"https://me:{KEY}@host:8443/v1/?token={KEY}", api_key=None, retry=9, timeout=1.0)
     identity = {"type": "OpenAIChatModel", "model": "m"}
     assert model.address == "https://host:8443/v1"
@@ -360,7 +360,7 @@ def test_it_can_be_opened_again_in_another_event_loop(server: MockServer) -> Non
         asyncio.run(model.complete(Request("s", "x", model.decoding(None, ()))))
 
 
-def test_its_own_settings_and_those_of_the_data_set_are_joined() -> None:
+def test_options_of_model_and_dataset_are_joined() -> None:
     model = OpenAIChatModel(
         "m", stop_words=["END"], seed=1, max_out_len=9, generation_kwargs={"top_p": 0.5, "seed": 2, "top_k": 3}
     )
@@ -425,9 +425,7 @@ def test_tokens_are_not_counted_where_they_cannot_be_known(tmp_path: Path) -> No
         OpenAIChatModel("m", tokenizer_path="./not-there").count_tokens(QUESTION)
 
 
-def test_the_mock_server_writes_down_what_it_was_asked_but_no_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_mock_server_logs_requests_without_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     log = tmp_path / "log.jsonl"
     with mock_server([{"answer": "from the script"}], log=log) as server:

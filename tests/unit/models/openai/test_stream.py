@@ -1,4 +1,4 @@
-"""Streamed answers: put together from pieces, timed, and never taken for whole when they are not."""
+"""Streamed answers: assembled from chunks, timed, and refused when incomplete."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WHOLE = events(
 )
 
 
-def test_pieces_become_an_answer_with_its_times() -> None:
+def test_chunks_become_an_answer_with_its_times() -> None:
     assert read(WHOLE) == Completion("four–😀 teen", "length", Usage(5, 3), first_token_seconds=1.0, token_seconds=1.0)
 
 
@@ -80,7 +80,7 @@ def test_a_filtered_stream_is_a_failure() -> None:
     assert failure.kind == "content_filter"
 
 
-def test_thoughts_are_kept_apart_and_timed() -> None:
+def test_reasoning_is_separated_and_timed() -> None:
     body = events(delta(reasoning_content="let me "), delta(reasoning="see"), delta("4"), delta("", "stop"))
     completion = read(body)
     assert (completion.text, completion.reasoning) == ("4", "let me see")
@@ -114,7 +114,7 @@ def test_forms_that_servers_use(body: bytes) -> None:
         (events(), "empty_choices", "no choice"),
     ],
 )
-def test_what_is_not_whole_is_a_failure(body: bytes, kind: str, words: str) -> None:
+def test_an_incomplete_stream_is_a_failure(body: bytes, kind: str, words: str) -> None:
     completion = read(body)
     assert completion.failure
     assert (completion.failure.kind, completion.text) == (kind, "")
@@ -122,7 +122,7 @@ def test_what_is_not_whole_is_a_failure(body: bytes, kind: str, words: str) -> N
 
 
 @given(st.binary() | st.lists(st.binary()).map(lambda lines: b"".join(b"data: " + line + b"\n\n" for line in lines)))
-def test_whatever_comes_is_read(body: bytes) -> None:
+def test_any_bytes_are_read(body: bytes) -> None:
     assert read(body).failure
 
 
@@ -174,9 +174,7 @@ def test_a_served_answer_is_timed(running: MockServer, kind: type[OpenAIModel]) 
         ({"status": 503, "body": {"error": "busy"}}, "http_503"),
     ],
 )
-def test_a_stream_that_breaks_is_asked_again_from_a_clean_slate(
-    running: MockServer, rule: dict[str, Any], kind: str
-) -> None:
+def test_a_broken_stream_is_retried_from_its_beginning(running: MockServer, rule: dict[str, Any], kind: str) -> None:
     model = OpenAIChatModel(
         "mock", running.base_url, stream=True, timeout=1.0 if kind == "timeout" else WATCHDOG_SECONDS, retry=1
     )

@@ -1,4 +1,4 @@
-"""From log-probabilities that a server told to likelihoods."""
+"""Log-likelihoods from the log-probabilities of a server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ais_prompt.types import Completion, Failure, Likelihood
 log_probs = st.floats(min_value=-50, max_value=0)
 
 
-def scores(tokens: str, *values: Any) -> TokenLogProbs:
+def token_log_probs(tokens: str, *values: Any) -> TokenLogProbs:
     return TokenLogProbs(tuple(tokens.split("|")), (None, *values))
 
 
@@ -38,24 +38,28 @@ def kind_of(completion: Completion) -> str:
     return completion.failure.kind
 
 
-def test_a_whole_text_is_scored_but_for_its_first_token() -> None:
-    found = likelihood_of(whole("So it ïs", scores("<s>|So| it| ïs", -1.0, -2.0, -0.5)))
+def test_the_first_token_of_a_text_has_no_log_likelihood() -> None:
+    found = likelihood_of(whole("So it ïs", token_log_probs("<s>|So| it| ïs", -1.0, -2.0, -0.5)))
     assert found == Likelihood(nll=3.5, tokens=3, all_tokens=4, bytes=9)
 
 
 def test_a_continuation_is_what_it_adds() -> None:
-    found = likelihood_of(continuation(" is", scores("So| it", -1.0), scores("So| it| is", -1.01, -2.0)))
+    found = likelihood_of(
+        continuation(" is", token_log_probs("So| it", -1.0), token_log_probs("So| it| is", -1.01, -2.0))
+    )
     assert found == Likelihood(nll=2.0, tokens=1, all_tokens=1, bytes=3)
 
 
-def test_tokens_of_the_prompt_that_a_continuation_changes_are_scored_with_it() -> None:
-    found = likelihood_of(continuation("it", scores("So|is| ", -1.0, -3.0), scores("So|is| it", -1.0, -2.0)))
+def test_tokens_of_the_prompt_that_a_continuation_changes_count_with_it() -> None:
+    found = likelihood_of(
+        continuation("it", token_log_probs("So|is| ", -1.0, -3.0), token_log_probs("So|is| it", -1.0, -2.0))
+    )
     assert (found.nll, found.tokens, found.merged) == (2.0, 1, True)
 
 
-@pytest.mark.parametrize("before", [EMPTY, scores("<s>")])
-def test_after_nothing_all_tokens_but_the_first_are_scored(before: TokenLogProbs) -> None:
-    found = likelihood_of(continuation("So it", before, scores("<s>|So| it", -1.0, -2.0)))
+@pytest.mark.parametrize("before", [EMPTY, token_log_probs("<s>")])
+def test_after_an_empty_prompt_all_tokens_but_the_first_count(before: TokenLogProbs) -> None:
+    found = likelihood_of(continuation("So it", before, token_log_probs("<s>|So| it", -1.0, -2.0)))
     assert (found.nll, found.tokens, found.all_tokens, found.merged) == (3.0, 2, 2, False)
 
 
@@ -72,26 +76,31 @@ def test_a_prompt_and_its_continuation_make_the_whole(values: list[float], data:
 
 
 @pytest.mark.parametrize(("value", "merged"), [(-3.1, False), (-6.0, True)])
-def test_parts_of_a_character_are_told_apart_by_their_likelihood(value: float, merged: bool) -> None:
+def test_parts_of_a_character_are_compared_by_their_log_probability(value: float, merged: bool) -> None:
     """Both parts are shown as a replacement character, whatever their bytes are."""
-    before, text = scores("a|\ufffd", -3.0), scores("a|\ufffd|b", value, -1.0)
+    before, text = token_log_probs("a|\ufffd", -3.0), token_log_probs("a|\ufffd|b", value, -1.0)
     found = likelihood_of(continuation("b", before, text))
     assert found.merged is merged
     assert found.nll == (1.0 if not merged else 7.0)
 
 
 @pytest.mark.parametrize("value", [None, math.nan, -math.inf, math.inf, -9999.0, 0.5, "-1.0", True, {}])
-def test_what_is_no_log_probability_is_a_failure(value: Any) -> None:
+def test_an_invalid_log_probability_is_a_failure(value: Any) -> None:
     assert not is_log_prob(value)
-    assert kind_of(whole("ab", scores("a|b|c", -1.0, value))) == "not_a_number"
-    assert kind_of(continuation("c", scores("a|b", -1.0), scores("a|b|c", -1.0, value))) == "not_a_number"
-    failure = single_token("c", scores("a|b", -1.0), scores("a|b|c", -1.0, value))
+    assert kind_of(whole("ab", token_log_probs("a|b|c", -1.0, value))) == "not_a_number"
+    assert (
+        kind_of(continuation("c", token_log_probs("a|b", -1.0), token_log_probs("a|b|c", -1.0, value)))
+        == "not_a_number"
+    )
+    failure = single_token("c", token_log_probs("a|b", -1.0), token_log_probs("a|b|c", -1.0, value))
     assert isinstance(failure, Failure)
-    assert failure.message.startswith("token 3 of 3 has no log-probability")
+    assert failure.message.startswith("token 3 of 3 has no usable log-probability")
 
 
-def test_what_is_missing_in_the_prompt_does_not_matter_to_its_continuation() -> None:
-    assert likelihood_of(continuation("c", scores("a|b", None), scores("a|b|c", None, -1.0))).nll == 1.0
+def test_a_missing_value_in_the_prompt_does_not_affect_its_continuation() -> None:
+    assert (
+        likelihood_of(continuation("c", token_log_probs("a|b", None), token_log_probs("a|b|c", None, -1.0))).nll == 1.0
+    )
 
 
 @pytest.mark.parametrize("value", [0, 0.0, -1, -700.5, 1e-7])
@@ -100,16 +109,16 @@ def test_log_probabilities(value: float) -> None:
 
 
 def test_a_text_of_one_token_has_no_likelihood() -> None:
-    assert kind_of(whole("a", scores("a"))) == "no_tokens"
-    assert kind_of(continuation("b", scores("a|b", -1.0), scores("a|b", -1.0))) == "no_tokens"
+    assert kind_of(whole("a", token_log_probs("a"))) == "no_tokens"
+    assert kind_of(continuation("b", token_log_probs("a|b", -1.0), token_log_probs("a|b", -1.0))) == "no_tokens"
 
 
 def test_a_choice_is_one_token_more() -> None:
-    before = scores("is| ", -1.0)
-    assert single_token("it", before, scores("is| |it", -1.0, -2.0)) == -2.0
-    long = single_token("it", before, scores("is| |i|t", -1.0, -2.0, -1.0))
+    before = token_log_probs("is| ", -1.0)
+    assert single_token("it", before, token_log_probs("is| |it", -1.0, -2.0)) == -2.0
+    long = single_token("it", before, token_log_probs("is| |i|t", -1.0, -2.0, -1.0))
     assert isinstance(long, Failure)
     assert (long.kind, long.fatal) == ("long_choice", True)
-    merged = single_token("it", before, scores("is| it", -1.0))
+    merged = single_token("it", before, token_log_probs("is| it", -1.0))
     assert isinstance(merged, Failure)
     assert (merged.kind, merged.fatal) == ("merged_choice", False)

@@ -62,7 +62,7 @@ def test_bodies_of_completions_are_those_of_the_package(decoding: Decoding, more
     assert lists(TEXT_BODY.validate_python(body)) == body
 
 
-def test_what_is_no_body_is_refused() -> None:
+def test_a_wrong_body_is_refused() -> None:
     body = request_body(CHAT, "m", Request("s", "Hi", Decoding(7)), "max_tokens")
     for wrong in ({"messages": "Hi"}, {"temperature": "warm"}, {"stop": 3}):
         with pytest.raises(ValidationError):

@@ -28,7 +28,7 @@ def choice(content: Any, reason: str | None = "stop") -> dict[str, Any]:
     return {"choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": reason}]}
 
 
-def test_nothing_is_sent_that_was_left_open() -> None:
+def test_options_that_are_none_are_not_sent() -> None:
     request = Request("s", (ChatMessage("system", "Be brief."), ChatMessage("user", "Hi")), Decoding(7))
     assert request_body(CHAT, "m", request, "max_tokens") == {
         "model": "m",
@@ -70,7 +70,7 @@ def test_an_answer_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "reason"),
+    ("sent", "reason"),
     [
         ("stop", "stop"),
         ("length", "length"),
@@ -78,8 +78,8 @@ def test_an_answer_is_read() -> None:
         (None, "unknown"),
     ],
 )
-def test_finish_reasons(told: str | None, reason: str) -> None:
-    assert reply(**choice("4", told)).finish_reason == reason
+def test_finish_reasons(sent: str | None, reason: str) -> None:
+    assert reply(**choice("4", sent)).finish_reason == reason
 
 
 def test_content_has_three_forms() -> None:
@@ -127,13 +127,13 @@ def test_the_first_of_several_choices_is_the_answer() -> None:
         b'{"choices": [{"message": {"content": [{"type": "text", "text": null}]}}]}',
     ],
 )
-def test_what_is_no_answer_is_a_bad_body(body: bytes) -> None:
+def test_a_reply_without_an_answer_is_a_bad_body(body: bytes) -> None:
     completion = read_reply(CHAT, 200, body)
     assert completion.failure
     assert (completion.failure.kind, completion.failure.fatal) == ("bad_body", False)
 
 
-def test_an_error_in_a_good_reply_is_told() -> None:
+def test_an_error_in_a_good_reply_is_shown() -> None:
     failure = reply(error={"message": "upstream is down", "code": 502}).failure
     assert failure
     assert failure.kind == "bad_body"
@@ -147,7 +147,7 @@ def test_no_choices_at_all() -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 429, 500, 503])
-def test_a_refusal_has_its_status_and_the_words_of_the_server(status: int) -> None:
+def test_an_http_error_has_its_status_and_the_message_of_the_server(status: int) -> None:
     fatal = status in (401, 403, 404)
     for body in ({"error": {"message": "no"}}, {"error": "no"}, {"message": "no"}, {"detail": "no"}):
         assert reply(status, **body).failure == Failure(f"http_{status}", "no", fatal)

@@ -37,7 +37,7 @@ def test_only_the_tokenizer_counts(folder: Path) -> None:
     assert changed(before, folder) == set()
 
 
-def test_the_chat_template_is_told_from_the_rest_of_the_config(folder: Path) -> None:
+def test_the_chat_template_has_a_digest_of_its_own(folder: Path) -> None:
     before = tokenizer_digests(str(folder))
     config = folder / "tokenizer_config.json"
     config.write_text(json.dumps({"chat_template": "{{ m }}!", "bos_token": "<s>"}, indent=4))
@@ -54,7 +54,7 @@ def test_a_template_in_a_file_of_its_own(folder: Path) -> None:
     assert changed(before, folder) == {"additional_chat_templates/tools.jinja", "chat_template.jinja"}
 
 
-def test_a_hub_id_means_what_was_downloaded(folder: Path, tmp_path: Path) -> None:
+def test_a_hub_id_means_its_downloaded_files(folder: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache" / "models--owner--name"
     shutil.copytree(folder, cache / "snapshots" / "abc", ignore=shutil.ignore_patterns("cache"))
     (cache / "refs").mkdir()
@@ -70,7 +70,7 @@ def test_what_was_not_downloaded_has_no_digests() -> None:
     assert tokenizer_digests("no hub id at all") == {}
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="does not exist"):
         tokenizer_digests(str(tmp_path / "none"))
 

@@ -77,7 +77,7 @@ def test_never_more_tokens_than_allowed(requests: list[tuple[float, float]]) -> 
         assert passed <= 600 + 10 * now + 1e-6
 
 
-def test_concurrency_grows_while_latency_holds_and_is_halved_when_the_server_chokes() -> None:
+def test_concurrency_grows_while_latency_holds_and_is_halved_by_an_overload() -> None:
     limit = AdaptiveLimit(64)
     assert limit.limit == 4
     for _ in range(30):
@@ -90,7 +90,7 @@ def test_concurrency_grows_while_latency_holds_and_is_halved_when_the_server_cho
     assert limit.limit == 8
     for _ in range(8):
         limit.answered(0.2)
-    assert limit.limit == 9, "one more a round, after it choked"
+    assert limit.limit == 9, "one more a round, after an overload"
     for _ in range(200):
         limit.answered(2.0)
     assert limit.limit == 9, "answers that take longer do not make it grow"
@@ -139,7 +139,7 @@ def test_a_server_that_never_answered_is_not_waited_for() -> None:
     assert not outage.lasts
 
 
-def test_a_server_that_takes_no_connection_is_away_at_once_if_it_was_there_before() -> None:
+def test_a_refused_connection_is_an_outage_if_the_server_has_answered_before() -> None:
     outage = Outage()
     assert not outage.failed(AWAY, 0.0, 0.0), "it may never have been there"
     outage.answered()

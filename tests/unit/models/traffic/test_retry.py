@@ -1,4 +1,4 @@
-"""When to ask again, and how long to wait."""
+"""When to retry, and how long to wait before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def failed(kind: str, retry_after: float | None = None) -> Attempt:
     return Attempt(Completion(failure=Failure(kind, "words")), retry_after)
 
 
-def test_what_may_pass_is_asked_again() -> None:
+def test_temporary_failures_are_retried() -> None:
     passing = ["unreachable", "connection", "timeout", "broken_stream", "bad_body", "empty_choices"]
     passing += [f"http_{status}" for status in (408, 409, 425, 429, 500, 502, 503, 504, 529)]
     lasting = ["too_long"] + [f"http_{status}" for status in (301, 400, 401, 403, 404, 422)]
@@ -27,7 +27,7 @@ def test_what_may_pass_is_asked_again() -> None:
 
 
 @given(st.integers(1, 40), st.none() | st.floats(0, 300))
-def test_the_wait_grows_is_bounded_and_never_shorter_than_asked(asked: int, retry_after: float | None) -> None:
+def test_the_wait_grows_is_bounded_and_never_shorter_than_retry_after(asked: int, retry_after: float | None) -> None:
     retry = Retry(retries=40, first_wait=0.5, longest_wait=8)
     wait = wait_before_retry(retry, failed("http_429", retry_after), asked, 300)
     least = retry_after or 0
@@ -35,7 +35,7 @@ def test_the_wait_grows_is_bounded_and_never_shorter_than_asked(asked: int, retr
     assert least <= wait <= least + min(8, 0.5 * 2 ** (asked - 1))
 
 
-def test_it_ends() -> None:
+def test_retries_end() -> None:
     retry = Retry(retries=2)
     assert wait_before_retry(retry, failed("timeout"), 2, 9) is not None
     assert wait_before_retry(retry, failed("timeout"), 3, 9) is None
@@ -77,6 +77,6 @@ def test_retry_after_as_a_date() -> None:
 
 
 @given(st.text())
-def test_no_header_is_too_strange(header: str) -> None:
+def test_any_header_can_be_parsed(header: str) -> None:
     seconds = read_retry_after(header)
     assert seconds is None or 0 <= seconds < float("inf")

@@ -1,4 +1,4 @@
-"""Traffic between a model and real servers that throttle, choke and go away."""
+"""Rate limits, retries and outages with real servers."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_concurrency_adapts_to_a_server_that_throttles(running: MockServer) -> N
 
 
 @pytest.mark.parametrize(("kind", "keeps"), [("http_429", True), ("http_503", True), ("timeout", False)])
-def test_who_was_refused_keeps_the_place(kind: str, keeps: bool) -> None:
+def test_a_throttled_request_keeps_its_slot(kind: str, keeps: bool) -> None:
     """There is one place. The first request fails once, and goes again after a second."""
     log: list[tuple[str, float]] = []
 
@@ -125,7 +125,7 @@ def test_who_was_refused_keeps_the_place(kind: str, keeps: bool) -> None:
         assert [name for name, _ in log] == ["first", "second", "first"]
 
 
-def test_a_rate_limit_loses_nothing_and_is_told(running: MockServer) -> None:
+def test_a_rate_limit_loses_nothing_and_is_shown(running: MockServer) -> None:
     running.follow({"over": [20, 0.5], "status": 429, "headers": {"Retry-After": "0.2"}, "body": {"error": "slow"}})
     answers, seen = asyncio.run(asked(model_of(running, max_concurrency=16), 100))
     assert [answer.text for answer in answers] == [str(number + 1) for number in range(100)]
@@ -171,7 +171,7 @@ def put_off(*retry_afters: float, deadline: float | None = None, requests: int =
 
 
 @pytest.mark.parametrize("retry_afters", [[301], [600], [899], [400, 400], [1] * 100])
-def test_a_wait_that_the_server_names_costs_no_sample(retry_afters: list[float]) -> None:
+def test_retry_after_costs_no_sample(retry_afters: list[float]) -> None:
     [answer], seconds = put_off(*retry_afters)
     assert (answer.text, answer.attempts) == ("yes", len(retry_afters) + 1)
     assert seconds == pytest.approx(sum(retry_afters))
@@ -236,7 +236,7 @@ def test_a_request_has_a_deadline(running: MockServer) -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 8, 64])
-def test_a_server_that_goes_away_and_comes_back_costs_no_answer(
+def test_an_outage_costs_no_answer(
     concurrency: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     number = 60 + 60 * concurrency  # too many to be over before the server stops

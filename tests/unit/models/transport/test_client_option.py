@@ -75,7 +75,7 @@ def test_azure_with_a_key(server: MockServer, monkeypatch: pytest.MonkeyPatch, k
     assert "authorization" not in headers
 
 
-def test_azure_can_score_texts(server: MockServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_azure_returns_log_likelihoods(server: MockServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
     assert ask(azure(server, OpenAICompletionModel), LikelihoodQuery()).likelihood
 
@@ -117,7 +117,7 @@ def test_errors_of_azure_show_the_url_that_was_asked(server: MockServer, monkeyp
     assert "/openai/deployments/gpt%204/chat/completions" in failure.message
 
 
-def test_the_key_of_azure_is_missed_before_any_work(server: MockServer) -> None:
+def test_a_missing_azure_key_is_an_error_before_any_work(server: MockServer) -> None:
     with pytest.raises(ModelError, match="AZURE_OPENAI_API_KEY"):
         azure(server).preflight()
 

@@ -37,13 +37,13 @@ def test_a_query_may_name_a_variable() -> None:
     assert address == "https://host/v1?api-version=2024-10-21&tenant=tenant%2F0123456789&price=%245"
 
 
-def test_what_is_sent_is_hidden_from_then_on() -> None:
+def test_sent_secrets_are_redacted_from_then_on() -> None:
     resolve_headers({"X-Tenant": "Bearer $MY_TENANT", "User-Agent": "my-program/1.0.0"})
     assert SECRETS.hide(f"my-program/1.0.0 sent {SECRET}") == "my-program/1.0.0 sent ***"
 
 
 @pytest.mark.parametrize("value", ["$NO_TENANT", "***"])
-def test_what_cannot_be_sent_is_an_error_with_a_fix(value: str) -> None:
+def test_a_value_that_cannot_be_sent_is_an_error_with_a_fix(value: str) -> None:
     for resolve in (
         lambda: resolve_headers({"X-Tenant": value}),
         lambda: resolve_address(f"https://host/v1?X-Tenant={value}"),

@@ -127,7 +127,7 @@ def test_a_connection_is_used_again(client: str) -> None:
     assert body == b'{"a": 1}'
 
 
-def test_other_things_than_answers_can_be_asked_for(client: str) -> None:
+def test_get_requests_work_too(client: str) -> None:
     server = FakeServer([OK])
 
     async def work(place: str) -> Reply | Failure:
@@ -168,7 +168,7 @@ def test_every_way_to_end_a_body(client: str, reply: bytes) -> None:
         (b"\x16\x03\x01 what is this?\r\n\r\n", "not HTTP"),
     ],
 )
-def test_what_breaks_off_is_no_reply(client: str, reply: bytes, words: str) -> None:
+def test_a_reply_that_breaks_off_is_a_failure(client: str, reply: bytes, words: str) -> None:
     server = FakeServer([reply], close_after=True)
     [failure] = posted(client, server)
     assert isinstance(failure, Failure)
@@ -193,7 +193,7 @@ def test_an_idle_connection_that_the_server_closed_is_replaced(client: str) -> N
     assert len(seen) == 5
 
 
-def test_a_reply_that_nobody_asked_for_is_not_the_next_answer(client: str) -> None:
+def test_an_unrequested_reply_is_not_the_next_answer(client: str) -> None:
     server = FakeServer([OK + OK.replace(b"hi", b"no"), OK])
     assert posted(client, server, 2) == [Reply(200, b"hi"), Reply(200, b"hi")]
     assert server.connections == 2
@@ -300,7 +300,7 @@ def test_each_request_has_a_timeout_of_its_own(client: str) -> None:
         assert seconds >= 0.39
 
 
-def test_another_protocol_is_a_reply_and_no_hang(client: str) -> None:
+def test_a_switch_of_protocols_does_not_hang(client: str) -> None:
     upgrade = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
     server = FakeServer([upgrade, OK])
     assert posted(client, server, 2) == [Reply(101, b""), Reply(200, b"hi")]
@@ -313,7 +313,7 @@ def test_headers_that_matter_are_read_and_redirects_are_not_followed(client: str
     assert replies == [Reply(429, b"", "7"), Reply(307, b"", location="http://far.test/v1")]
 
 
-def test_a_server_that_is_not_there_is_named(client: str) -> None:
+def test_an_unreachable_server_is_named(client: str) -> None:
     async def work(place: str) -> Reply | Failure:
         transport = opened(client, "http://me:pass-word@127.0.0.1:1/v1?sig=geheim")
         try:
@@ -325,7 +325,7 @@ def test_a_server_that_is_not_there_is_named(client: str) -> None:
     assert failure == Failure("unreachable", "Connection refused (http://127.0.0.1:1/v1/x)")
 
 
-def test_a_query_and_signs_of_other_languages_reach_the_server(client: str) -> None:
+def test_a_query_and_unicode_characters_reach_the_server(client: str) -> None:
     server = FakeServer([OK])
 
     async def work(place: str) -> Reply | Failure:
@@ -343,7 +343,7 @@ def test_a_query_and_signs_of_other_languages_reach_the_server(client: str) -> N
 
 
 @pytest.mark.parametrize("headers", [{"X-One": "1\r\nX-Two: 2"}, {"X One": "1"}, {"X-One": "\u4f60"}, {"X-One": 1}])
-def test_a_header_that_cannot_be_sent_is_known_before_any_work(headers: dict[str, Any]) -> None:
+def test_a_header_that_cannot_be_sent_is_an_error_before_any_work(headers: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="header"):
         request_headers("http://127.0.0.1:1/v1", None, headers)
 
