@@ -197,7 +197,7 @@ def test_a_server_without_log_likelihoods_is_found_before_the_first_text(server:
 @pytest.mark.parametrize("via", WAYS)
 def test_a_prescribed_way_is_the_only_one(server: MockServer, via: str) -> None:
     server.follow({"ignore": [via]})
-    with pytest.raises(ModelError, match=f"a prompt is \\({via}: no_logprobs"):
+    with pytest.raises(ModelError, match=f"of prompts \\({via}: no_logprobs"):
         score(completions(server, logprobs_via=via), "Is it so?")
     assert server.stats()["requests"] == 1
 
@@ -319,7 +319,7 @@ def test_messages_take_no_continuation(server: MockServer, scoring: dict[str, An
 def test_a_chat_server_without_log_likelihoods(server: MockServer) -> None:
     server.follow({"ignore": ["prompt_logprobs"]})
     with pytest.raises(
-        ModelError, match="a prompt is \\(prompt_logprobs: no_logprobs: the reply has no prompt_logprobs "
+        ModelError, match="of prompts \\(prompt_logprobs: no_logprobs: the reply has no prompt_logprobs "
     ):
         score(chat(server), MESSAGES)
     with pytest.raises(ConfigError, match="logprobs_via cannot be 'echo'"):
