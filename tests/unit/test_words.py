@@ -37,7 +37,6 @@ OLD_NAMES: Final = {
 """Names of code that were renamed → their new names."""
 
 TO_BE_CLEANED: Final = {
-    "ais_prompt/models",
     "ais_prompt/postprocess",
     "ais_prompt/readers",
     "ais_prompt/retrievers",
@@ -45,7 +44,6 @@ TO_BE_CLEANED: Final = {
     "ais_prompt/utils",
     "docs/prompt-templates.md",
     "docs/zh",
-    "tests/unit/models",
     "tests/unit/readers",
     "tests/unit/utils",
 }

@@ -40,7 +40,7 @@ except Exception as error:
 UNREACHABLE = "http://192.0.2.1:9/v1"  # TEST-NET-1 of RFC 5737: no machine has this address
 GOOD: dict[str, dict[str, Any]] = {
     "HuggingFaceBaseModel": {"path": "FOLDER", "loading": {"tokenizer_path": "FOLDER/tokenizer"}},
-    "HuggingFaceChatModel": {"path": "nobody/no-such-model", "tokenizer_path": "FOLDER", "prefix_cache_tokens": 9},
+    "HuggingFaceChatModel": {"path": "no-owner/no-such-model", "tokenizer_path": "FOLDER", "prefix_cache_tokens": 9},
     "OpenAIChatModel": {"model": "m", "base_url": UNREACHABLE, "api_key": "NO_SUCH_KEY", "tokenizer_path": "FOLDER"},
     "OpenAICompletionModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai", "logprobs_via": "echo"},
     "ScriptedModel": {"answers": {"x": "y"}},

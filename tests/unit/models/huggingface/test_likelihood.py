@@ -217,7 +217,7 @@ def test_a_row_that_breaks_the_network_fails_alone(network: Any, caplog: pytest.
     )
     assert [isinstance(values, list) for values in found] == [True, False, True]
     assert found[2] == pytest.approx(exact(network, texts[2]), rel=1e-4)
-    assert "one by one" in caplog.text
+    assert "without shared beginnings" in caplog.text
 
 
 # Requests to a model

@@ -204,7 +204,7 @@ def test_unsupported_media_are_known_before_the_run(
     assert HuggingFaceChatModel(str(DEMO_MODEL)).media_kinds() == frozenset()
     assert HuggingFaceChatModel("owner/name").media_kinds(offline=True) == {"image", "audio", "video"}
     assert vision.media_kinds(offline=True) == {"image"}
-    with pytest.raises(PromptError, match="given text, not messages"):
+    with pytest.raises(PromptError, match="takes text, not messages"):
         HuggingFaceChatModel(str(DEMO_MODEL)).encode(said("what"))
 
 
