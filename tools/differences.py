@@ -22,9 +22,9 @@ Entry = Mapping[str, Any]
 INTRODUCTION: Final = """\
 # Differences from OpenCompass, AISBench and torchtune
 
-Each difference was found by running the peers, or an example of their documents. It is recorded as a case that runs in
-the tests (`tests/conformance`); the last column names the cases. Everything else gives the same prompts. Which page has
-what a section of their documents explains: [coming from](coming-from.md).
+Each difference was found by running these programs or the examples of their documents. Each is a case that the tests
+run (`tests/conformance`); the last column has the names of the cases. All other prompts are equal.
+[Coming from](coming-from.md) lists the sections of their documents with the pages here.
 
 This page is written by `python -m tools.differences`.
 """
