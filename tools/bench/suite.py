@@ -6,7 +6,7 @@
   1 s, sigma 1) and follows from a hash of the prompt, so that both do the same work.
 - ``servers``: the same samples asked of two models on two servers, against one.
 - ``small``: 1,000 datasets of 10 samples against one of 10,000, without latency: time and memory.
-- ``stall``: the longest time for which the event loop is blocked while 2,000 long answers are scored, beside
+- ``stall``: the longest time for which the event loop is blocked while 2,000 answers of 200 words are scored, beside
   the same run without scoring. Wall time also shows what else the machine does; processor time only this process.
 """
 
@@ -141,8 +141,8 @@ def report_small(rounds: int) -> None:
 
 
 def report_stall(samples: int = 2_000) -> None:
-    """The event loop while answers of 600 words are scored."""
-    answer = " ".join(f"word{number % 97}" for number in range(600))
+    """The event loop while answers of 200 words are scored."""
+    answer = " ".join(f"word{number % 97}" for number in range(200))
     for evaluator, mode in (("AccEvaluator", "infer"), ("AccEvaluator", "all"), ("RougeEvaluator", "all")):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
