@@ -1,4 +1,4 @@
-"""What a reader is, and how ``reader_cfg`` turns what it reads into a dataset."""
+"""The protocol of readers, and the dataset that ``reader_cfg`` makes of what they read."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _ONLY_SPLIT_SERVES_AS = (_DEFAULT_TRAIN, "test")
 
 
 class Reader(Protocol):
-    """Reads the splits of a source. It is cheap to make: nothing is opened before it is asked."""
+    """Read the splits of a source. Making a reader is cheap: nothing is opened before the first call."""
 
     def splits(self) -> tuple[str, ...]:
-        """Names of the splits.
+        """Return the names of the splits.
 
         Raises:
             DataError: the source is not there or cannot be read.
         """
 
     def read(self, split: str) -> Table:
-        """All rows of a split that `splits` names.
+        """Return all rows of a split that `splits` names.
 
         Raises:
-            DataError: it cannot be read, or its content is not what it should be.
+            DataError: it cannot be read, or its content is malformed.
         """
 
 
@@ -55,12 +55,12 @@ class Dataset(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """A digest of all rows that were read, used or not."""
+        """Return a digest of all rows that were read, used or not."""
         return digest({split: table.digest for split, table in self.tables.items()})
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """The files that were read."""
+        """Return the files that were read."""
         return tuple(dict.fromkeys(origin for table in self.tables.values() for origin in table.origins))
 
 

@@ -1,4 +1,4 @@
-"""One data file → a table: JSONL, JSON, CSV, TSV and Parquet; all but Parquet also compressed (``.gz``)."""
+"""Read a data file into a table: JSONL, JSON, CSV, TSV and Parquet; all but Parquet also compressed (``.gz``)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BUFFER_BYTES: Final = 2**17
 
 
 def split_name(path: Path) -> tuple[str, Format | None]:
-    """A file's name without its endings, and the format that these stand for: ``train.jsonl.gz`` → train, jsonl."""
+    """Return a file's name without its endings, and the format that they name: ``train.jsonl.gz`` → train, jsonl."""
     stem, _, ending = path.name.removesuffix(".gz").rpartition(".")
     if stem and ending.lower() in FORMATS:
         return stem, cast(Format, ending.lower())
@@ -45,15 +45,15 @@ def split_name(path: Path) -> tuple[str, Format | None]:
 
 
 def read_file(path: Path, format: Format | None = None) -> Table:
-    """All rows of a file.
+    """Read all rows of a file.
 
     Args:
         path: the file.
         format: how to read it; None: as its ending says.
 
     Raises:
-        DataError: it is not there, cannot be read, has no rows, or its content is not of its format; where it can be
-            known, the line is named.
+        DataError: it does not exist, cannot be read, has no rows, or its content is not of its format; it names the
+            line where possible.
     """
     kind = format or split_name(path)[1]
     if kind is None:
@@ -84,7 +84,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def missing_file(path: Path) -> DataError:
-    """The error for a path where nothing is; it offers the nearest name beside it."""
+    """Return the error for a path that does not exist; it offers the nearest name in its folder."""
     if path.is_symlink():
         return DataError("the link leads to no file", where=str(path), fix=f"point it to a file: ln -sf FILE {path}")
     fix = "check the path: a relative one starts at the working directory, or beside the config"
@@ -96,7 +96,7 @@ def missing_file(path: Path) -> DataError:
 
 @lru_cache(maxsize=2)
 def _read(path: Path, kind: Format, _changed: int, _size: int) -> Table:
-    """A file as it is now; kept for a while, since a run reads right after its check what that has read."""
+    """Read a file. Cached, because `check` and then `run` read the same file."""
     table = Table(_READ[kind](path), [str(path)])
     if not len(table):
         raise DataError("the file has no rows", where=str(path), fix="fill it, or take it out of the config")
@@ -148,7 +148,7 @@ def _read_json(path: Path) -> StoredBatches:
 
 
 def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON text: a list of objects, the same under the key ``data``, or an object of columns."""
+    """Return the rows of a JSON text: a list of objects, the same under the key ``data``, or an object of columns."""
     if isinstance(value, dict) and _is_rows(value.get("data")):
         value = value["data"]
     if _is_rows(value):
@@ -182,9 +182,9 @@ def _read_csv(path: Path, delimiter: str = ",") -> StoredBatches:
 
 
 def _csv_rows(text: io.TextIOWrapper, path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and row of every record; values stay text: 007 is not 7."""
+    """Yield line number and row of every record; values stay text: 007 is not 7."""
     csv.field_size_limit(sys.maxsize)  # the module's own limit of 131,072 characters is too low for long contexts
-    # "strict": a quotation mark that is never closed would swallow the rest of the file without a word.
+    # "strict": a quotation mark that is never closed would silently swallow the rest of the file.
     records = csv.reader(text, delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -237,7 +237,7 @@ def _read_parquet(path: Path) -> StoredBatches:
 
 
 def _rows_of_a_batch(file: pq.ParquetFile) -> int:
-    """How many rows of a Parquet file make a batch, by their average size in the file, where what repeats is short."""
+    """Return how many rows of a Parquet file make a batch, by their mean size in the file."""
     groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
     size = sum(group.total_byte_size for group in groups)
     rows: int = BATCH_BYTES * file.metadata.num_rows // max(1, size)

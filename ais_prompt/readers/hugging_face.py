@@ -1,4 +1,4 @@
-"""Datasets of the Hugging Face hub, or saved to a folder with `datasets`."""
+"""Read datasets of the Hugging Face Hub, and folders that `datasets` wrote."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     import datasets
 
 _SAVED = ("dataset_dict.json", "state.json")
-"""What `save_to_disk` leaves in a folder: of several splits, or of one."""
+"""Files that `save_to_disk` writes: for several splits, or for one."""
 _ONLY_SPLIT = "test"
 """The name of a dataset that has no splits."""
 
 
 @READERS.register_module()
 class HuggingFaceDataset:
-    """A dataset that the library `datasets` can load. No code of the dataset is ever run.
+    """Read a dataset with the library `datasets`. No code of the dataset is ever run.
 
     Args:
         path: name on the hub, a folder written by ``save_to_disk``, or any other folder that `datasets` understands.
@@ -50,7 +50,7 @@ class HuggingFaceDataset:
         self._data_files = data_files
 
     def splits(self) -> tuple[str, ...]:
-        """Names of the splits.
+        """Return the names of the splits.
 
         Raises:
             DataError: it cannot be loaded.
@@ -58,7 +58,7 @@ class HuggingFaceDataset:
         return tuple(self._loaded)
 
     def read(self, split: str) -> Table:
-        """All rows of a split that `splits` names."""
+        """Return all rows of a split that `splits` names."""
         return to_table(self._loaded[split], self._path)
 
     @cached_property
@@ -68,7 +68,7 @@ class HuggingFaceDataset:
 
         try:
             data = datasets.load_from_disk(self._path) if is_saved(Path(self._path)) else self._load()
-        except Exception as error:  # whatever loading can raise, from the network to a broken file
+        except Exception as error:  # loading can raise anything, from network errors to those of a broken file
             raise DataError(
                 f"datasets cannot load it: {_cause(error)}",
                 where=" ".join(part for part in (self._path, self._name) if part),
@@ -88,11 +88,11 @@ def is_saved(folder: Path) -> bool:
 
 
 def to_table(data: datasets.Dataset, path: str) -> Table:
-    """The rows of a `datasets.Dataset`: its own Arrow table, without a copy unless rows were chosen or shuffled.
+    """Return the rows of a `datasets.Dataset`: its Arrow table, copied only if rows were chosen or shuffled.
 
     Args:
         data: the dataset.
-        path: what it is called if it lies in no file.
+        path: its name if it is not read from a file.
     """
     files = [file["filename"] for file in data.cache_files]
     # The table beneath still has all rows; only a view in Arrow format knows which of them were chosen.
@@ -100,7 +100,7 @@ def to_table(data: datasets.Dataset, path: str) -> Table:
 
 
 def _cause(error: BaseException) -> str:
-    """What the library says, in one line; where it only wraps another error, that one's words too."""
+    """Return the message of a library in one line, with that of an error that it wraps."""
     lines = str(error).strip().splitlines()
     first = lines[0] if lines else type(error).__name__
     return f"{first}: {_cause(error.__cause__)}" if error.__cause__ else first

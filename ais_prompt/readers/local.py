@@ -1,4 +1,4 @@
-"""Data files on this machine."""
+"""Read data files on this machine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ais_prompt.registry import READERS
 from ais_prompt.utils.text import listed
 
 SPLIT_NAMES = ("train", "validation", "dev", "test")
-"""The files that are looked for in a folder, without their endings."""
+"""Names of the files of a folder that are splits, without their endings."""
 
 
 @READERS.register_module()
 class LocalDataset:
-    """JSONL, JSON, CSV, TSV and Parquet; ``.gz`` is unpacked. A folder of ``save_to_disk`` is read as well.
+    """Read JSONL, JSON, CSV, TSV and Parquet, also as ``.gz``, and folders of ``save_to_disk``.
 
     Args:
         path: a file, which is one split and serves as train and test at once; or a folder with ``train.*``,
@@ -49,15 +49,15 @@ class LocalDataset:
         self._saved = HuggingFaceDataset(str(self._path)) if saved else None
 
     def splits(self) -> tuple[str, ...]:
-        """Names of the splits.
+        """Return the names of the splits.
 
         Raises:
-            DataError: there is no such file or folder, or the folder's files leave open what is meant.
+            DataError: there is no such file or folder, or the folder's files are ambiguous.
         """
         return self._saved.splits() if self._saved else tuple(self._files())
 
     def read(self, split: str) -> Table:
-        """All rows of a split; several files follow each other.
+        """Return all rows of a split; several files follow each other.
 
         Raises:
             DataError: a file cannot be read, or its content is not of its format.
@@ -69,7 +69,7 @@ class LocalDataset:
         return join_lines(table, self._join_lines) if self._join_lines else table
 
     def _files(self) -> dict[str, list[Path]]:
-        """Split → files."""
+        """Return the files of each split."""
         if self._path is None or self._data_files:
             return _named_files(self._path or Path(), self._data_files or ())
         with reading(self._path):  # a name may be too long for the system
@@ -89,7 +89,7 @@ def _named_files(
 
 
 def _single_file(path: Path) -> dict[str, list[Path]]:
-    if not path.exists():  # a link that leads to itself as well
+    if not path.exists():  # also true of a link to itself
         raise missing_file(path)
     return {split_name(path)[0]: [path]}
 

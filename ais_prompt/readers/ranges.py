@@ -1,4 +1,4 @@
-"""``train_range`` and ``test_range``: which rows of a split are used, and in which order.
+"""Select rows of a split by ``train_range`` and ``test_range``.
 
 A text is read by a small grammar and never evaluated::
 
@@ -30,7 +30,7 @@ _ROWS = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*,?\s*")
 
 
 def select(wanted: int | float | str | None, size: int) -> Sequence[int]:
-    """Row numbers of a split, in the order in which they are used; a `range` where they lie in a row.
+    """Return the numbers of the selected rows in order; a `range` if they are consecutive.
 
     Args:
         wanted: a text as above; a number of rows, which are drawn at random with the number itself as the seed (as
@@ -77,7 +77,7 @@ def _of_term(term: str, text: str, size: int) -> Sequence[int]:
 
 
 def _pick(bracket: str, rows: Sequence[int], text: str) -> Sequence[int]:
-    """What one bracket takes from the rows before it."""
+    """Return the rows that one bracket selects from those before it."""
     if match := _SLICE.fullmatch(bracket):
         start, stop, step = (int(part) if part and part.strip() else None for part in match.groups())
         if step == 0:

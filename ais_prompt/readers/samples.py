@@ -1,4 +1,4 @@
-"""The samples of a split: made when they are asked for, so a large dataset costs little."""
+"""The samples of a split, made on access, so that a large dataset takes little memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ais_prompt.utils.text import listed
 
 
 class Samples(Sequence[Sample]):
-    """A lazy sequence of samples; a slice of it is one too, counted from 0 again.
+    """A lazy sequence of samples. A slice is one too, and counts from 0 again.
 
     Args:
         table: all rows of the split.
@@ -36,7 +36,7 @@ class Samples(Sequence[Sample]):
     @overload
     def __getitem__(self, index: slice) -> Samples: ...
     def __getitem__(self, index: int | slice) -> Sample | Samples:
-        """A sample, or the samples of a slice.
+        """Return a sample, or the samples of a slice.
 
         Raises:
             DataError: the split lacks a column of the `ReaderSpec`.
@@ -49,7 +49,7 @@ class Samples(Sequence[Sample]):
         return self._sample(index % len(self), row, self._table.row(row))
 
     def __iter__(self) -> Iterator[Sample]:
-        """All samples, one after the other: much faster than each of them alone where the rows lie in a row.
+        """Yield all samples; much faster than access one by one if the rows are consecutive.
 
         Raises:
             DataError: the split lacks a column of the `ReaderSpec`.
@@ -67,10 +67,10 @@ class Samples(Sequence[Sample]):
         return self._table.ids_by(id_columns(self._spec, self._table.columns))
 
     def check_columns(self) -> None:
-        """Whether every column that the `ReaderSpec` names is there.
+        """Check that every column that the `ReaderSpec` names exists.
 
         Raises:
-            DataError: one is not.
+            DataError: one does not.
         """
         for column in self._spec.input_columns:
             if column not in self._table.columns:
@@ -98,7 +98,7 @@ class Samples(Sequence[Sample]):
 
 
 def id_columns(spec: ReaderSpec, columns: Sequence[str]) -> Sequence[str]:
-    """The columns that make the id of a sample: those of the question, so that a repaired gold leaves it as it was.
+    """Return the columns that make the id of a sample: the question's, so that a corrected gold keeps the id.
 
     Without ``input_columns`` they are all columns but those of the gold, or else all.
     """

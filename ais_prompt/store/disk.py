@@ -1,4 +1,4 @@
-"""Writing to a disk that can be full or fail: what was there before is never harmed."""
+"""Write files safely: if the disk is full or fails, the earlier content stays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def unwritable(path: Path, error: OSError) -> StoreError:
-    """The error for a file that the operating system does not write."""
+    """Return the error for a file that cannot be written."""
     if error.errno in _FULL:
         what, cure = "no space left on the disk", "free some"
     else:
@@ -45,7 +45,7 @@ def reading(path: Path, fix: str) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path, *, json: bool = False) -> Iterator[BinaryIO]:
-    """A binary stream whose content becomes the file ``path`` at the end, whole or not at all.
+    """Open a binary stream whose content replaces the file ``path`` at the end, whole or not at all.
 
     The folder is made if needed. If the body raises, what ``path`` held before stays as it was. Secrets that this
     process knows are written as ``***``; with ``json`` the content stays JSON.

@@ -1,4 +1,4 @@
-"""Finding the folder of an earlier run."""
+"""Find the folder of an earlier run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 5
 
 
 def locate_run(work_dir: Path, run: str) -> RunFolder:
-    """The run that a person means.
+    """Return the run folder that a user names.
 
     Args:
         work_dir: where run folders are kept.
@@ -43,7 +43,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
 
 
 def all_runs(work_dir: Path) -> Iterator[Path]:
-    """The folders of all runs, the newest of each name first."""
+    """Return the folders of all runs, the newest of each name first."""
     for parent in sorted(_folders(work_dir)):
         yield from (parent / name for name in reversed(_runs(parent)))
 
@@ -53,7 +53,7 @@ def _listed(names: list[str]) -> str:
 
 
 def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder:
-    """The folder of an earlier run.
+    """Return the folder of an earlier run.
 
     Args:
         work_dir, name: as in `create_run_folder`.
@@ -75,7 +75,7 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
 
 
 def _runs(parent: Path) -> list[str]:
-    """Names of run folders, the oldest first."""
+    """Return the names of run folders, oldest first."""
     runs = in_order([folder for folder in _folders(parent) if RUN_NAME.fullmatch(folder.name)])
     return [folder.name for folder in runs]
 

@@ -25,7 +25,7 @@ from ais_prompt.utils.secrets import SECRETS
 logger = logging.getLogger(__name__)
 
 _SYNC_SECONDS = 1.0
-"""What a loss of power can cost; the death of the process alone costs nothing."""
+"""Seconds of answers that a power failure can lose; a killed process loses none."""
 
 
 class Journal:
@@ -67,11 +67,11 @@ class Journal:
         return journal
 
     def __len__(self) -> int:
-        """Number of answers that `get` finds."""
+        """Return the number of answers that `get` finds."""
         return len(self._answers)
 
     def get(self, key: str) -> Completion | None:
-        """The answer under a key; None if there is none. Failures are on record in the file but are not answers.
+        """Return the answer under a key; None if there is none. Recorded failures are not answers.
 
         Raises:
             StoreError: the file cannot be read.
@@ -130,7 +130,7 @@ class Journal:
             self._sync()
 
     def close(self) -> None:
-        """Make everything safe against a loss of power, and close the file. May be called more than once."""
+        """Flush the file to disk and close it. May be called more than once."""
         if self._descriptor < 0:
             return
         try:
@@ -163,7 +163,7 @@ class Journal:
         try:
             key, completion, former = _parse(line)
         except ValueError:
-            # The unfinished line of a killed process is no loss to speak of: it was never reported as done.
+            # The unfinished line of a killed process is no loss: it was never reported as done.
             self.skipped += line.endswith(b"\n")
         else:
             if completion.failure is None:

@@ -34,7 +34,7 @@ class RequestKeys:
         self._head = ""
 
     def __call__(self, request: Request) -> str:
-        """The key of a request."""
+        """Return the key of a request."""
         if request.decoding is not self._decoding:  # many requests share one
             self._decoding = request.decoding
             self._head = f'{{"model":{self._model},"request":{{"decoding":{canonical(asdict(request.decoding))}'
@@ -47,7 +47,7 @@ class RequestKeys:
 
 
 def is_former_key(key: str) -> bool:
-    """Whether a key was made by the rule of an earlier version."""
+    """Return whether a key was made by the rule of an earlier version."""
     return not key.startswith(_PREFIX)
 
 
@@ -66,7 +66,7 @@ class FormerKeys:
         self._row_ids = row_ids
 
     def __call__(self, request: Request) -> Iterator[str]:
-        """The keys that a request may have had."""
+        """Return the keys that a request may have had."""
         content = {
             "sample_id": self._row_ids.get(request.sample_id, request.sample_id),
             "prompt": prompt_to_json(request.prompt),

@@ -43,7 +43,7 @@ def read_run_file(folder: RunFolder) -> dict[str, Any]:
 
 
 def in_order(runs: Sequence[Path]) -> list[Path]:
-    """Run folders of one config from the oldest to the newest.
+    """Sort the run folders of one config from oldest to newest.
 
     Each run is numbered one above those that were there when it started, so neither a clock that is set back nor
     another time zone changes the order. Earlier versions gave no number: such runs come first, by their start.
@@ -53,7 +53,7 @@ def in_order(runs: Sequence[Path]) -> list[Path]:
 
 
 def next_number(folder: RunFolder) -> int:
-    """One above the numbers of the other runs of the same config."""
+    """Return one more than the highest number of the other runs of the same config."""
     others = [path for path in folder.root.resolve().parent.iterdir() if RUN_NAME.fullmatch(path.name)]
     return 1 + max((int(number) for path in others if math.isfinite(number := _place(path)[0])), default=0)
 

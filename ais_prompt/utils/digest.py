@@ -22,12 +22,12 @@ _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",",
 
 
 def digest(value: Any, length: int = 32) -> str:
-    """The first ``length`` hex digits of the SHA-256 of a value's canonical JSON."""
+    """Return the first ``length`` hex digits of the SHA-256 of a value's canonical JSON."""
     return text_digest(canonical(value), length)
 
 
 def canonical(value: Any) -> str:
-    """The JSON of a value that is the same for equal values: keys are sorted, there is no space between.
+    """Return the JSON of a value, equal for equal values: keys are sorted, without spaces.
 
     Values that JSON does not know are written as their `repr`-like `str`.
     """
@@ -38,7 +38,7 @@ def canonical(value: Any) -> str:
 
 
 def _is_written_alike(value: Any) -> bool:
-    """Whether msgspec writes a value exactly as `json` does."""
+    """Return whether msgspec writes a value exactly as `json` does."""
     kind = type(value)
     if kind in _ALIKE:
         return True
@@ -48,7 +48,7 @@ def _is_written_alike(value: Any) -> bool:
 
 
 def text_digest(text: str, length: int = 32) -> str:
-    """The first ``length`` hex digits of the SHA-256 of a text."""
+    """Return the first ``length`` hex digits of the SHA-256 of a text."""
     return hashlib.sha256(_bytes(text)).hexdigest()[:length]
 
 
@@ -68,6 +68,6 @@ def _bytes(text: str) -> bytes:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex."""
+    """Return the SHA-256 of a file's bytes, in hex."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

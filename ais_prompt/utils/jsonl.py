@@ -16,7 +16,7 @@ from ais_prompt.utils.text import reviewable_json
 
 _BOM = b"\xef\xbb\xbf"
 _BLANKS = " \t\n\r"
-"""What JSON takes for blank."""
+"""The whitespace of JSON."""
 _HEAD = 60
 """Characters of a broken line that an error shows."""
 
@@ -39,7 +39,7 @@ def encode(value: Any, indent: int | None = None) -> bytes:
 def encode_plain(value: Any) -> bytes:
     """`encode` on one line, of a value that holds nothing but what Python's `json` knows, in a fifth of the time."""
     line = encode_finite(value)
-    return encode(value) if b"null" in line else line  # which may be NaN or infinity
+    return encode(value) if b"null" in line else line  # msgspec writes NaN and infinity as null; json keeps them
 
 
 def encode_finite(value: Any) -> bytes:
@@ -51,7 +51,7 @@ def encode_finite(value: Any) -> bytes:
 
 
 def decode(text: str) -> Any:
-    """The value of a JSON text. ``NaN`` and ``Infinity`` are read as floats, as Python's `json` does.
+    """Decode a JSON text. ``NaN`` and ``Infinity`` are read as floats, as Python's `json` does.
 
     Raises:
         ValueError: it is not JSON, or an object has the same key twice (one of the values would be lost).
@@ -79,7 +79,7 @@ def decode_own(content: bytes) -> Any:
 
 
 def read_objects(lines: Iterable[bytes], origin: str, *, own: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number (from 1) and object of every line; blank lines are skipped, a byte order mark is ignored.
+    """Yield line number (from 1) and object of every line; blank lines are skipped, a byte order mark is ignored.
 
     Args:
         lines: the lines of a file that was opened in binary mode.

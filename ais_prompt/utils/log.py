@@ -48,7 +48,7 @@ class _Printable(logging.Formatter):
 
 
 class _StandardError(logging.Handler):
-    """Writes to what standard error is in that moment: progress takes its place while it draws in a terminal."""
+    """Write to the current standard error, which the board of a run replaces while it is drawn."""
 
     def emit(self, record: logging.LogRecord) -> None:
         with above_bars():

@@ -1,4 +1,4 @@
-"""How often values came before, for so many of them that they cannot all be kept."""
+"""Count the earlier occurrences of values that are too many to keep."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Occurrences:
         self._again: dict[int, int] = {}
 
     def earlier(self, value: Hashable) -> int:
-        """How often the value came before. This time is counted from now on."""
+        """Return how often the value came before, and count this time."""
         mark = hash(value) & _BITS or 1
         last = len(self._marks) - 1
         place = mark & last

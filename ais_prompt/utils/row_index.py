@@ -1,4 +1,4 @@
-"""Rows found by what they hold, in sixteen bytes a row whatever that is."""
+"""Find rows by their content, at sixteen bytes a row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def row_key(value: Any) -> int:
 
 
 class RowIndex:
-    """Finds rows by their keys.
+    """Find rows by their keys.
 
     Args:
         keys: the key of each row.
@@ -31,6 +31,6 @@ class RowIndex:
         self._rows = array("q", order.tobytes())
 
     def rows(self, key: int) -> Sequence[int]:
-        """The rows with this key, in their order."""
+        """Return the rows with this key, in order."""
         first = bisect_left(self._keys, key)
         return self._rows[first : bisect_right(self._keys, key, lo=first)]

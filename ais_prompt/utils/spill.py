@@ -30,14 +30,14 @@ class Spill:
         self._starts = array("q", [0])  # the last entry is the end
 
     def __len__(self) -> int:
-        """How many pieces there are."""
+        """Return the number of pieces."""
         return len(self._starts) - 1
 
     def append(self, piece: bytes) -> None:
-        """Keep one more.
+        """Append a piece.
 
         Raises:
-            StoreError: the disk does not take it.
+            StoreError: it cannot be written.
         """
         with _temporary_file("written", "free some space there"):
             self._file.seek(self._starts[-1])
@@ -45,10 +45,10 @@ class Spill:
         self._starts.append(self._starts[-1] + len(piece))
 
     def __getitem__(self, number: int) -> bytes:
-        """A piece.
+        """Return a piece.
 
         Raises:
-            IndexError: there is none of this number, from 0.
+            IndexError: there is no piece with this number, from 0.
             StoreError: it cannot be read.
         """
         if not 0 <= number < len(self):
@@ -59,10 +59,10 @@ class Spill:
 
 
 class Spilled(Sequence[T]):
-    """A growing sequence that keeps its values outside the memory, but for one piece of them.
+    """A growing sequence that keeps its values outside the memory, except for one piece of them.
 
-    To go through it is nearly as fast as with a list, as often as one likes; values out of order are slow. What comes
-    out is a copy of what went in. Values that cannot be pickled stay in memory.
+    Iterating is nearly as fast as over a list; random access is slow. It returns copies of the values.
+    Values that cannot be pickled stay in memory.
     """
 
     def __init__(self, values: Iterable[T] = ()) -> None:
@@ -77,7 +77,7 @@ class Spilled(Sequence[T]):
         """Add a value at the end.
 
         Raises:
-            StoreError: the disk does not take it.
+            StoreError: it cannot be written.
         """
         self._newest.append(value)
         if len(self._newest) == PIECE:
@@ -107,7 +107,7 @@ class Spilled(Sequence[T]):
     def _put_away(self) -> None:
         try:
             piece = pickle.dumps(self._newest, pickle.HIGHEST_PROTOCOL)
-        except Exception:  # the class of a value may be the user's own, and raise whatever it likes
+        except Exception:  # the class of a value may be the user's own, and raise anything
             self._held[len(self._spill)] = self._newest
             piece = b""
         self._spill.append(piece)
@@ -118,7 +118,7 @@ class Spilled(Sequence[T]):
             return self._newest
         if number in self._held:
             return self._held[number]
-        # Nobody but this process has written it, so it is safe to unpickle.
+        # Written by this process alone, so it is safe to unpickle.
         piece: list[T] = pickle.loads(self._spill[number])
         return piece
 

@@ -1,4 +1,4 @@
-"""What is secret in a URL: its user, its password, and the values of its query."""
+"""Find and hide the secrets of a URL: user, password and the values of its query."""
 
 from __future__ import annotations
 

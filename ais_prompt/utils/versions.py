@@ -1,4 +1,4 @@
-"""Which software made a result."""
+"""The versions of the software that made a result."""
 
 from __future__ import annotations
 

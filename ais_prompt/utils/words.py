@@ -1,4 +1,4 @@
-"""The words of a text, by which texts are compared."""
+"""Split texts into words, to compare them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in batches: Arrow's record batches, of which only a few are in memory at a time."""
+"""Rows in Arrow record batches, of which only a few are in memory at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_BYTES: Final = 2**16
-"""About how many bytes a batch has: to take one row of it out takes little time, and many of them little overhead."""
+"""About the bytes of a batch: small enough to read one row quickly, large enough for little overhead."""
 
 
 class Batches(Protocol):
@@ -29,7 +29,7 @@ class Batches(Protocol):
     def starts(self) -> Sequence[int]: ...
 
     def __getitem__(self, number: int) -> pa.RecordBatch:
-        """A batch, by its number from 0."""
+        """Return a batch by its number, from 0."""
 
     def __iter__(self) -> Iterator[pa.RecordBatch]: ...
 
@@ -52,7 +52,7 @@ class ArrowBatches:
         return iter(self._batches)
 
     def __getitem__(self, number: int) -> pa.RecordBatch:
-        """A batch."""
+        """Return a batch."""
         return self._batches[number]
 
 
@@ -71,12 +71,12 @@ class StoredBatches:
         self._pieces = Spill()
 
     def append(self, batch: pa.RecordBatch) -> None:
-        """Keep one more; a large one is cut.
+        """Store a batch; a large one is split.
 
         Raises:
-            StoreError: the disk does not take it.
+            StoreError: it cannot be written.
         """
-        # What other programs note beside the columns may be longer than a batch.
+        # Metadata of other programs may be longer than a batch.
         batch = batch.replace_schema_metadata()
         rows = max(1, batch.num_rows * 2 * BATCH_BYTES // max(1, batch.nbytes))
         for start in range(0, batch.num_rows, rows):
@@ -96,7 +96,7 @@ class StoredBatches:
         return map(self.__getitem__, range(len(self._pieces)))
 
     def __getitem__(self, number: int) -> pa.RecordBatch:
-        """A batch.
+        """Return a batch.
 
         Raises:
             StoreError: it cannot be read.
@@ -111,14 +111,14 @@ class StoredBatches:
 
 
 def widened(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values of a column as another type that can hold them.
+    """Convert a column to another type that can hold its values.
 
     Raises:
-        pyarrow.ArrowException: it cannot.
+        pyarrow.ArrowException: the type cannot hold them.
     """
     import pyarrow as pa
 
     if column.type == kind:
         return column
-    # By way of Python's values, since `cast` (pyarrow 26) breaks objects that hold lists of None.
+    # Through Python values, because `cast` (pyarrow 26) breaks objects that hold lists of None.
     return pa.array(column.to_pylist(), kind) if pa.types.is_nested(kind) else column.cast(kind)

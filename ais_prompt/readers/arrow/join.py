@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 def join_tables(tables: Sequence[Table]) -> Table:
-    """The rows of all tables, one after the other; as with rows (rule S2), the first one names the columns.
+    """Concatenate tables. The first one names the columns, as the first row does in a file (rule S2).
 
     Raises:
         DataError: a column holds different kinds of values in two of them.
@@ -49,7 +49,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
 
 
 def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with the columns of a schema; one that it lacks holds nothing."""
+    """Return the batch with the columns of a schema; a missing column is None."""
     import pyarrow as pa
 
     names = set(batch.schema.names)
@@ -61,12 +61,12 @@ def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def join_lines(table: Table, columns: Sequence[str]) -> Table:
-    """The table with each list of texts in these columns made one text, a line for each entry.
+    """Join each list of texts in these columns into one text, one entry a line.
 
-    A template would else write the list as Python does, with brackets and quotes.
+    Without it a template would show the list with brackets and quotes.
 
     Raises:
-        DataError: there is no such column, or it holds something else.
+        DataError: a column does not exist, or does not hold lists of texts.
     """
     for column in columns:
         _check_lines(table, column)

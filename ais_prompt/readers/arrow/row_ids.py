@@ -1,4 +1,4 @@
-"""Ids of rows by what their columns hold: twelve bytes each, so that a large dataset does not fill the memory."""
+"""Ids of rows by the content of their columns, at twelve bytes a row."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ Row: TypeAlias = dict[str, Any]
 """Column → plain Python value."""
 
 _BATCHES_KEPT: Final = 128
-"""Batches whose rows are asked for one by one: 8 MiB of those that are stored, as much as a benchmark's train split."""
+"""Most batches in the cache of single rows: 8 MiB, about the train split of a benchmark."""
 _ROWS_AT_ONCE: Final = 1000
-"""Rows that become Python values in one go."""
+"""Rows that become Python values together."""
 
 
 class Table:
@@ -47,7 +47,7 @@ class Table:
         return self.rows(range(len(self)))
 
     def rows(self, numbers: Sequence[int]) -> Iterator[Row]:
-        """The rows of these numbers; a `range` without steps is read much faster than row by row."""
+        """Yield the rows with these numbers; a `range` without steps is much faster than single rows."""
         if isinstance(numbers, range) and numbers.step == 1:
             return self._successive(numbers.start, numbers.stop, self.columns)
         return map(self.row, numbers)
@@ -63,10 +63,10 @@ class Table:
                 yield from batch.slice(row, min(_ROWS_AT_ONCE, last - row)).to_pylist()
 
     def row(self, number: int) -> Row:
-        """One row.
+        """Return one row.
 
         Raises:
-            IndexError: there is no row of this number, from 0.
+            IndexError: there is no row with this number, from 0.
         """
         starts = self.batches.starts
         if not 0 <= number < starts[-1]:
@@ -77,11 +77,11 @@ class Table:
 
     @cached_property
     def row_ids(self) -> RowIds:
-        """The ids of whole rows, gold and unused columns included."""
+        """Return the ids of whole rows, gold and unused columns included."""
         return RowIds(tracked(self, "computing row ids"), len(self))
 
     def ids_by(self, columns: Sequence[str]) -> RowIds:
-        """The ids of rows by these columns only."""
+        """Return the ids of rows by these columns only."""
         named = tuple(sorted(set(columns)))
         if set(named) == set(self.columns):
             return self.row_ids
@@ -92,7 +92,7 @@ class Table:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of all rows and their order, whatever kind of file they came from."""
+        """Return a digest of all rows and their order; it does not depend on the file format."""
         return digest_of_list(self.row_ids)
 
 
