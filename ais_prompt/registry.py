@@ -53,6 +53,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             ConfigError: no such name or path; the fix offers the nearest name.
             MissingExtra: the part's module needs a package that is not installed.
         """
+        key = self._shipped_name(key)
         if key not in self.module_dict and key in self.shipped:
             importlib.import_module(self.shipped[key])
         if key in self.module_dict:
@@ -63,6 +64,11 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
                 raise foreign_part(key, self.kind, self.names())
             return import_dotted(key)
         raise ConfigError(f"there is no {self._singular} named {key!r}", fix=self._advice(key))
+
+    def _shipped_name(self, key: str) -> str:
+        """Return the name of a shipped part for any of its dotted paths: run folders may name old modules."""
+        package, _, name = key.rpartition(".")
+        return name if package.startswith("ais_prompt.") and name in self.shipped else key
 
     def attribute(self, package: str, name: str) -> Callable[..., Any]:
         """Return a shipped part, for the ``__getattr__`` of the package that offers the parts of this kind.
