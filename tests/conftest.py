@@ -57,9 +57,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw few examples with ``--quick``."""
+    """Draw few examples with ``--quick``.
+
+    Raises:
+        pytest.UsageError: an entry of `NOT_QUICK` has no file, since it was moved.
+    """
     if config.getoption("quick"):
         settings.load_profile("quick")
+    if missing := [place for place in NOT_QUICK if not (TESTS / place).exists()]:
+        raise pytest.UsageError(f"NOT_QUICK in tests/conftest.py names what is not there: {', '.join(missing)}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
