@@ -52,7 +52,7 @@ except StoreError as error:
 
 def output_of(program: str, path: Path) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-B", "-c", program, str(path)], capture_output=True, text=True, timeout=60, check=True
     )
     return done.stdout.splitlines()
 

@@ -47,7 +47,7 @@ def test_a_disk_that_takes_no_more_is_said(tmp_path: Path) -> None:
         except StoreError as error:
             print(error)
     """
-    command = [sys.executable, "-c", textwrap.dedent(program)]
+    command = [sys.executable, "-B", "-c", textwrap.dedent(program)]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=True)
     assert "File too large" in done.stdout
