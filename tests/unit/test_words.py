@@ -39,7 +39,6 @@ OLD_NAMES: Final = {
 TO_BE_CLEANED: Final = {
     "ais_prompt/postprocess",
     "ais_prompt/readers",
-    "ais_prompt/retrievers",
     "ais_prompt/store",
     "ais_prompt/utils",
     "docs/prompt-templates.md",
