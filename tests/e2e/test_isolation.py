@@ -37,8 +37,8 @@ PARTS = {
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
 
 OUR_OWN = {
-    "Display",
-    *("Batches", "CompiledTemplate", "ChatFormat", "MessagesFormat", "OpenProgress", "Progress", "Watch"),
+    *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
+    *("OpenProgress", "Progress", "Watch"),
     *("HasTokenizerPath", "ServedModel"),  # attributes of models that are shown, or are part of a key
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }
