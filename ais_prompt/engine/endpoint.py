@@ -106,25 +106,27 @@ class Endpoint:
             job = self._waiting.popleft()
             model = cast("AsyncModel", job.model)
             try:
-                await self._open(job, model)
+                places = await self._open(job, model)
             except Exception as error:
                 await self._report(job, error_of(error))
             else:
-                entry = _UnderWay(job)
+                entry = _UnderWay(job, places)
                 self._ready.append(entry)
                 self._under_way.append(entry)
-                for _ in range(self._places, model.max_concurrency):
+                for _ in range(self._places, places):
                     self._group.create_task(self._hold_conversations())
-                self._places = max(self._places, model.max_concurrency)
+                self._places = max(self._places, places)
             self._opening = False
             self._changed.set()
 
-    async def _open(self, job: Job, model: AsyncModel) -> None:
+    async def _open(self, job: Job, model: AsyncModel) -> int:
+        """Open a job and its model, and return how many conversations the model may have at a time."""
         try:
             await in_thread(job.open)
             if id(model) not in self._models:
                 await model.open()
                 self._models[id(model)] = model
+            return model.max_concurrency
         except BaseException as error:
             job.abandon(error)
             raise
@@ -148,7 +150,7 @@ class Endpoint:
             finally:
                 entry.places.discard(this)
                 self._asking[id(model)] -= 1
-                if self._places > model.max_concurrency:  # a place may wait for this model
+                if self._places > entry.most:  # a place may wait for this model
                     self._changed.set()
                 self._end_if_over(entry)
 
@@ -175,7 +177,7 @@ class Endpoint:
     def _take(self) -> tuple[_UnderWay, RunningConversation] | None:
         for entry in list(self._ready):
             model = cast("AsyncModel", entry.job.model)
-            if self._asking[id(model)] >= model.max_concurrency:
+            if self._asking[id(model)] >= entry.most:
                 continue
             try:
                 if not entry.has_begun:
@@ -267,13 +269,15 @@ class _UnderWay:
     """A job that is open.
 
     Attributes:
+        most: conversations that its model may have at a time.
         places: those that hold its conversations in this moment.
         error: what ended it; None if nothing did.
         ending: whether its files are being closed.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, most: int) -> None:
         self.job = job
+        self.most = most
         self.places: set[asyncio.Task[None]] = set()
         self.error: AisPromptError | None = None
         self.has_begun = False

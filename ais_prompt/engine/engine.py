@@ -10,6 +10,7 @@ from typing import Self
 from ais_prompt.engine.endpoint import Ended, Endpoint
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, InternalError
+from ais_prompt.models.base import Model
 from ais_prompt.models.identity import address_of
 from ais_prompt.utils.garbage import fewer_collections
 
@@ -108,7 +109,7 @@ class Engine:
             raise group.exceptions[0] from None
 
     def _take(self, job: Job) -> None:
-        address = address_of(job.model) or f"model {id(job.model)}"
+        address = _endpoint_of(job.model)
         if address not in self._endpoints:
             self._endpoints[address] = Endpoint(self._job_ended)
             self._group.create_task(self._endpoints[address].run())
@@ -130,3 +131,11 @@ class Engine:
     def _raise_error(self) -> None:
         if self._error is not None:
             raise self._error
+
+
+def _endpoint_of(model: Model) -> str:
+    """Return what models share an endpoint by: their address, or else the model itself."""
+    try:
+        return address_of(model) or f"model {id(model)}"
+    except AisPromptError:  # a user-defined model that cannot say; its task goes on without it
+        return f"model {id(model)}"

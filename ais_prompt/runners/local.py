@@ -56,12 +56,13 @@ def run_local(
             of_model = list(group)
             try:
                 model = of_model[0].model
+                is_served = isinstance(model, AsyncModel) and not isinstance(model, BatchModel)  # reads its attributes
             except AisPromptError as error:
                 for task in of_model:
                     ended(task, None, error)
                 continue
             jobs = list(map(job_of, of_model))
-            if isinstance(model, AsyncModel) and not isinstance(model, BatchModel):
+            if is_served:
                 served.callback(_close, model)
                 for job in jobs:
                     engine.submit(job)
