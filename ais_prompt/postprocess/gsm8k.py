@@ -41,7 +41,7 @@ _MOST_WORDS: Final = 40
 def gsm8k_postprocess(text: str) -> Extraction | None:
     r"""Return the number that an answer gives, e.g. ``1250.50``; None if there is none.
 
-    A base model goes on with a next "Question:" of its own; what stands there is not part of the answer.
+    A base model goes on with a next "Question:" of its own; what follows is not part of the answer.
     OpenCompass reads "1,000" as 000 and "16-18" as -18; here they are 1000 and 18.
 
     >>> gsm8k_postprocess("6 * 7 = 42\n#### 42\nThat took 3 steps.")
@@ -58,7 +58,7 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
 
 @POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
 def gsm8k_dataset_postprocess(text: str) -> str:
-    """Return the gold: what stands after ``####``, without thousands commas.
+    """Return the gold: what follows ``####``, without thousands commas.
 
     Raises:
         DataError: there is no ``####``, or nothing after it.

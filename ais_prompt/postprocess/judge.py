@@ -25,7 +25,7 @@ def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str 
     r"""Return the tag that a judge gives; None if it gives none, or one as well as the other.
 
     What is looked for, in this order, in what is said after any thinking: the last ``\boxed{}`` or ``[[ ]]``; the last
-    "verdict: A", "grade is A", ...; the tag at the beginning; the only tag that stands alone. A tag that is denied
+    "verdict: A", "grade is A", ...; the tag at the beginning; the only tag by itself. A tag that is denied
     ("not A") does not count.
 
     >>> generic_llmjudge_postprocess("A good attempt, but the value is wrong.\n\nVerdict: **B**")

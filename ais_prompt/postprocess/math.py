@@ -44,7 +44,7 @@ _NO_RESULT: Final = re.compile(
 _LONGEST_WORD: Final = 8
 """Characters of a Chinese text that can be an answer by itself, such as 等腰三角形."""
 _FORMULA: Final = "\ue000"
-"""Stands for each character of a formula, so that a sentence with formulas reads like one with numbers."""
+"""Replaces each character of a formula, so that a sentence with formulas reads like one with numbers."""
 _ITEM: Final = re.compile(f"{_FORMULA}+|(?:{NUMBER.pattern})", re.VERBOSE)
 _DOUBTS: Final = doubts(rf"(?:{_FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
 _TRIM: Final = ' .*`\n\t!,:。…"“”「」'

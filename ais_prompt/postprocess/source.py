@@ -37,7 +37,7 @@ _FOLDING: Final = _Folding()
 
 
 class Source:
-    """A text, and where each of its characters stands in the answer that it was made of.
+    """A text, and where each of its characters is in the answer that it was made of.
 
     Attributes:
         text: what is left of the answer.
@@ -67,7 +67,7 @@ class Source:
             filler = ("\n" if "\n" in run else " ") if spaced and run.isspace() else ""
             pieces += [self.text[last : found.start()], filler]
             length += found.start() - last
-            kept.append((length, found.start()))  # the filler stands for what it replaces
+            kept.append((length, found.start()))  # the filler has the place of what it replaces
             length += len(filler)
             last = found.end()
             kept.append((length, last))
@@ -80,7 +80,7 @@ class Source:
         return self.without(_NEXT_QUESTION)
 
     def extraction(self, rule: str, start: int, end: int, text: str | None = None) -> Extraction | None:
-        """What stands between two places, or the text that was made of it; None if that is empty."""
+        """Return what is between two places, or the text that was made of it; None if that is empty."""
         content = self.text[start:end] if text is None else text
         if not content:
             return None
@@ -89,7 +89,7 @@ class Source:
         return Extraction(content, rule, self._origin(start), self._origin(end - 1) + 1)
 
     def stripped(self, rule: str, start: int, end: int, characters: str | None = None) -> Extraction | None:
-        """What stands between two places, without white space (or other characters) at its ends; None if empty."""
+        """Return what is between two places, without white space (or other characters) at its ends; None if empty."""
         content = self.text[start:end]
         start += len(content) - len(content.lstrip(characters))
         return self.extraction(rule, start, start + len(content.strip(characters)))

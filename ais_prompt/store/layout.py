@@ -23,7 +23,7 @@ _LONGEST = 150
 
 
 class RunFolder(Struct, frozen=True):
-    """The paths of one run. Nothing is made here: whoever writes a file makes its folder."""
+    """The paths of one run. Nothing is created here: the writer of a file creates its folder."""
 
     root: Path
 

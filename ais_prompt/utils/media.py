@@ -32,7 +32,7 @@ KINDS: Final[Mapping[str, str]] = {
 """Type of a media part → what it shows."""
 
 FILE_NOTE: Final = "file"
-"""The key of a part under which a `MediaFile.note` stands; it is not sent."""
+"""The key of a part of a `MediaFile.note`; it is not sent."""
 
 _FILE: Final = "file://"
 _SCHEME: Final = re.compile(r"data:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -108,7 +108,7 @@ def local_file(part: Mapping[str, Any]) -> MediaFile | None:
         DataError: it is not there, cannot be read, or is of another kind than the part.
     """
     source = source_of(part)
-    # What stands in ``data`` of an input_audio part without a scheme is base64, not a path.
+    # The value of ``data`` of an input_audio part without a scheme is base64, not a path.
     is_local = source.lower().startswith(_FILE) if part.get("type") == "input_audio" else not has_scheme(source)
     if not source or not (is_local or source.lower().startswith(_FILE)):
         return None
@@ -169,7 +169,7 @@ def _decoded(text: str, source: str) -> bytes:
 
 def _path(reference: str) -> Path:
     name = reference[len(_FILE) :] if reference.lower().startswith(_FILE) else reference
-    # A path is put behind "file://" as it is, but a URL of its own may be quoted: the name as it stands comes first.
+    # A path is put behind "file://" as it is, but a URL of its own may be quoted: the name as it is comes first.
     quoted = "%" in name and not Path(name).exists()
     return Path(unquote(name) if quoted else name)
 

@@ -36,18 +36,6 @@ OLD_NAMES: Final = {
 }
 """Names of code that were renamed → their new names."""
 
-TO_BE_CLEANED: Final = {
-    "ais_prompt/postprocess",
-    "ais_prompt/readers",
-    "ais_prompt/store",
-    "ais_prompt/utils",
-    "docs/prompt-templates.md",
-    "docs/zh",
-    "tests/unit/readers",
-    "tests/unit/utils",
-}
-"""Packages, folders and pages that still have such words. Remove an entry when it is clean; add none."""
-
 FOLDERS: Final = ("ais_prompt", "configs", "docs", "tests", "tools")
 SUFFIXES: Final = (".py", ".md", ".toml", ".html", ".js", ".css")
 DATA: Final = ("configs/data/", "tests/data/", "tests/conformance/cases/", "tests/phrasings/")
@@ -74,20 +62,13 @@ def bad_words(text: str, *, is_code: bool = True) -> list[tuple[int, str, str]]:
     return sorted((text.count("\n", 0, match.start()) + 1, match[0], better) for match, better in found)
 
 
-def room(path: Path) -> str:
-    """Return the package of ``ais_prompt``, folder of tests or page to which a file belongs."""
-    parts = path.relative_to(ROOT).parts
-    return "/".join(parts[: 3 if parts[:2] == ("tests", "unit") else 2])
-
-
 def test_no_banned_words_in_anything_that_people_read() -> None:
-    found: dict[str, list[str]] = {}
-    for path in readable_files():
-        for line, words, better in bad_words(path.read_text("utf-8"), is_code=path.suffix == ".py"):
-            remark = f"{path.relative_to(ROOT)}:{line}: {' '.join(words.split())!r}; write {better}"
-            found.setdefault(room(path), []).append(remark)
-    new = [remark for place, remarks in sorted(found.items()) if place not in TO_BE_CLEANED for remark in remarks]
-    assert not new, "\n".join(new)
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {' '.join(words.split())!r}; write {better}"
+        for path in readable_files()
+        for line, words, better in bad_words(path.read_text("utf-8"), is_code=path.suffix == ".py")
+    ]
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize(

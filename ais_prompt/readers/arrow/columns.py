@@ -1,6 +1,6 @@
 """Values of one column → Arrow arrays, batch by batch, as if all of its values were converted at once.
 
-Arrow finds the type of a column by looking at all values. Here one value stands for all that came before, the
+Arrow finds the type of a column by looking at all values. Here one value represents all that came before, the
 *pattern*: it has the type that was found so far, and goes in front of the next batch. So a column widens as it would at
 once: nothing to anything, whole numbers to fractions, objects by new keys, and lists of these. Unlike Arrow it never
 takes true and false for numbers: Arrow does in some orders of the rows and not in others.
@@ -26,7 +26,7 @@ class Misfit(Struct, frozen=True):
     Attributes:
         place: its place among the values that were to be converted.
         why: in Arrow's words.
-        alone: whether no column could hold it, whatever else stands there.
+        alone: whether no column could hold it, whatever else is there.
     """
 
     place: int

@@ -72,7 +72,7 @@ def _batches(rows: Iterable[NumberedRow], batch_bytes: int) -> Iterator[list[Num
                 yield batch
                 batch, size = [], 0
     except Exception:
-        if batch:  # a fault of an earlier row is told first
+        if batch:  # report a fault of an earlier row first
             yield batch
         raise
     if batch:

@@ -108,7 +108,7 @@ def test_nested_values(write: Write) -> None:
     [
         ('{"q": 1}\n\n{"q": "unfinished', 3, "the line is not JSON: Unterminated string"),
         ('{"q": 1}\n[1, 2]\n', 2, "not an object with columns but list"),
-        ('{"q": 1}\n{"q": 1, "q": 2}\n', 2, "the key 'q' stands twice"),
+        ('{"q": 1}\n{"q": 1, "q": 2}\n', 2, "the key 'q' occurs twice"),
         (b'{"q": 1}\n{"q": "\xff"}\n', 2, "not UTF-8"),
         (b"\x00\x01\x02\n", 1, "not JSON"),
         ('{"q": 1}\n{"q": "two"}\n', 2, "column 'q' cannot hold 'two'"),
@@ -162,7 +162,7 @@ def test_the_first_row_names_the_columns(write: Write, caplog: pytest.LogCapture
     [
         ('[{"q": 1},\n {"q": }]', ":2", "not JSON: Expecting value"),
         ('{"q": 1}\n{"q": 2}\n', ":2", "not JSON: Extra data"),
-        ('[{"q": 1, "q": 2}]', "", "stands twice"),
+        ('[{"q": 1, "q": 2}]', "", "occurs twice"),
         ("[" * 100_000, "", "nested too deep"),
         ('[{"q": 1}, 7]', "", "a list whose row 1 is int"),
         ('{"q": [1, 2], "a": [1]}', "", "differ in length: {'q': 2, 'a': 1}"),
