@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ais_prompt.config.keys import advice
 
-NEEDED: Final = "(needed)"
+NEEDED: Final = "(required)"
 """In place of a default: the key must be there."""
 
 
@@ -84,7 +84,7 @@ MODEL: Final = Table(
     (
         Key("type", "class, name or dotted path", "the class of the model", NEEDED),
         Key("abbr", "text", "its name in files and tables", "from `path`, `model` or `type`"),
-        Key("meta_template", "dict, or list of messages", "how the model wants to see a dialogue"),
+        Key("meta_template", "dict, or list of messages", "the format of dialogues"),
         Key("prompt_template", "dict or dotted path", "a role template, in place of `meta_template`"),
         Key("run_cfg", "anything", "accepted from configs of OpenCompass, and not used"),
     ),
@@ -97,7 +97,7 @@ META_TEMPLATE: Final = Table(
     (
         Key("begin", "text or token ids; chat models: a turn or a list of turns", "in front of the whole prompt"),
         Key("round", "list of roles and texts", "the roles of a round, in order", "the turns as the dataset has them"),
-        Key("end", "text or token ids; no meaning for chat models", "behind a prompt that is scored"),
+        Key("end", "text or token ids; no meaning for chat models", "after a prompt whose log-likelihood is asked"),
         Key("reserved_roles", "list of roles", "roles for `begin` and `end` of templates, outside of rounds"),
         Key("eos_token_id", "token id or list of them", "tokens that end an answer, besides the tokenizer's own"),
     ),
@@ -110,7 +110,7 @@ META_ROLE: Final = Table(
     (
         Key("role", "text", "the name by which turns find it", NEEDED),
         Key("begin", "text, token id, or a list of them", "in front of what is said", "`''`"),
-        Key("end", "text, token id, or a list of them", "behind it", "`''`"),
+        Key("end", "text, token id, or a list of them", "after it", "`''`"),
         Key("prompt", "text with `{column}`", "what the role says where the dataset says nothing"),
         Key("generate", "True or False", "the model starts to write here", "`False`"),
         Key(
@@ -139,7 +139,7 @@ ROLE_TEMPLATE: Final = Table(
     (
         Key("system", "pair of texts", "around what our `SYSTEM` says"),
         Key("user", "pair of texts", "around what our `HUMAN` says"),
-        Key("assistant", "pair of texts", "around what our `BOT` says; the model writes behind the first"),
+        Key("assistant", "pair of texts", "around what our `BOT` says; the model continues after the first"),
         Key("ipython", "pair of texts", "around what our `TOOL` says"),
         Key("tool", "pair of texts", "another name that torchtune has for a tool's messages"),
     ),
@@ -195,7 +195,7 @@ TEMPLATE: Final = Table(
     (
         Key("begin", "text, turn, or a list of both", "in front of the examples and the question"),
         Key("round", "list of turns", "who says what; in-context examples use it alone", NEEDED),
-        Key("end", "text, turn, or a list of both", "behind the rounds; not sent where a model is to continue"),
+        Key("end", "text, turn, or a list of both", "after the rounds; not sent where the model continues"),
     ),
 )
 
@@ -209,7 +209,7 @@ TURN: Final = Table(
         Key("prompt", "text with `{column}`", "what is said", "the `prompt` of the meta template's role"),
         Key("prompt_mm", "dict", "`MMPromptTemplate`: what each kind of medium becomes, in place of `prompt`"),
         Key("begin", "text or list of texts", "in front of what is said", "that of the meta template"),
-        Key("end", "text or list of texts", "behind it", "that of the meta template"),
+        Key("end", "text or list of texts", "after it", "that of the meta template"),
         Key("generate", "True or False", "the model starts to write here", "that of the meta template"),
         Key("api_role", "text", "chat models: the role of the message", "that of the meta template"),
     ),
