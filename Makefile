@@ -33,13 +33,11 @@ coverage: .venv/installed-dev
 	$(BIN)/coverage report --include 'ais_prompt/cli/*' --fail-under 85
 	$(BIN)/coverage report --include 'ais_prompt/workflows/*' --fail-under 85
 
-# A part of the suite with the lowest versions of all dependencies that pyproject.toml allows. One test is left out: there the
-# library itself, with which ours is compared, needs librosa.
+# A part of the suite with the lowest versions of all dependencies that pyproject.toml allows.
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest --numprocesses 2 tests/conformance tests/unit/cli tests/unit/chat tests/unit/config \
 		tests/unit/evaluators tests/unit/models tests/unit/prompts tests/unit/readers tests/unit/report tests/unit/summary \
-		tests/unit/retrievers tests/unit/store tests/unit/utils tests/e2e/test_run.py tests/e2e/test_api.py \
-		--deselect tests/unit/models/huggingface/test_media.py::test_sound_is_answered_as_by_the_library
+		tests/unit/retrievers tests/unit/store tests/unit/utils tests/e2e/test_run.py tests/e2e/test_api.py
 
 # New counterexamples for the properties, in every call others; how to repeat it is printed with what is found.
 search: .venv/installed-dev

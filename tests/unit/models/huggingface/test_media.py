@@ -192,7 +192,10 @@ def test_audio_is_answered_as_by_the_library(hearing: HuggingFaceChatModel, tmp_
     answers = texts(ask(hearing, [said("what is this", part) for part in parts]))
     assert answers[1] == answers[2] != answers[0]
     text = {"type": "text", "text": "what is this"}
-    expected = [library_answer(hearing, [text, {"type": "audio", "path": str(file)}]) for file in files]
+    try:
+        expected = [library_answer(hearing, [text, {"type": "audio", "path": str(file)}]) for file in files]
+    except ImportError as error:  # the lowest versions of the library itself need librosa; ours does not
+        pytest.skip(str(error).strip().splitlines()[0])
     assert answers[:2] == expected
 
 
