@@ -24,7 +24,7 @@ def mine(text):
 
 def without_times(text: str) -> str:
     """A text without numbers, such as speeds, and without the blanks that align them."""
-    return re.sub(r"[ ─━]+", " ", re.sub(r"<?\d[\d_.]*Z?( (ms|s|min)\b)?", "0", text))
+    return re.sub(r"[ ─━]+", " ", re.sub(r"<?\d[\d_.]*(?:Z(?:_\d+)?)?( (ms|s|min)\b)?", "0", text))
 
 
 @pytest.mark.parametrize(
