@@ -22,7 +22,7 @@ class FailureLimit:
     percent: bool = False
 
     def allows(self, failed: int, asked: int) -> bool:
-        """Whether so many failures are within the limit."""
+        """Return whether so many failures are within the limit."""
         return failed <= (self.number * asked / 100 if self.percent else self.number)
 
     def __str__(self) -> str:

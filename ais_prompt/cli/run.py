@@ -75,8 +75,8 @@ def run(
     if mode == "infer" and (gate_values["baseline"] or (gate_values["gates"] and not stop_early)):
         raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
     plan, warnings = checked(source(**options, cache=cache))
-    gates = read_gates(plan, **gate_values)
-    decisive = gates.gates.to_stop_early() if stop_early else ()
+    keeper = read_gates(plan, **gate_values)
+    decisive = keeper.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(plan, lock_file, options):
         ctx.exit(1)
     if save_config:
@@ -89,7 +89,7 @@ def run(
     click.echo(f"Run folder: {folder.root}", err=True)
     result = pipeline.run(plan, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
     show(result, folder.root)
-    holds = mode == "infer" or gates.hold(result, folder.root)
+    holds = mode == "infer" or keeper.hold(result, folder.root)
     _show_next(result, folder.root, max_failures, options)
     ctx.exit(exit_code(result, max_failures, debug=options["debug"]) or int(not holds))
 

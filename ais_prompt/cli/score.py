@@ -72,11 +72,11 @@ def score(
 
     source = Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
     plan, folder = _opened(run, predictions, source, dataset, model)
-    gates = read_gates(plan, **gate_values)
+    keeper = read_gates(plan, **gate_values)
     result = pipeline.run(plan, folder, "eval", command_line(), with_report=False)
     show(result, folder.root)
     click.echo(f"Next:\n  look at every sample        aisprompt view {shlex.quote(str(folder.root))}")
-    holds = gates.hold(result, folder.root)
+    holds = keeper.hold(result, folder.root)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.engine.drive import ask_alone
+from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import OpenProgress, Progress

@@ -130,7 +130,7 @@ def _numbers(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
 
 
 def _denied_before(text: str, place: int) -> bool:
-    """Whether a number right before is denied: "not 42 but", "不是42，而是"."""
+    """Return whether a number right before is denied: "not 42 but", "不是42，而是"."""
     numbers = list(NUMBER.finditer(text, max(0, place - 40), place))
     return bool(numbers) and _DOUBTS.denies(text, numbers[-1].start(), numbers[-1].end())
 

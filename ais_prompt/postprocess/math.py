@@ -168,7 +168,7 @@ def _whole(text: str) -> tuple[int, int] | None:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a text is nothing but a formula or a word; two words side by side make it a sentence."""
+    """Return whether a text is nothing but a formula or a word; two words side by side make it a sentence."""
     line = text.strip()
     if (
         "\n" in line

@@ -93,15 +93,15 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def supposes(clause: str) -> bool:
-    """Whether what comes before a candidate in its sentence sets something up: "Let x = ", "如果有"."""
+    """Return whether what comes before a candidate in its sentence sets something up: "Let x = ", "如果有"."""
     return bool(_SETUP.search(clause) or _IF.search(clause))
 
 
 def sets_up(sentence: str) -> bool:
-    """Whether a sentence introduces something to work with: "Let x be the number of apples.", "设苹果有x个。"."""
+    """Return whether a sentence introduces something to work with: "Let x be the number of apples.", "设苹果有x个。"."""
     return bool(_SETUP.search(sentence.strip(" \n.。;")))
 
 
 def breaks_off(text: str) -> bool:
-    """Whether a text ends in the middle of a sentence: "She buys 3 apples. Then"."""
+    """Return whether a text ends in the middle of a sentence: "She buys 3 apples. Then"."""
     return bool(_DANGLING.search(text[-200:]))

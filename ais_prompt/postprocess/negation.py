@@ -136,7 +136,7 @@ class Doubts(Struct, frozen=True):
     open_after: re.Pattern[str]
 
     def denies(self, text: str, start: int, end: int) -> bool:
-        """Whether the words around a candidate negate it."""
+        """Return whether the words around a candidate negate it."""
         before, after = _around(text, start, end)
         return bool(self.negated_before.search(before) or self.negated_after.match(after))
 
@@ -145,7 +145,7 @@ class Doubts(Struct, frozen=True):
         return bool(self.negated_before.search(text[max(0, start - REACH) : start]))
 
     def reports(self, text: str, start: int, end: int) -> bool:
-        """Whether the words around a candidate suppose it, ask for it, or report what others think."""
+        """Return whether the words around a candidate suppose it, ask for it, or report what others think."""
         before, after = _around(text, start, end)
         return bool(
             _SUPPOSED.search(before)
@@ -156,16 +156,16 @@ class Doubts(Struct, frozen=True):
         )
 
     def alternates(self, text: str, start: int, end: int) -> bool:
-        """Whether a candidate is named as one of several: "A or B", "between A and B"."""
+        """Return whether a candidate is named as one of several: "A or B", "between A and B"."""
         before, after = _around(text, start, end)
         return bool(self.open_before.search(before) or self.open_after.match(after))
 
     def leaves_open(self, text: str, start: int, end: int) -> bool:
-        """Whether the words around a candidate do not assert it, as `reports` and `alternates` say."""
+        """Return whether the words around a candidate do not assert it, as `reports` and `alternates` say."""
         return self.reports(text, start, end) or self.alternates(text, start, end)
 
     def hedges(self, text: str, start: int) -> bool:
-        """Whether a candidate is only said to be possible: "it might be A", "可能是A"."""
+        """Return whether a candidate is only said to be possible: "it might be A", "可能是A"."""
         return bool(_HEDGED.search(text[max(0, start - REACH) : start]))
 
 
@@ -181,7 +181,7 @@ def doubts(item: str) -> Doubts:
 
 
 def is_reported(text: str, start: int) -> bool:
-    """Whether what begins at a place is others' view, or a first thought: "One might think the answer is"."""
+    """Return whether what begins at a place is others' view, or a first thought: "One might think the answer is"."""
     before = text[max(0, start - REACH) : start]
     return bool(_REPORTED.search(before) or _IF_CLAUSE.search(before))
 

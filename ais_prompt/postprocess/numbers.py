@@ -35,12 +35,6 @@ _LATEX = re.compile(r"\\[$,:;! ]|\{,\}")
 _PLAIN = str.maketrans({"$": None, ",": None, "−": "-"})
 
 
-def last_number(text: str) -> str | None:
-    """Return the last number in a text without ``$`` and commas, e.g. ``-1250.50``; None if there is none."""
-    found = NUMBER.findall(text)
-    return plain_number(found[-1]) if found else None
-
-
 def to_decimal(value: Any) -> Decimal | None:
     """The exact value of a number, or of a text that is nothing but a number; None for everything else.
 

@@ -103,7 +103,7 @@ def _is_stated(text: str, start: int, item: Match, doubts: Doubts) -> bool:
 
 
 def is_label(text: str, start: int, end: int) -> bool:
-    """Whether a number names something and counts nothing: "step 2", "Error 404", "第2步", "the 4th"."""
+    """Return whether a number names something and counts nothing: "step 2", "Error 404", "第2步", "the 4th"."""
     if not re.match(r"\W*\d", text[start:end]):
         return False
     before = text[max(0, start - 24) : start]

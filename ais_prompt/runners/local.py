@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 
-from ais_prompt.engine.drive import ask_alone
+from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.engine import Engine
 from ais_prompt.engine.failures import error_of
 from ais_prompt.engine.infer import TaskJob

@@ -113,7 +113,7 @@ def calling(name: str, part: Any) -> Iterator[None]:
 
 
 def ends_program(error: BaseException) -> bool:
-    """Whether what an import or a config raised ends the program: Ctrl-C, and the end of the memory.
+    """Return whether what an import or a config raised ends the program: Ctrl-C, and the end of the memory.
 
     They do not if the user's code raised them by name.
     """

@@ -43,7 +43,7 @@ def users_line(error: BaseException) -> str:
 
 
 def is_raised_in_code(error: BaseException) -> bool:
-    """Whether a ``raise`` of the user's raised an exception, and not a signal that came meanwhile."""
+    """Return whether a ``raise`` of the user's raised an exception, and not a signal that came meanwhile."""
     *_, (frame, line) = [(None, 0), *traceback.walk_tb(error.__traceback__)]
     file = frame.f_code.co_filename if frame else "<>"
     return not _is_in(Path(file), _PACKAGE) and linecache.getline(file, line).lstrip().startswith("raise ")

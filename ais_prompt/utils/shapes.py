@@ -64,7 +64,7 @@ def _class_of(hint: Any) -> type | tuple[type, ...]:
 
 
 def _is_numeric(value: Any) -> bool:
-    """Whether NumPy takes a value for an array of numbers: lists and tensors do as well as its own arrays."""
+    """Return whether NumPy takes a value for an array of numbers: lists and tensors do as well as its own arrays."""
     import numpy as np
 
     try:

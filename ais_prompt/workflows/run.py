@@ -113,21 +113,7 @@ def run(
     """
     spec, tasks = plan.spec, plan.spec.tasks
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        logger.info("session begins: %s", command)
-        remove_leftovers(folder.root.rglob(".*.tmp"))
-        if mode in ("all", "infer"):
-            for warning in warnings:
-                logger.warning("%s", warning)
-        _hide_again(folder)
-        addresses = _addresses(plan, mode)
-        record = RunRecord(folder, render_config(spec.resolved), command, addresses)
-        if record.changes:
-            logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
-        for abbr, before in record.moved.items():
-            logger.warning(
-                "%s: earlier answers came from %s, now %s is asked; answers to the same prompts are kept",
-                *(abbr, before, addresses[abbr]),
-            )
+        record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
             if mode in ("all", "infer"):
@@ -138,17 +124,48 @@ def run(
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
-            speeds = record.speeds(tasks)
-            write_speed(folder.summary_dir, speeds)
+            write_speed(folder.summary_dir, record.speeds(tasks))
             record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
             if with_report:
                 write_report(folder)
             else:
                 forget_report(folder)
+    return _result(tasks, outcomes, chosen, record)
+
+
+def _begin_session(
+    plan: Plan, folder: RunFolder, mode: RunMode, command: str, warnings: Sequence[PromptWarning]
+) -> RunRecord:
+    """Clean up after earlier sessions, and log what is new in this one.
+
+    Raises:
+        StoreError: the run folder cannot be used.
+    """
+    logger.info("session begins: %s", command)
+    remove_leftovers(folder.root.rglob(".*.tmp"))
+    if mode in ("all", "infer"):
+        for warning in warnings:
+            logger.warning("%s", warning)
+    _hide_again(folder)
+    addresses = _addresses(plan, mode)
+    record = RunRecord(folder, render_config(plan.spec.resolved), command, addresses)
+    if record.changes:
+        logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
+    for abbr, before in record.moved.items():
+        logger.warning(
+            "%s: earlier answers came from %s, now %s is asked; answers to the same prompts are kept",
+            *(abbr, before, addresses[abbr]),
+        )
+    return record
+
+
+def _result(
+    tasks: Sequence[TaskSpec], outcomes: Sequence[TaskOutcome], rows: Sequence[Row], record: RunRecord
+) -> RunResult:
     by_name = {outcome.name: outcome for outcome in outcomes}
     failed = sum(_failed(task, by_name[task.name], record) for task in tasks)
     asked = sum(record.samples(task) or 0 for task in tasks)
-    return RunResult(outcomes, chosen, failed, asked, _reasons(outcomes), speeds, record.isolation)
+    return RunResult(outcomes, rows, failed, asked, _reasons(outcomes), record.speeds(tasks), record.isolation)
 
 
 def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:

@@ -22,7 +22,6 @@ from pathlib import Path
 from time import process_time
 from typing import Any, Final
 
-from ais_prompt.engine.drive import drive
 from ais_prompt.inferencers import Conversation, RunningConversation
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.models.tokens.tokenizer import continuation
@@ -37,6 +36,7 @@ from tools.bench.local_models import (
     peak_mib,
     save_random_llama,
 )
+from tools.drive import drive
 
 MODULE: Final = "tools.bench.multi_turn"
 TURNS: Final = 6

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from ais_prompt.chat import Mode
 from ais_prompt.chat.api import ApiFormat
-from ais_prompt.engine.drive import drive
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.build import build_inferencer, build_prompts, build_retriever
@@ -29,6 +28,7 @@ from tools.conformance_runner.case_data import dataset_spec, read_rows
 from tools.conformance_runner.case_model import CaseModel, make_model
 from tools.conformance_runner.cases import Case
 from tools.conformance_runner.outcome import Outcome, ending_in, stage
+from tools.drive import drive
 
 INFERENCERS: Final = ("ChatInferencer", "MultiTurnGenInferencer")
 MAX_OUT_LEN: Final = 16

@@ -37,7 +37,7 @@ EMPTY: Final = TokenLogProbs((), ())
 
 
 def is_log_prob(value: Any) -> TypeGuard[float]:
-    """Whether a value can be the log-probability of a token that is possible."""
+    """Return whether a value can be the log-probability of a token that is possible."""
     return isinstance(value, int | float) and not isinstance(value, bool) and _IMPOSSIBLE < value <= _ROUNDING
 
 

@@ -64,7 +64,7 @@ def wait_before_retry(retry: Retry, attempt: Attempt, asked: int, at_most: float
 
 
 def is_temporary(failure: Failure) -> bool:
-    """Whether a failure is temporary, so that a retry makes sense."""
+    """Return whether a failure is temporary, so that a retry makes sense."""
     return failure.kind in _TEMPORARY_KINDS or failure.kind.startswith("http_5")
 
 

@@ -154,7 +154,7 @@ class Traffic:
                 self._freed.notify_all()
 
     def _is_part_of_outage(self, attempt: Attempt) -> bool:
-        """Whether an attempt failed because of an outage, which does not use up a retry."""
+        """Return whether an attempt failed because of an outage, which does not use up a retry."""
         failure = attempt.completion.failure
         if failure is None or not is_temporary(failure):
             self._outage.answered()
@@ -162,7 +162,7 @@ class Traffic:
         return self._outage.failed(failure, attempt.retry_after or 0.0, self._clock())
 
     def _is_throttled(self, attempt: Attempt, started: float) -> bool:
-        """Whether the server throttled this request for an acceptable time, which does not use up a retry."""
+        """Return whether the server throttled this request for an acceptable time, which does not use up a retry."""
         failure = attempt.completion.failure
         put_off = failure is not None and failure.kind in _THROTTLED and attempt.retry_after is not None
         return put_off and self._clock() - started < self._longest_wait

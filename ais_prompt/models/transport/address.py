@@ -49,7 +49,7 @@ def public_address(base_url: str) -> str:
 
 
 def is_loopback(base_url: str) -> bool:
-    """Whether an address is one of this machine; no name is looked up."""
+    """Return whether an address is one of this machine; no name is looked up."""
     host = urlsplit(base_url).hostname or ""
     if host == "localhost":
         return True

@@ -91,7 +91,7 @@ def _array(values: Sequence[Any]) -> pa.Array | str:
 
 
 def _hides_truth(values: Iterable[Any], kind: pa.DataType) -> bool:
-    """Whether some true or false became a fraction: for Arrow, `[False]` beside `[0.5]` is `[0.0]`."""
+    """Return whether some true or false became a fraction: for Arrow, `[False]` beside `[0.5]` is `[0.0]`."""
     import pyarrow as pa
 
     if pa.types.is_floating(kind):

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ais_prompt.engine.drive import drive
 from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import Conversation, RunningConversation
 from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Completion, Decoding, Failure, Likelihood, LikelihoodQuery, Prediction, Request
+from tools.drive import drive
 
 DECODING = Decoding(max_out_len=8)
 

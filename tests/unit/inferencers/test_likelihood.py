@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ais_prompt.chat import make_chat_format
-from ais_prompt.engine.drive import drive
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, ModelError, PromptError
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.inferencers.clp import CLPInferencer
@@ -19,6 +18,7 @@ from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.types import Completion, Prediction, Sample
+from tools.drive import drive
 
 TABLE = {"A": "</E>{stem} {A}", "B": "</E>{stem} {B}"}
 ROW = {"stem": "Io is a", "A": "moon", "B": "star", "key": "A"}

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.postprocess.numbers import last_number, to_decimal
+from ais_prompt.postprocess.numbers import NUMBER, plain_number, to_decimal
+
+
+def last_number(text: str) -> str | None:
+    found = NUMBER.findall(text)
+    return plain_number(found[-1]) if found else None
 
 
 @pytest.mark.parametrize(
