@@ -98,7 +98,7 @@ def supposes(clause: str) -> bool:
 
 
 def sets_up(sentence: str) -> bool:
-    """Return whether a sentence introduces something to work with: "Let x be the number of apples.", "设苹果有x个。"."""
+    """Return whether a sentence introduces something to work with: "Let x be the apples.", "设苹果有x个。"."""
     return bool(_SETUP.search(sentence.strip(" \n.。;")))
 
 
