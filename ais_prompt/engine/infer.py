@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -12,26 +12,21 @@ from typing import Final
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ais_prompt.engine.alone import ask_alone
+from ais_prompt.engine.conversations import conversations
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import OpenProgress, Progress
 from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.engine.watch import NeverEnough, Watch
-from ais_prompt.errors import AisPromptError, ModelError, PartError, StoreError
-from ais_prompt.inferencers import (
-    Conversation,
-    RepeatingInferencer,
-    RunningConversation,
-)
-from ais_prompt.inferencers.containment import RAISED, RETRY_HINT, ends_task, failure_of
+from ais_prompt.errors import ModelError, PartError, StoreError
+from ais_prompt.inferencers import RunningConversation
+from ais_prompt.inferencers.containment import RAISED, RETRY_HINT
 from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.models.identity import cache_identity, former_identities, full_identity
-from ais_prompt.plan.cluster import check_cluster, cluster_of
-from ais_prompt.plan.duplicates import numbered
-from ais_prompt.plan.gaps import NO_VALUE, shown_gap
+from ais_prompt.plan.cluster import check_cluster
+from ais_prompt.plan.gaps import NO_VALUE
 from ais_prompt.plan.media import check_media, taken_kinds
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.cache import open_cache
@@ -40,7 +35,6 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Activity, Completion, Failure, Prediction, Request, Sample, TaskFacts
-from ais_prompt.utils.occurrences import Occurrences
 
 logger = logging.getLogger(__name__)
 
@@ -150,7 +144,7 @@ class TaskJob:
         self._session = _Session(task, memory, progress, self._predictions, self._watch)
         self._failures = FailureWatch(self._session.record, has_answered=self._known > 0)
         samples = _in_random_order(task.data.test) if watch_of else task.data.test
-        self._conversations = _conversations(task, memory, samples, task.spec.dataset.eval.cluster)
+        self._conversations = conversations(task, memory.recall, samples, task.spec.dataset.eval.cluster)
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one, or if enough was asked."""
@@ -235,44 +229,10 @@ def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
     return (samples[int(index)] for index in order)
 
 
-def _conversations(
-    task: Task, memory: Memory, samples: Iterable[Sample], cluster: str | None = None
-) -> Iterator[RunningConversation]:
-    openings = Occurrences(len(task.data.test))
-    for sample in samples:
-        try:
-            yield RunningConversation(_conversation(task, sample, openings, cluster), memory.recall)
-        except AisPromptError as error:
-            error.where = error.where or f"sample {sample.id}, row {sample.index}"
-            raise
-
-
-def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:
-    shots: Sequence[Sample] = ()
-    try:
-        shots = task.shots(sample)
-        if gap := shown_gap(task.inferencer, sample, shots, task.context):
-            prediction = _without_answer(task, sample, gap)
-        else:
-            prediction = yield from numbered(task.inferencer.converse(sample, shots, task.context), openings)
-    except Exception as error:
-        if ends_task(error):
-            raise
-        prediction = _without_answer(task, sample, failure_of(error, type(task.inferencer).__name__))
-    return replace(prediction, shots_used=len(shots), row_id=sample.row_id, cluster=cluster_of(sample, cluster))
-
-
-def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:
-    """The prediction for a sample about which nothing could be asked, as many answers as the others have."""
-    n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
-    answers = (Completion(failure=failure),) * n
-    return Prediction(sample.id, sample.index, "", [None] * n if n > 1 else None, sample.gold, answers)
-
-
 def _known(task: Task, memory: Memory) -> tuple[int, int]:
     """How many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
-    for conversation in _conversations(task, memory, task.data.test):
+    for conversation in conversations(task, memory.recall, task.data.test):
         if conversation.prediction is not None and _is_known(conversation):
             known += 1
             used += len(conversation.prediction.completions)
