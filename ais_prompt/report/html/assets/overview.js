@@ -94,7 +94,8 @@ function legend() {
   const states = STATES.filter(numbers).map((state) => el("li", {}, el("i", { class: `swatch ${state}` }), `${state} `, el("b", {}, count(numbers(state)))));
   const bounded = data.scores.some((line) => line.bound_high > line.bound_low);
   const lines = data.scores.some((line) => line.ci95_low != null) ? `Thick lines: 95 % intervals${bounded ? "; thin lines: bounds if all missing and unparsed answers were wrong, or right" : ""}.` : "";
-  return el("ul", { class: "legend soft" }, states, el("li", { class: "what" }, lines));
+  const precision = data.precision.map((note) => el("li", { class: "what" }, plain(note)));
+  return el("ul", { class: "legend soft" }, states, el("li", { class: "what" }, lines), precision);
 }
 
 /** Scores under other postprocessors; open if one differs by more than a standard error. */
