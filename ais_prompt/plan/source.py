@@ -14,6 +14,7 @@ from ais_prompt.config.locate import find_config
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR, parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
+from ais_prompt.peers import Note, translate
 from ais_prompt.plan.check import check_plan
 from ais_prompt.plan.check_scoring import check_scoring
 from ais_prompt.plan.named_model import HfType, local_model, served_model
@@ -44,6 +45,7 @@ class Source(Struct, frozen=True):
         model: the model of that server; None if it serves only one.
         hf_path: folder or hub id of a local model without a config.
         hf_type: whether that model is a chat model or a base model.
+        peer_scores: score a config of OpenCompass or AISBench with their own rules.
     """
 
     config: str | None = None
@@ -60,6 +62,7 @@ class Source(Struct, frozen=True):
     model: str | None = None
     hf_path: str | None = None
     hf_type: HfType = "chat"
+    peer_scores: bool = False
 
     @property
     def names_model(self) -> bool:
@@ -67,8 +70,27 @@ class Source(Struct, frozen=True):
         return self.url is not None or self.hf_path is not None
 
 
-def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
-    """Load and parse a config.
+class ReadConfig(Struct, frozen=True):
+    """A config that was loaded, translated and parsed.
+
+    Attributes:
+        loaded: its values, in terms of this program.
+        spec: what it says.
+        notes: what was dropped or means something else, in a config of OpenCompass or AISBench.
+    """
+
+    loaded: LoadedConfig
+    spec: RunSpec
+    notes: tuple[Note, ...]
+
+    @property
+    def warnings(self) -> list[PromptWarning]:
+        """The notes as warnings, with the places where the config was written."""
+        return [PromptWarning(note.what, self.loaded.place(note.where), note.fix) for note in self.notes]
+
+
+def read_spec(source: Source) -> ReadConfig:
+    """Load, translate and parse a config.
 
     Raises:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
@@ -95,6 +117,8 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
     if source.answered_by is not None:
         models = [{"type": "elsewhere", "abbr": source.answered_by}]
         loaded = replace(loaded, values={**loaded.values, "models": models})
+    values, notes = translate(loaded.values, peer_scores=source.peer_scores)
+    loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir)
     if source.answered_by is not None:
         spec = _with_one_dataset(spec, source.answered)
@@ -105,7 +129,7 @@ def read_spec(source: Source) -> tuple[LoadedConfig, RunSpec]:
         spec = replace(spec, datasets=tuple(_allowed_to_execute(dataset, allowed) for dataset in spec.datasets))
     if source.cache is not None:
         spec = replace(spec, cache=expand(source.cache))
-    return loaded, spec
+    return ReadConfig(loaded, spec, notes)
 
 
 def _described(source: Source) -> dict[str, Any] | None:
@@ -128,12 +152,12 @@ def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[Promp
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
-    loaded, spec = read_spec(source)
-    plan = Plan(spec)
-    found = check_plan(plan, loaded.place, thorough=thorough)
+    config = read_spec(source)
+    plan = Plan(config.spec)
+    found = check_plan(plan, config.loaded.place, thorough=thorough)
     if found.faults:
         raise ConfigFaults(found.faults)
-    return plan, found.warnings
+    return plan, [*config.warnings, *found.warnings]
 
 
 def checked_for_scoring(source: Source) -> Plan:
@@ -142,9 +166,9 @@ def checked_for_scoring(source: Source) -> Plan:
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
-    loaded, spec = read_spec(source)
-    plan = Plan(spec)
-    if faults := check_scoring(plan, loaded.place):
+    config = read_spec(source)
+    plan = Plan(config.spec)
+    if faults := check_scoring(plan, config.loaded.place):
         raise ConfigFaults(faults)
     return plan
 

@@ -28,7 +28,7 @@ def sent_prompts(folder: RunFolder, model: str | None = None) -> list[TaskPrompt
         ConfigError: the run has no predictions, or the model is unknown.
         AisPromptError: the run cannot be read.
     """
-    _, spec = read_spec(Source(str(folder.config_file)))
+    spec = read_spec(Source(str(folder.config_file))).spec
     found = list(_tasks(with_model(spec, model), folder))
     if not found:
         fix = "wait until it has ended, or resume it: aisprompt run … -r"

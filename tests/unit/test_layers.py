@@ -20,6 +20,7 @@ LAYERS = (
     {"scoring", "summary"},
     {"engine"},
     {"plan"},
+    {"peers"},
     {"inferencers", "evaluators"},
     {"readers", "retrievers", "prompts", "chat", "models", "postprocess", "metrics"},
     {"registry", "catalog", "config", "store"},

@@ -1,0 +1,27 @@
+"""Notes: what a translated config drops, or means differently here."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Note(Struct, frozen=True):
+    """One thing that differs from what OpenCompass or AISBench would do.
+
+    Attributes:
+        what: one sentence.
+        where: config path.
+        fix: what the user can do about it; may be empty.
+    """
+
+    what: str
+    where: str
+    fix: str = ""
+
+
+class NoteList(list[Note]):
+    """The notes of a config, in its order."""
+
+    def note(self, what: str, where: str, fix: str = "") -> None:
+        """Add a note."""
+        self.append(Note(what, where, fix))

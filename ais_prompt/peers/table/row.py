@@ -1,0 +1,41 @@
+"""A row of the table: one part of a peer, and the part that does its work here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+
+class Row(Struct, frozen=True):
+    """What a part of OpenCompass or AISBench means here.
+
+    Arguments are renamed first, then dropped, then their values mapped, then ``change`` is called. An argument that our
+    part does not have after that is dropped with a note.
+
+    Attributes:
+        name: the last name of their class or function.
+        ours: the registered name of our part.
+        module: beginning of the module of their part, where the name means different things in different modules.
+        rename: their argument → ours.
+        drop: their argument → why it has no meaning here, as a clause for the note: ``"batches form by themselves"``.
+            An empty text drops it without a note: it has no effect there either.
+        values: our argument → their value → ours; other values stay.
+        add: arguments that our part needs to do the same.
+        change: for what the rules above cannot say: takes the arguments and returns those of our part.
+        differs: in what the results differ from the peer's, as a sentence for the note; empty if they are the same.
+        exact: the registered name of our part that gives the peer's results, for ``--peer-scores``. Without it, that
+            option uses their own code.
+    """
+
+    name: str
+    ours: str
+    module: str = ""
+    rename: Mapping[str, str] = {}
+    drop: Mapping[str, str] = {}
+    values: Mapping[str, Mapping[Any, Any]] = {}
+    add: Mapping[str, Any] = {}
+    change: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    differs: str = ""
+    exact: str = ""
