@@ -61,11 +61,12 @@ def test_a_thousand_programs_leave_nothing(level: str, tmp_path: Path, monkeypat
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     isolation = find_isolation(level)
     name = f"many{uuid.uuid4().hex[:8]}"
-    before = state()
+    others = children()  # of earlier tests; each may end meanwhile
+    before = state(others)
     for number in range(1000):
         assert_outcome(number, name, isolation)
     end_spares()
-    assert state() == before
+    assert state(others) == before
     assert list(tmp_path.iterdir()) == []
     assert named(name) == []
     left = [*Path("/tmp").glob(f"*{name}*"), *Path("/dev/shm").glob(f"*{name}*")]
@@ -94,11 +95,16 @@ except OSError:
     assert run_program(Task(leaving, [([], "assert False")]), isolation, 60, 512) == "assertion"
 
 
-def state() -> dict[str, object]:
-    """What programs could leave on this machine, as far as it is this process's or without an owner."""
+def children() -> set[int]:
+    """The processes below this one, without those that are kept ready for the next program."""
     end_spares()
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
+def state(others: set[int]) -> dict[str, object]:
+    """What programs could leave on this machine, as far as it is this process's or without an owner."""
     return {
-        "children": sorted(child.pid for child in psutil.Process().children(recursive=True)),
+        "children": sorted(children() - others),
         "mounts": Path("/proc/self/mountinfo").read_text().splitlines(),
         "descriptors": psutil.Process().num_fds(),
         "threads": psutil.Process().num_threads(),
