@@ -8,6 +8,7 @@ AisPromptError                 what happened, where, how to fix it, exit code
  ├── PromptError        (2)    a template cannot be used, or not with this data
  ├── PartError          (2)    a part of the user's own raises, or returns something of the wrong type
  ├── StoreError         (3)    the run folder cannot be read or written
+ │    └── ReadError     (3)    a file of one task cannot be read; other tasks continue
  ├── ModelError         (3)    a model or its server cannot be used
  │    └── MissingExtra  (3)    an optional package is not installed
  ├── InternalError      (70)   a fault of the program itself, which ended one task
@@ -140,6 +141,10 @@ class StoreError(AisPromptError):
     """The run folder cannot be read or written."""
 
     exit_code = 3
+
+
+class ReadError(StoreError):
+    """A file cannot be read. Only what needs it fails, unlike a full disk, which ends the run."""
 
 
 class ModelError(AisPromptError):

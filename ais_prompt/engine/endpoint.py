@@ -14,9 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from ais_prompt.engine.failures import error_of
+from ais_prompt.engine.failures import ends_run, error_of
 from ais_prompt.engine.job import Job
-from ais_prompt.errors import AisPromptError, PartError, StoreError
+from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
@@ -50,6 +50,7 @@ class Endpoint:
 
     def __init__(self, ended: Ended) -> None:
         self._ended = ended
+        self._first: deque[Job] = deque()
         self._waiting: deque[Job] = deque()
         self._ready: list[_UnderWay] = []  # with conversations to start, in order
         self._under_way: list[_UnderWay] = []
@@ -62,12 +63,15 @@ class Endpoint:
         self._passed = 0
         self._asking: Counter[int] = Counter()  # id of the model → conversations under way
         self._models: dict[int, AsyncModel] = {}  # those that are open
-        self._jobs: Counter[int] = Counter()  # id of the model → jobs that are not over
 
-    def submit(self, job: Job) -> None:
-        """Ask a job after those that were submitted before."""
-        self._jobs[id(job.model)] += 1
-        self._waiting.append(job)
+    def submit(self, job: Job, *, first: bool = False) -> None:
+        """Ask a job after those that were submitted before.
+
+        Args:
+            job: what is asked.
+            first: start its conversations before those of any job that was submitted without this.
+        """
+        (self._first if first else self._waiting).append(job)
         self._changed.set()
 
     def finish(self) -> None:
@@ -91,33 +95,43 @@ class Endpoint:
             for entry in self._under_way:
                 if not entry.ending:
                     entry.job.abandon(asyncio.CancelledError())
-            for model in list(self._models.values()):
-                await self._close_model(model)
+            for model in self._models.values():
+                await _close(model)
 
     async def _open_jobs(self) -> None:
         """Open one job after the other, each shortly before its first conversation starts."""
         while True:
-            while not self._waiting or len(self._ready) >= READY or len(self._under_way) >= UNDER_WAY:
-                if self._finishing and not self._waiting:
+            while (jobs := self._openable()) is None:
+                if self._finishing and not (self._first or self._waiting):
                     self._changed.set()
                     return
                 await self._change()
             self._opening = True
-            job = self._waiting.popleft()
+            is_first = jobs is self._first
+            job = jobs.popleft()
             model = cast("AsyncModel", job.model)
             try:
                 places = await self._open(job, model)
             except Exception as error:
                 await self._report(job, error_of(error))
             else:
-                entry = _UnderWay(job, places)
+                entry = _UnderWay(job, places, is_first=is_first)
                 self._ready.append(entry)
+                self._ready.sort(key=lambda entry: not entry.is_first)
                 self._under_way.append(entry)
                 for _ in range(self._places, places):
                     self._group.create_task(self._hold_conversations())
                 self._places = max(self._places, places)
             self._opening = False
             self._changed.set()
+
+    def _openable(self) -> deque[Job] | None:
+        """Return the queue whose next job may be opened now; None if none may."""
+        if len(self._under_way) >= UNDER_WAY:
+            return None
+        if self._first:
+            return self._first
+        return self._waiting if self._waiting and len(self._ready) < READY else None
 
     async def _open(self, job: Job, model: AsyncModel) -> int:
         """Open a job and its model, and return how many conversations the model may have at a time."""
@@ -169,7 +183,7 @@ class Endpoint:
     async def _next(self) -> tuple[_UnderWay, RunningConversation] | None:
         """Return the next conversation, when there is one to be held; None after the last one of all."""
         while (started := self._take()) is None:
-            if self._finishing and not (self._waiting or self._opening or self._ready):
+            if self._finishing and not (self._first or self._waiting or self._opening or self._ready):
                 return None
             await self._change()
         return started
@@ -201,7 +215,7 @@ class Endpoint:
         Raises:
             StoreError: a full disk is full for all tasks.
         """
-        if isinstance(error, StoreError):
+        if ends_run(error):
             self._broken = True
             raise error
         if entry.error is not None:
@@ -223,7 +237,6 @@ class Endpoint:
     async def _end(self, entry: _UnderWay) -> None:
         await in_thread(lambda: self._close(entry))
         self._under_way.remove(entry)
-        await self._forget(entry.job)
         self._changed.set()
 
     def _close(self, entry: _UnderWay) -> None:
@@ -233,31 +246,17 @@ class Endpoint:
         else:
             try:
                 entry.job.close()
-            except StoreError:
-                raise
             except Exception as fault:
+                if ends_run(fault):
+                    raise
                 error = error_of(fault)
         self._ended(entry.job, error)
 
     async def _report(self, job: Job, error: AisPromptError) -> None:
         """Report a job that could not be opened."""
-        if isinstance(error, StoreError):
+        if ends_run(error):
             raise error
         await in_thread(lambda: self._ended(job, error))
-        await self._forget(job)
-
-    async def _forget(self, job: Job) -> None:
-        """Close the connections of a model after its last job."""
-        self._jobs[id(job.model)] -= 1
-        if not self._jobs[id(job.model)] and (model := self._models.get(id(job.model))):
-            await self._close_model(model)
-
-    async def _close_model(self, model: AsyncModel) -> None:
-        del self._models[id(model)]
-        try:
-            await model.aclose()
-        except PartError as error:  # the answers are there already
-            logger.warning("%s", "\n  ".join(error.lines()))
 
     async def _change(self) -> None:
         """Wait until something has changed."""
@@ -270,14 +269,16 @@ class _UnderWay:
 
     Attributes:
         most: conversations that its model may have at a time.
+        is_first: whether its conversations start before those of other jobs.
         places: those that hold its conversations in this moment.
         error: what ended it; None if nothing did.
         ending: whether its files are being closed.
     """
 
-    def __init__(self, job: Job, most: int) -> None:
+    def __init__(self, job: Job, most: int, *, is_first: bool) -> None:
         self.job = job
         self.most = most
+        self.is_first = is_first
         self.places: set[asyncio.Task[None]] = set()
         self.error: AisPromptError | None = None
         self.has_begun = False
@@ -307,6 +308,13 @@ async def in_thread(work: Callable[[], T]) -> T:
 
     threading.Thread(target=run, name="aisprompt-files", daemon=True).start()
     return await done
+
+
+async def _close(model: AsyncModel) -> None:
+    try:
+        await model.aclose()
+    except PartError as error:  # the answers are there already
+        logger.warning("%s", "\n  ".join(error.lines()))
 
 
 async def _complete(model: AsyncModel, request: Request) -> Completion:

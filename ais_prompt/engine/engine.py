@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -36,8 +38,12 @@ class Engine:
         self._changed = threading.Condition()
         self._error: BaseException | None = None
 
-    def submit(self, job: Job) -> None:
-        """Ask a job, after those of the same endpoint that were submitted before.
+    def submit(self, job: Job, *, first: bool = False) -> None:
+        """Ask a job, after those of the same endpoint that were submitted before. Can be called in any thread.
+
+        Args:
+            job: what is asked.
+            first: start its conversations before those of any job that was submitted without this.
 
         Raises:
             AisPromptError: the engine has failed.
@@ -48,16 +54,20 @@ class Engine:
             if self._thread is None:
                 self._start()
         assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._take, job)
+        with suppress(RuntimeError):  # the loop has just failed; `wait` raises its error
+            self._loop.call_soon_threadsafe(self._take, job, first)
 
-    def wait(self) -> None:
+    def wait(self, until: Callable[[], bool] = lambda: False) -> None:
         """Wait until every job is over.
+
+        Args:
+            until: ends the waiting early; looked at whenever a job is over.
 
         Raises:
             AisPromptError: answers can no longer be written down, or something unforeseen ended all jobs.
         """
         with self._changed:
-            self._changed.wait_for(lambda: not self._left or self._error is not None)
+            self._changed.wait_for(lambda: not self._left or self._error is not None or until())
             self._raise_error()
 
     def __enter__(self) -> Self:
@@ -108,12 +118,12 @@ class Engine:
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
 
-    def _take(self, job: Job) -> None:
+    def _take(self, job: Job, first: bool) -> None:
         address = _endpoint_of(job.model)
         if address not in self._endpoints:
             self._endpoints[address] = Endpoint(self._job_ended)
             self._group.create_task(self._endpoints[address].run())
-        self._endpoints[address].submit(job)
+        self._endpoints[address].submit(job, first=first)
 
     def _finish(self) -> None:
         self._over.set()

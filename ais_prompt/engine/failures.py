@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from ais_prompt.errors import AisPromptError, InternalError, ModelError
+from ais_prompt.errors import AisPromptError, InternalError, ModelError, ReadError, StoreError
 from ais_prompt.inferencers.containment import RETRY_HINT
 from ais_prompt.types import Completion, Failure, Request
 from ais_prompt.utils.guard import exception_line
@@ -69,6 +69,11 @@ class FailureWatch:
             number = "the only request" if len(self._failures) == 1 else f"all {len(self._failures)} requests so far"
             what = f"{number} failed: {self._last.kind}: {self._last.message}"
             raise ModelError(what, where=self._last.where, fix=RETRY_HINT)
+
+
+def ends_run(error: BaseException) -> bool:
+    """Return whether an error ends all tasks: a full disk is full for every one of them."""
+    return isinstance(error, StoreError) and not isinstance(error, ReadError)
 
 
 def error_of(error: BaseException) -> AisPromptError:

@@ -13,11 +13,10 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
-from ais_prompt.engine.progress import OpenProgress, Progress
+from ais_prompt.engine.progress import OpenProgress, Progress, silent_progress
 from ais_prompt.engine.speed import SpeedMeter
 from ais_prompt.engine.watch import NeverEnough, Watch
 from ais_prompt.errors import ModelError, PartError, StoreError
@@ -28,7 +27,7 @@ from ais_prompt.models.identity import cache_identity, former_identities, full_i
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.gaps import NO_VALUE
 from ais_prompt.plan.media import check_media, taken_kinds
-from ais_prompt.plan.plan import Task
+from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
@@ -42,20 +41,6 @@ GAPS_NAMED: Final = 5
 """Most rows without a value that are named while a task runs; the predictions name all."""
 ORDER_SEED: Final = 0
 """Seed of the order in which samples are asked if asking may stop early."""
-
-
-def infer(task: Task, folder: RunFolder, open_progress: OpenProgress, asking: AskingOptions | None = None) -> TaskFacts:
-    """Ask about every sample of one task, and write its predictions.
-
-    Args:
-        task, folder, open_progress, asking: as for `TaskJob`.
-
-    Raises:
-        AisPromptError: the task cannot go on; what was answered is in the journal.
-    """
-    job = TaskJob(task, folder, open_progress, asking)
-    ask_alone(job)
-    return job.facts
 
 
 class AskingOptions(Struct, frozen=True):
@@ -108,6 +93,11 @@ class TaskJob:
         """Who is asked."""
         return self.task.model
 
+    @property
+    def datasets(self) -> Sequence[PlannedDataset]:
+        """The datasets whose rows it needs, and needs no more when it is over."""
+        return (self.task.dataset,)
+
     def open(self) -> None:
         """Read the data, open the files, and find out which samples are answered already.
 
@@ -136,7 +126,8 @@ class TaskJob:
         """Show the task from now on."""
         task, memory, total = self.task, self._memory, len(self.task.data.test)
         activity = partial(_activity, self.model) if isinstance(self.model, AsyncModel) else Activity
-        progress = self._files.enter_context(self._open_progress(task.name, total, self._known, activity))
+        show = self._open_progress if total else silent_progress
+        progress = self._files.enter_context(show(task.name, total, self._known, activity))
         if memory.has_answers:
             progress.note(_reuse_note(task, self._known, total, self._unused, memory.from_cache))
         watch_of = self._asking.watch_of

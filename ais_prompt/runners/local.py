@@ -1,91 +1,137 @@
-"""Run tasks in this process: served models side by side, models in its memory one after the other."""
+"""Ask in this process: served models side by side, models in its memory one after the other."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from itertools import groupby
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.engine import Engine
-from ais_prompt.engine.failures import error_of
+from ais_prompt.engine.failures import ends_run, error_of
 from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.job import Job
-from ais_prompt.errors import AisPromptError, PartError, StoreError
+from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
-from ais_prompt.plan.plan import Task
 
 logger = logging.getLogger(__name__)
 
+Ended: TypeAlias = Callable[[TaskJob, AisPromptError | None], Iterable[TaskJob]]
+"""Called in any thread when a job is over, with the error that ended it, or None.
 
-def run_local(
-    tasks: Sequence[Task],
-    job_of: Callable[[Task], TaskJob],
-    ended: Callable[[Task, TaskJob | None, AisPromptError | None], None],
-) -> None:
-    """Ask about every task; one that cannot go on does not stop the others.
+Returns the jobs that it leads to, such as the questions to a judge. They start before jobs that are still waiting."""
 
-    A model in this process's memory is closed after the last of its tasks, so that two of them never share a device.
+
+def run_local(jobs: Sequence[TaskJob], ended: Ended) -> None:
+    """Ask all jobs; one that cannot go on does not stop the others.
+
+    A model in this process's memory is closed before the next one is loaded, so that two of them never share a device.
 
     Args:
-        tasks: in the order in which they are to start, all tasks of a model together.
-        job_of: makes the job of a task.
-        ended: called in any thread when a task is over, with its job unless the model could not be built, and with the
-            error that ended it, or None.
+        jobs: in the order in which they are to start, all jobs of a model together.
+        ended: called when a job is over.
 
     Raises:
         StoreError: answers can no longer be written down.
     """
-    left = Counter(id(task.dataset) for task in tasks)
-    lock = threading.Lock()
+    local: deque[TaskJob] = deque()
+    served: dict[int, Model] = {}
+    rows = _RowsInUse(jobs)
 
-    def job_ended(job: Job, error: AisPromptError | None) -> None:
+    def submit(job: TaskJob, *, first: bool = False) -> None:
+        try:
+            model = job.model
+            is_served = isinstance(model, AsyncModel) and not isinstance(model, BatchModel)  # reads its attributes
+        except AisPromptError as error:
+            over(job, error)
+            return
+        if is_served:
+            served[id(model)] = model
+            engine.submit(job, first=first)
+        else:
+            local.append(job)
+
+    def over(job: Job, error: AisPromptError | None) -> None:
         assert isinstance(job, TaskJob)
-        ended(job.task, job, error)
-        with lock:
-            left[id(job.task.dataset)] -= 1
-            if not left[id(job.task.dataset)] and job.task.dataset.judge is None:  # a judge asks about its rows
-                job.task.dataset.release()
+        following = list(ended(job, error))
+        rows.keep(following)
+        for next_job in following:
+            submit(next_job, first=True)
+        rows.release(job)
 
-    local: list[tuple[Model, list[TaskJob]]] = []
-    with ExitStack() as served, Engine(job_ended) as engine:
-        for _, group in groupby(tasks, key=lambda task: task.spec.model):
-            of_model = list(group)
-            try:
-                model = of_model[0].model
-                is_served = isinstance(model, AsyncModel) and not isinstance(model, BatchModel)  # reads its attributes
-            except AisPromptError as error:
-                for task in of_model:
-                    ended(task, None, error)
-                continue
-            jobs = list(map(job_of, of_model))
-            if is_served:
-                served.callback(_close, model)
-                for job in jobs:
-                    engine.submit(job)
-            else:
-                local.append((model, jobs))
-        while local:
-            _ask_here(*local.pop(0), job_ended)
-        engine.wait()
-
-
-def _ask_here(model: Model, jobs: Sequence[TaskJob], ended: Callable[[Job, AisPromptError | None], None]) -> None:
     try:
-        for job in jobs:
-            error = None
-            try:
-                ask_alone(job)
-            except StoreError:  # a full disk is full for all tasks
-                raise
-            except Exception as raised:
-                error = error_of(raised)
-            ended(job, error)
+        with Engine(over) as engine:
+            for job in jobs:
+                submit(job)
+            _ask_here(local, lambda: engine.wait(lambda: bool(local)), over)
     finally:
-        _close(model)
+        for model in served.values():
+            _close(model)
+
+
+def _ask_here(
+    local: deque[TaskJob], wait: Callable[[], None], over: Callable[[Job, AisPromptError | None], None]
+) -> None:
+    """Ask local models, until nothing is asked elsewhere that could lead to more jobs for them.
+
+    Args:
+        local: the jobs; others are added while this works.
+        wait: returns when there is a job, or none can come.
+        over: called when a job is over.
+    """
+    model: Model | None = None
+    try:
+        while True:
+            if not local:
+                wait()
+            if not local:
+                return
+            job = next((job for job in list(local) if job.model is model), local[0])
+            local.remove(job)
+            if model is not None and job.model is not model:
+                _close(model)
+            model = job.model
+            over(job, _ask(job))
+    finally:
+        if model is not None:
+            _close(model)
+
+
+def _ask(job: TaskJob) -> AisPromptError | None:
+    """Ask a job, and return the error that ended it.
+
+    Raises:
+        StoreError: answers can no longer be written down.
+    """
+    try:
+        ask_alone(job)
+    except Exception as error:
+        if ends_run(error):
+            raise
+        return error_of(error)
+    return None
+
+
+class _RowsInUse:
+    """Releases the rows of a dataset when the last job that needs them is over."""
+
+    def __init__(self, jobs: Iterable[TaskJob]) -> None:
+        self._jobs: Counter[int] = Counter()  # id of the dataset → jobs that need it
+        self._lock = threading.Lock()
+        self.keep(jobs)
+
+    def keep(self, jobs: Iterable[TaskJob]) -> None:
+        with self._lock:
+            self._jobs.update(id(dataset) for job in jobs for dataset in job.datasets)
+
+    def release(self, job: TaskJob) -> None:
+        with self._lock:
+            for dataset in job.datasets:
+                self._jobs[id(dataset)] -= 1
+                if not self._jobs[id(dataset)]:
+                    dataset.release()
 
 
 def _close(model: Model) -> None:

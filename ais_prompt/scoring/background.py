@@ -9,10 +9,8 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
-from msgspec import Struct
-
 from ais_prompt.errors import PartError
-from ais_prompt.plan.plan import Task
+from ais_prompt.scoring.judge import AnsweredTask
 from ais_prompt.scoring.worker import ScoreCall, Scored, Surroundings, parts_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.worker import Worker, WorkerDied
@@ -23,24 +21,11 @@ START_DELAY: Final = 1.0
 """Seconds from the first finished task to the start of a worker: a short run does without one."""
 
 
-class AnsweredTask(Struct, frozen=True):
-    """A task whose answers are there.
-
-    Attributes:
-        task: which one.
-        asked, stopped_of: as for `ais_prompt.scoring.score.score`.
-    """
-
-    task: Task
-    asked: int | None
-    stopped_of: int | None
-
-
 class BackgroundScoring:
     """Scores in a worker process while models are asked, and the rest in this process afterwards.
 
-    Three kinds of tasks are left for the end: those that no worker had time for, those that a judge scores, and those
-    with parts that a new process does not find, such as a class of a notebook.
+    Two kinds of tasks are left for the end: those that no worker had time for, and those with parts that a new process
+    does not find, such as a class of a notebook.
 
     Args:
         folder: of the run.
@@ -68,9 +53,6 @@ class BackgroundScoring:
             is_last: whether no other task is being asked, so that it may as well be scored here.
         """
         with self._changed:
-            if answered.task.spec.dataset.eval.judge is not None:
-                self._left.append(answered)
-                return
             self._waiting.append(answered)
             if self._thread is None and not is_last:
                 self._thread = threading.Thread(target=self._work, name="aisprompt-scoring", daemon=True)

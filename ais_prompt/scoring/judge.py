@@ -1,95 +1,132 @@
-"""Ask a judge about answers. A judge is a model like any other; its samples are made of rows and answers.
+"""Ask a judge about the answers of a task. A judge is a model like any other; its samples are made of rows and answers.
 
-Its requests have a journal of their own, so judging goes on where it stopped, and answers are judged again only if
+Its requests have a journal of their own, so judging resumes where it stopped, and answers are judged again only if
 they, the prompt or the judge have changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
-from ais_prompt.engine.infer import infer
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.progress import OpenProgress
-from ais_prompt.errors import DataError
+from ais_prompt.errors import DataError, PartError
 from ais_prompt.plan.judge_dataset import judge_dataset, judge_fields
-from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.plan.plan import PlannedDataset, Task, built_once
 from ais_prompt.readers.base import Dataset
+from ais_prompt.scoring.score import scorer_of
+from ais_prompt.scoring.verdicts import NOT_JUDGED, question_id
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
-from ais_prompt.types import (
-    Completion,
-    Failure,
-    Prediction,
-    Sample,
-    SampleScore,
-)
-from ais_prompt.utils.digest import digest
-
-NOT_YET: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("not_judged", "")),))
+from ais_prompt.types import Prediction, Sample, SampleScore
 
 
-class Judge:
-    """Judge the answers of one task.
+class AnsweredTask(Struct, frozen=True):
+    """A task whose answers are there.
 
-    First call `note` for every answer that must be judged, then `ask` once; afterwards `recall` returns the
-    verdicts. Equal answers to one question are judged once.
+    Attributes:
+        task: which one.
+        asked, stopped_of: as for `ais_prompt.scoring.score.score`.
     """
 
-    def __init__(self, task: Task, folder: RunFolder, open_progress: OpenProgress) -> None:
-        self._dataset = task.dataset
-        self._folder = folder.judge(task.spec.model.abbr)
-        self._open_progress = open_progress
-        self._noted: dict[str, SampleScore] = {}
-        self._said: dict[str, Prediction] = {}
+    task: Task
+    asked: int | None
+    stopped_of: int | None
 
-    def note(self, sample: SampleScore) -> Prediction:
-        """Note an answer that must be judged."""
-        self._noted[_key(sample)] = sample
-        return NOT_YET
+    @property
+    def needs_judge(self) -> bool:
+        """Whether a judge has to be asked before it can be scored."""
+        return self.task.dataset.judge is not None
 
-    def ask(self) -> None:
-        """Judge everything that was noted; earlier verdicts come from the journal.
 
-        Raises:
-            AisPromptError: the judge cannot be used, or the data is no longer that of the answers.
+class JudgeJob(TaskJob):
+    """Ask a judge about the answers of a task.
+
+    Attributes:
+        answered: the task.
+    """
+
+    def __init__(
+        self,
+        answered: AnsweredTask,
+        folder: RunFolder,
+        open_progress: OpenProgress,
+        asking: AskingOptions | None = None,
+    ) -> None:
+        """Describe the work; nothing is opened yet.
+
+        Args:
+            answered: the task; its dataset has a judge.
+            folder: of the run.
+            open_progress, asking: as for `TaskJob`.
         """
-        if not self._noted:
-            return
-        spec, judge = self._dataset.spec.eval.judge, self._dataset.judge
-        assert spec is not None  # `build_evaluator` refuses an evaluator that needs a judge and has none
+        task = answered.task
+        judge = task.dataset.judge
         assert judge is not None
-        questions = PlannedDataset(judge_dataset(spec, self._dataset.spec), data=self._questions())
-        try:
-            infer(Task(judge, questions), self._folder, self._open_progress)
-        finally:
-            judge.model.close()
-        path = self._folder.predictions(judge.spec.abbr, self._dataset.spec.abbr)
-        self._said = {judgement.sample_id: judgement for judgement in read_predictions(path)}
+        questions = Task(judge, JudgeQuestions(task, folder))
+        # A judge answers all questions, whatever decides the gates of the models, and has no part in their cache.
+        own = replace(asking or AskingOptions(), cache_folder=None, watch_of=None)
+        super().__init__(questions, folder.judge(task.spec.model.abbr), open_progress, own)
+        self.answered = answered
 
-    def recall(self, sample: SampleScore) -> Prediction:
-        """Return the verdict about an answer that was noted."""
-        return self._said[_key(sample)]
+    @property
+    def datasets(self) -> Sequence[PlannedDataset]:
+        """The questions, and the dataset whose rows they show."""
+        return (self.task.dataset, self.answered.task.dataset)
 
-    def _questions(self) -> Dataset:
+
+class JudgeQuestions(PlannedDataset):
+    """The questions to a judge about the answers of a task. Equal answers to one question are judged once.
+
+    Args:
+        task: whose answers are judged.
+        folder: of the run, with its predictions.
+    """
+
+    def __init__(self, task: Task, folder: RunFolder) -> None:
+        judge = task.dataset.spec.eval.judge
+        assert judge is not None
+        super().__init__(judge_dataset(judge, task.dataset.spec))
+        self._judged = task
+        self._folder = folder
+
+    @built_once
+    def data(self) -> Dataset:
+        """The answers that need a verdict, each with its row."""
+        noted = self._noted()
         # Predictions of version 1 know samples by their whole rows.
-        rows = {name: row for row in self._dataset.data.test for name in (row.row_id, row.id)}
-        samples = [self._question(index, key, rows) for index, key in enumerate(self._noted)]
-        return Dataset(train=(), test=samples, columns=tuple(samples[0].fields), tables={})
+        rows = {name: row for row in self._judged.data.test for name in (row.row_id, row.id)} if noted else {}
+        samples = [self._question(index, sample, rows) for index, sample in enumerate(noted)]
+        return Dataset(train=(), test=samples, columns=tuple(samples[0].fields) if samples else (), tables={})
 
-    def _question(self, index: int, key: str, rows: Mapping[str, Sample]) -> Sample:
-        noted = self._noted[key]
+    def _noted(self) -> Sequence[SampleScore]:
+        """Return the answers that need a verdict, in the order of the samples."""
+        noted: dict[str, SampleScore] = {}
+
+        def note(sample: SampleScore) -> Prediction:
+            noted[question_id(sample)] = sample
+            return NOT_JUDGED
+
+        scorer = None
+        names = self._judged.spec.model.abbr, self._judged.spec.dataset.abbr
+        for prediction in read_predictions(self._folder.predictions(*names), with_prompts=False):
+            scorer = scorer or scorer_of(self._judged, prediction, note)
+            assert scorer is not None  # there is an evaluator, which needs a judge
+            with suppress(DataError, PartError):  # raised again when the sample is scored
+                scorer.score(prediction)
+        return list(noted.values())
+
+    def _question(self, index: int, noted: SampleScore, rows: Mapping[str, Sample]) -> Sample:
         if noted.sample_id not in rows:
             raise DataError(
                 f"the row of sample {noted.sample_id} is no longer in the data, and the judge's prompt needs it",
-                where=self._dataset.spec.where,
+                where=self.spec.where,
                 fix="score with the data that was asked about, and the same test_range",
             )
         row = rows[noted.sample_id]
         fields = judge_fields(row.fields, noted.extracted, noted.gold)
-        return Sample(key, index, fields, noted.gold, row_id=_key(noted, row.row_id))
-
-
-def _key(sample: SampleScore, name: str = "") -> str:
-    """Return the id of a judge's question, from the sample's id (or ``name``), its answer and its gold."""
-    return f"{name or sample.sample_id}-{digest([sample.extracted, sample.gold])}"
+        return Sample(question_id(noted), index, fields, noted.gold, row_id=question_id(noted, row.row_id))

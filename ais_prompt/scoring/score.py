@@ -1,16 +1,14 @@
-"""Score one task: from predictions on disk to results on disk. Only a judge is asked, if the answers need one."""
+"""Score one task: from predictions on disk to results on disk, with the verdicts of a judge if there is one."""
 
 from __future__ import annotations
 
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from ais_prompt.engine.progress import OpenProgress
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
@@ -21,12 +19,12 @@ from ais_prompt.plan.check_scoring import check_k
 from ais_prompt.plan.cluster import Clusters
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.scoring.dialogue_scorer import DialogueScorer
-from ais_prompt.scoring.judge import Judge
-from ais_prompt.scoring.judged_scorer import JudgedScorer
+from ais_prompt.scoring.judged_scorer import JudgedScorer, JudgementOf
 from ais_prompt.scoring.repeat_scorer import RepeatScorer
 from ais_prompt.scoring.sample_scores import SampleScores
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
+from ais_prompt.scoring.verdicts import Verdicts
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
@@ -43,19 +41,12 @@ _NAMED = 5
 _AGAIN = "remove the file and go on with `aisprompt run -r`: answers are in the journal, nothing is asked again"
 
 
-def score(
-    task: Task,
-    folder: RunFolder,
-    open_progress: OpenProgress,
-    asked: int | None = None,
-    stopped_of: int | None = None,
-) -> list[Score]:
+def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: int | None = None) -> list[Score]:
     """Score the predictions of a task and write its results; no scores if the dataset has no evaluator.
 
     Args:
         task: which model answered what.
-        folder: where the predictions are.
-        open_progress: shows how far a judge is.
+        folder: where the predictions are, and the verdicts of a judge.
         asked: how many questions were asked, as far as that is known; a warning tells if there are not so many
             predictions.
         stopped_of: how many questions there are, if asking stopped before its end.
@@ -71,11 +62,8 @@ def score(
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
-    reader = _reader(task.dataset, evaluator)
-    if isinstance(evaluator, JudgeEvaluator):
-        scorer = _judged(reader, evaluator, task, folder, first, open_progress)
-    else:
-        scorer = _whole_sample(task.dataset, reader, first)
+    scorer = scorer_of(task, first, Verdicts(task, folder).about)
+    assert scorer is not None
     scored = _sample_scores(task.name, scorer, itertools.chain([first], predictions))
     samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
     _refuse_doubled(samples.doubled_ids(), str(path))
@@ -94,7 +82,7 @@ def score(
         head["isolation"] = evaluator.isolation
     if isinstance(scorer, RepeatScorer) and repeated:
         head["repeatability"] = scorer.described(repeated, samples)
-    if found := _read_otherwise(task, reader, first, read_predictions(path, with_prompts=False), len(samples)):
+    if found := _read_otherwise(task, evaluator, first, read_predictions(path, with_prompts=False), len(samples)):
         head["extraction"] = found.to_json()
         if warning := warning_of(found, fraction=scores[0].fraction):
             logger.warning("[%s] %s", task.name, warning)
@@ -145,28 +133,34 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
     evaluator = task.dataset.evaluator
     if evaluator is None or not predictions:
         return []
-    if isinstance(evaluator, JudgeEvaluator):
+    scorer = scorer_of(task, predictions[0])
+    if scorer is None:
         raise ConfigError(
             f"{task.name} is scored by a judge, who is not asked here", where=task.spec.dataset.eval.where
         )
-    scorer = _whole_sample(task.dataset, _reader(task.dataset, evaluator), predictions[0])
     return list(_sample_scores(task.name, scorer, Clusters(task.dataset).named(predictions)))
 
 
-def scorer_of(task: Task, first: Prediction) -> AnyScorer | None:
-    """Return the scorer of single samples; None without an evaluator, or if a judge is needed.
+def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = None) -> AnyScorer | None:
+    """Return the scorer of single samples; None without an evaluator, or if a judge is needed and not given.
 
     Args:
         task: which model answered what.
         first: any of its predictions, which tells how many answers there are to each question.
+        judgement_of: what the judge said.
 
     Raises:
         AisPromptError: it cannot be made.
     """
     evaluator = task.dataset.evaluator
-    if evaluator is None or isinstance(evaluator, JudgeEvaluator):
+    if evaluator is None:
         return None
-    return _whole_sample(task.dataset, _reader(task.dataset, evaluator), first)
+    reader = _reader(task.dataset, evaluator)
+    if not isinstance(evaluator, JudgeEvaluator):
+        return _whole_sample(task.dataset, reader, first)
+    if judgement_of is None:
+        return None
+    return _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judgement_of), first)
 
 
 def _reader(dataset: PlannedDataset, evaluator: Evaluator) -> Scorer:
@@ -175,17 +169,18 @@ def _reader(dataset: PlannedDataset, evaluator: Evaluator) -> Scorer:
 
 
 def _read_otherwise(
-    task: Task, reader: Scorer, first: Prediction, predictions: Iterator[Prediction], count: int
+    task: Task, evaluator: Evaluator, first: Prediction, predictions: Iterator[Prediction], count: int
 ) -> Sensitivity | None:
     """Score with other postprocessors; None if a judge compares, or the postprocessor has no alternative."""
     configured = task.spec.dataset.eval.pred_postprocessor
-    if configured is None or isinstance(reader.evaluator, JudgeEvaluator) or not others_than(configured):
+    if configured is None or isinstance(evaluator, JudgeEvaluator) or not others_than(configured):
         return None
+    reader = _reader(task.dataset, evaluator)
 
     def scorer_of(spec: PartSpec) -> Callable[[Prediction], SampleScore]:
         return _whole_sample(task.dataset, replace(reader, answer_of=build_postprocessor(spec)), first).score
 
-    return sensitivity(configured, predictions, count, scorer_of, reader.evaluator.metrics[0])
+    return sensitivity(configured, predictions, count, scorer_of, evaluator.metrics[0])
 
 
 def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:
@@ -196,29 +191,6 @@ def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer, first: Pr
     repeats = len(first.prediction) if isinstance(first.prediction, list) else 1
     check_k(dataset.spec.eval, repeats)
     return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
-
-
-def _judged(
-    reader: Scorer,
-    evaluator: JudgeEvaluator,
-    task: Task,
-    folder: RunFolder,
-    first: Prediction,
-    open_progress: OpenProgress,
-) -> AnyScorer:
-    """Return the scorer of a sample, after everything that needs a judge was judged.
-
-    Raises:
-        AisPromptError: the judge cannot be used.
-    """
-    judge = Judge(task, folder, open_progress)
-    noting = _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.note), first)
-    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
-    for prediction in read_predictions(path, with_prompts=False):
-        with suppress(DataError, PartError):  # it comes again when the sample is scored
-            noting.score(prediction)
-    judge.ask()
-    return _whole_sample(task.dataset, JudgedScorer.of(reader, evaluator, judge.recall), first)
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:

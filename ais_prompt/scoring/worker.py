@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from ais_prompt.config.custom_imports import import_custom_modules
 from ais_prompt.engine.failures import error_of
-from ais_prompt.engine.progress import silent_progress
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS
@@ -134,7 +133,7 @@ def _score(call: ScoreCall) -> Scored:
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     with _collected() as log, shown_on(_hidden):
         try:
-            scores = score(task, call.folder, silent_progress, call.asked, call.stopped_of)
+            scores = score(task, call.folder, call.asked, call.stopped_of)
             return Scored(scores, isolation_of(task.dataset), log=log)
         except Exception as error:
             return Scored(error=error_of(error), log=log)

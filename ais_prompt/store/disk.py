@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from ais_prompt.errors import StoreError
+from ais_prompt.errors import ReadError, StoreError
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.temporary import temporary_file
 
@@ -36,11 +36,11 @@ def unwritable(path: Path, error: OSError) -> StoreError:
 
 @contextmanager
 def reading(path: Path, fix: str) -> Iterator[None]:
-    """Turn an operating system's error while ``path`` is read into a StoreError with this ``fix``."""
+    """Turn an operating system's error while ``path`` is read into a ReadError with this ``fix``."""
     try:
         yield
     except OSError as error:
-        raise StoreError(f"cannot read: {error.strerror or error}", where=str(path), fix=fix) from error
+        raise ReadError(f"cannot read: {error.strerror or error}", where=str(path), fix=fix) from error
 
 
 @contextmanager

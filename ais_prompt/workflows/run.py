@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,21 +12,15 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 
 from ais_prompt.config.render import hidden_again, render_config
-from ais_prompt.engine.failures import error_of
-from ais_prompt.engine.infer import AskingOptions, TaskJob
+from ais_prompt.engine.infer import AskingOptions
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.models.identity import address_of
-from ais_prompt.plan.plan import Plan, PlannedModel, Task
+from ais_prompt.plan.plan import Plan, PlannedModel
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.report.html import forget_report, write_report
-from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
-from ais_prompt.runners.local import run_local
-from ais_prompt.scoring.background import AnsweredTask, BackgroundScoring
 from ais_prompt.scoring.early_stop import GateWatch
-from ais_prompt.scoring.score import isolation_of, score, stored_scores
-from ais_prompt.scoring.worker import Scored
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
@@ -39,6 +32,7 @@ from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Gate, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
+from ais_prompt.workflows.tasks import ask_and_score, stored_outcomes
 
 logger = logging.getLogger(__name__)
 
@@ -116,11 +110,11 @@ def run(
         record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
-            if mode in ("all", "infer"):
-                asking = AskingOptions(spec.cache, watch, record.addresses)
-                outcomes = _asked_outcomes(plan, mode, folder, record, asking)
+            asking = AskingOptions(spec.cache, watch, record.addresses)
+            if mode == "viz":
+                outcomes = stored_outcomes(plan.tasks, folder)
             else:
-                outcomes = _scored_outcomes(plan, mode, folder, record)
+                outcomes = ask_and_score(plan, mode, folder, record, asking)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
@@ -213,76 +207,3 @@ def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
 
 def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:
     return list(read_questions(folder.results(row.model, row.dataset), row.metric or ""))
-
-
-def _asked_outcomes(
-    plan: Plan, mode: RunMode, folder: RunFolder, record: RunRecord, asking: AskingOptions
-) -> list[TaskOutcome]:
-    """Ask about all tasks, score each when its answers are there, and return how each ended, in order."""
-    outcomes: dict[str, TaskOutcome] = {}
-    left = len(plan.tasks)
-    lock = threading.Lock()
-    with (
-        run_progress([task.name for task in plan.tasks]) as progress,
-        BackgroundScoring(folder, plan.spec.resolved) as scoring,
-    ):
-
-        def ended(task: Task, job: TaskJob | None, error: AisPromptError | None) -> None:
-            nonlocal left
-            with lock:
-                left -= 1
-                if job is None or error is not None:
-                    logger.info("%s failed", task.name, exc_info=error)
-                    outcomes[task.name] = TaskOutcome(task.spec.model.abbr, task.spec.dataset.abbr, error=error)
-                    return
-                record.add_task(task.spec, job.facts)
-                if mode == "infer":
-                    outcomes[task.name] = _outcome(task, Scored(), record)
-                else:
-                    scoring.submit(AnsweredTask(task, job.facts.samples, job.facts.of), is_last=not left)
-
-        run_local(plan.tasks, lambda task: TaskJob(task, folder, progress.task, asking), ended)
-        found = scoring.finish(lambda answered: _score(answered, folder, progress))
-    for task in plan.tasks:
-        if task.name in found:
-            outcomes[task.name] = _outcome(task, found[task.name], record)
-    return [outcomes[task.name] for task in plan.tasks]
-
-
-def _scored_outcomes(plan: Plan, mode: RunMode, folder: RunFolder, record: RunRecord) -> list[TaskOutcome]:
-    """Score answers that are there, or read the scores of an earlier session."""
-    outcomes = []
-    with run_progress([]) as progress:
-        for task in plan.tasks:
-            if mode == "eval":
-                answered = AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec))
-                found = _score(answered, folder, progress)
-            else:
-                found = _stored(task, folder)
-            outcomes.append(_outcome(task, found, record))
-    return outcomes
-
-
-def _score(answered: AnsweredTask, folder: RunFolder, progress: RunProgress) -> Scored:
-    task = answered.task
-    try:
-        scores = score(task, folder, progress.task, answered.asked, answered.stopped_of)
-        return Scored(scores, isolation_of(task.dataset))
-    except Exception as error:
-        return Scored(error=error_of(error))
-
-
-def _stored(task: Task, folder: RunFolder) -> Scored:
-    try:
-        return Scored(stored_scores(task.spec, folder))
-    except Exception as error:
-        return Scored(error=error_of(error))
-
-
-def _outcome(task: Task, scored: Scored, record: RunRecord) -> TaskOutcome:
-    names = task.spec.model.abbr, task.spec.dataset.abbr
-    if scored.isolation:
-        record.add_isolation(task.spec, scored.isolation)
-    if scored.error is not None:
-        return TaskOutcome(*names, error=scored.error)
-    return TaskOutcome(*names, scores=scored.scores, predictions_only=not scored.scores)

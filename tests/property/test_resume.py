@@ -11,7 +11,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ais_prompt.engine.infer import infer
+from ais_prompt.engine.alone import ask_alone
+from ais_prompt.engine.infer import TaskJob
 from ais_prompt.engine.progress import Progress
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
@@ -53,7 +54,7 @@ def test_a_cut_journal_is_completed(rows: int, cut: float, concurrency: int) -> 
             def progress(name: str, total: int, done: int, activity: Callable[[], Activity]) -> Iterator[Progress]:
                 yield silent
 
-            infer(Task.of(task, model), RunFolder(root), progress)
+            ask_alone(TaskJob(Task.of(task, model), RunFolder(root), progress))
             return silent.asked
 
         journal = RunFolder(root).journal("fake", "sums")
@@ -100,7 +101,7 @@ def test_equal_questions_keep_answers_of_their_own_whatever_else_changes_in_the_
             rows = [{"question": q, "answer": a, column: a} for q, a in zip(questions, golds, strict=True)]
             task = task_spec(write_rows(root / "x.jsonl", rows))
             before = Numbering.asked
-            infer(Task.of(task, Numbering(max_concurrency=concurrency)), RunFolder(root), _silent)
+            ask_alone(TaskJob(Task.of(task, Numbering(max_concurrency=concurrency)), RunFolder(root), _silent))
             return _answers(root), Numbering.asked - before
 
         first, asked = run()
