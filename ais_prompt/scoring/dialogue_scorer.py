@@ -43,6 +43,8 @@ class DialogueScorer(Struct, frozen=True):
         if prediction.failed:
             return self.failed(prediction, f"{failure_kind(prediction)} in a turn")
         turns = [self.turn.score(turn) for turn in _turns(prediction)]
+        if failed := next((turn for turn in turns if turn.status == "failed"), None):  # a judge gave no verdict
+            return self.failed(prediction, f"{failed.reason} in a turn")
         values: dict[str, float] = {}
         for metric in self.turn.evaluator.metrics:
             each = [turn.values.get(metric, 0.0) for turn in turns]

@@ -41,6 +41,7 @@ def test_exit_codes() -> None:
         "PromptError": 2,
         "PartError": 2,
         "StoreError": 3,
+        "ReadError": 3,
         "ModelError": 3,
         "MissingExtra": 3,
         "InternalError": 70,

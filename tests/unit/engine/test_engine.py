@@ -146,3 +146,44 @@ def test_tasks_are_abandoned_when_the_block_raises() -> None:
 
 def test_without_tasks_there_is_nothing_to_wait_for() -> None:
     assert ask([]).errors == {}
+
+
+def test_what_is_submitted_first_begins_before_what_waits() -> None:
+    log: list[tuple[str, str]] = []
+    model = ScriptedModel(default="x", max_concurrency=1)
+    follow_up = Task("follow-up", model, 2, log)
+    tasks = [Task(str(number), model, 50, log) for number in range(6)]
+    ends = Ends()
+
+    def ended(job: Job, error: AisPromptError | None) -> None:
+        ends(job, error)
+        if job is tasks[0]:
+            engine.submit(follow_up, first=True)
+
+    with Engine(ended) as engine:
+        for task in tasks:
+            engine.submit(task)
+        engine.wait()
+    assert ends.errors == dict.fromkeys([*map(str, range(6)), "follow-up"])
+    begun = [name for what, name in log if what == "begin"]
+    assert begun.index("follow-up") <= 2  # the second one may have begun when the first one ended
+
+
+def test_waiting_ends_when_what_is_waited_for_has_come() -> None:
+    log: list[tuple[str, str]] = []
+    ends = Ends()
+    slow = Task("slow", ScriptedModel(default="x", delay=60), 1, log)
+
+    class Stop(Exception):
+        pass
+
+    def stop() -> None:
+        with Engine(ends) as engine:
+            engine.submit(slow)
+            engine.submit(Task("quick", ScriptedModel(default="x"), 1, log))
+            engine.wait(until=lambda: "quick" in ends.errors)
+            raise Stop
+
+    with pytest.raises(Stop):
+        stop()
+    assert ends.errors == {"quick": None}
