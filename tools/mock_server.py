@@ -5,6 +5,7 @@ Started with ``python -m tools.mock_server``; the first line that it prints is i
     POST /v1/chat/completions, /v1/completions    answered as `tools.mock_script` and `tools.mock_answers` say
     POST /openai/deployments/{name}/chat/completions, /completions    the same as Azure has it, see `_azure_fault`
     GET  /v1/models
+    GET  /health    200, as soon as it serves
     GET  /stats     how many requests there were, how many at the same time, and with which status they were answered
     GET  /requests  every request so far: path, body, and whether it had a key (never the key)
     PUT  /script    a new script; counting starts again
@@ -18,7 +19,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -63,6 +66,7 @@ class MockServer:
         rules: the script as plain JSON values.
         latency: seconds until a reply, where the script does not say.
         log: every request is written here too, one JSON object a line.
+        crash_after: requests that are answered before the process ends in the middle of the next one; None for none.
         scores: where log-probabilities come from.
     """
 
@@ -71,11 +75,13 @@ class MockServer:
         rules: Sequence[dict[str, Any]] = (),
         latency: float = 0.0,
         log: IO[str] | None = None,
+        crash_after: int | None = None,
         scores: LanguageModel | None = None,
     ) -> None:
         self._scores = scores or LetterModel()
         self._latency = latency
         self._log = log
+        self._crash_after = crash_after
         self._script = Script(rules)
         self._book = Book()
 
@@ -87,6 +93,7 @@ class MockServer:
         app.router.add_post("/openai/deployments/{deployment}/chat/completions", self.complete_azure)
         app.router.add_post("/openai/deployments/{deployment}/completions", self.complete_azure)
         app.router.add_get("/v1/models", self.models)
+        app.router.add_get("/health", self.health)
         app.router.add_get("/stats", self.stats)
         app.router.add_get("/requests", self.requests)
         app.router.add_put("/script", self.script)
@@ -104,6 +111,10 @@ class MockServer:
     async def models(self, _request: web.Request) -> web.Response:
         """The list of models."""
         return web.json_response(models_body())
+
+    async def health(self, _request: web.Request) -> web.Response:
+        """Say that it is ready."""
+        return web.Response()
 
     async def stats(self, _request: web.Request) -> web.Response:
         """The counts."""
@@ -132,6 +143,9 @@ class MockServer:
         except (ValueError, KeyError, TypeError) as error:
             return web.json_response(error_body(f"bad request: {error!r}", "invalid_request_error"), status=400)
         number = self._remember(request, body, book)
+        if self._crash_after is not None and number > self._crash_after:
+            print(f"request {number} is too much", file=sys.stderr, flush=True)
+            os._exit(1)
         rule = script.rule_for(number, question, body)
         await asyncio.sleep(self._latency if rule.latency is None else rule.latency)
         streams = body.get("stream") and rule.status == 200 and rule.raw is None and rule.body is None
@@ -228,13 +242,15 @@ def main() -> None:
     parser.add_argument(
         "--model", type=Path, help="folder of a model in Hugging Face form that log-probabilities are of"
     )
+    parser.add_argument("--crash-after", type=int, help="so many requests are answered, then the process ends")
     parser.add_argument("--lifetime", type=float, default=3600.0, help="seconds after which it ends by itself")
     options = parser.parse_args()
     rules = json.loads(options.script.read_text("utf-8")) if options.script else ()
     log = options.log.open("a", encoding="utf-8") if options.log else None
     try:
         scores = FolderModel(options.model) if options.model else None
-        asyncio.run(serve(MockServer(rules, options.latency, log, scores), options.port, options.lifetime))
+        server = MockServer(rules, options.latency, log, options.crash_after, scores)
+        asyncio.run(serve(server, options.port, options.lifetime))
     finally:
         if log:
             log.close()

@@ -86,7 +86,7 @@ MODEL: Final = Table(
         Key("abbr", "text", "its name in files and tables", "from `path`, `model` or `type`"),
         Key("meta_template", "dict, or list of messages", "the format of dialogues"),
         Key("prompt_template", "dict or dotted path", "a role template, in place of `meta_template`"),
-        Key("run_cfg", "anything", "accepted from configs of OpenCompass, and not used"),
+        Key("run_cfg", "dict", "`num_gpus`: GPUs of a server that is started; its other keys are not used"),
     ),
 )
 

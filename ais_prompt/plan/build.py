@@ -68,7 +68,7 @@ def _both(config_path: str, elsewhere: str) -> str:
 
 def build_model(spec: ModelSpec) -> Model:
     """Build a model without loading it."""
-    model: Model = build_part(MODELS, spec.part)
+    model: Model = build_part(MODELS, spec.part, num_gpus=spec.num_gpus)
     return model
 
 

@@ -127,6 +127,7 @@ class ModelSpec(Struct, frozen=True):
             the kind of model.
         prompt_template: a role template instead of a meta template: role → (before, after), or a dotted path.
         where: config path.
+        num_gpus: GPUs that it works on; None if the config does not say.
     """
 
     abbr: str
@@ -134,6 +135,7 @@ class ModelSpec(Struct, frozen=True):
     meta_template: Mapping[str, Any] | Sequence[Any] | None = None
     prompt_template: Mapping[str, Any] | str | None = None
     where: str = ""
+    num_gpus: int | None = None
 
 
 class SummaryEntry(Struct, frozen=True):

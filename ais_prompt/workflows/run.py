@@ -15,6 +15,7 @@ from ais_prompt.config.render import hidden_again, render_config
 from ais_prompt.engine.infer import AskingOptions
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.models.identity import address_of
+from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.report.html import forget_report, write_report
@@ -114,7 +115,9 @@ def run(
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:
-                outcomes = ask_and_score(plan, mode, folder, record, asking)
+                with StartedServers(folder.logs / "servers") as servers:
+                    _lend(servers, plan, mode)
+                    outcomes = ask_and_score(plan, mode, folder, record, asking)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
@@ -203,6 +206,14 @@ def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
         with suppress(AisPromptError):
             found[planned.spec.abbr] = address_of(planned.model)
     return {abbr: address for abbr, address in found.items() if address is not None}
+
+
+def _lend(servers: StartedServers, plan: Plan, mode: RunMode) -> None:
+    """Let models start their servers when they are opened."""
+    for planned in _asked(plan, mode):
+        with suppress(AisPromptError):  # one that cannot be built ends its tasks
+            if isinstance(planned.model, StartsServer):
+                planned.model.start_with(servers, planned.spec.abbr)
 
 
 def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.config.parse.abbr import derived_abbr, parse_abbr
-from ais_prompt.config.parse.section import ConfigSection
+from ais_prompt.config.parse.section import ConfigSection, shown
 from ais_prompt.config.paths import replace_paths
 from ais_prompt.config.schema import MODEL
 from ais_prompt.types import ModelSpec
@@ -24,10 +24,21 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
     abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or part.type.rpartition(".")[2])
     meta_template = section.get("meta_template", (Mapping, list, type(None)), "a dict, a list, or None", None)
     role_template = _role_template(section)
+    num_gpus = _num_gpus(section)
     if abbr is None:
         return None
     part = replace(part, args=replace_paths(part.args, find))
-    return ModelSpec(abbr, part, meta_template, role_template, section.where)
+    return ModelSpec(abbr, part, meta_template, role_template, section.where, num_gpus)
+
+
+def _num_gpus(section: ConfigSection) -> int | None:
+    """Parse ``run_cfg`` as OpenCompass has it; None if it does not name a number of GPUs, or after a fault."""
+    run_cfg = section.get("run_cfg", (Mapping, type(None)), "dict(num_gpus=...)", None)
+    number = (run_cfg or {}).get("num_gpus")
+    if number is None or (type(number) is int and number >= 0):
+        return number
+    section.fault("run_cfg", f"{section.at('run_cfg')}.num_gpus is {shown(number)}, not a number of GPUs", "write 1")
+    return None
 
 
 def _role_template(section: ConfigSection) -> Mapping[str, Any] | str | None:

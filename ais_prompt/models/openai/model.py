@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -30,11 +31,15 @@ from ais_prompt.models.openai.likelihood_wire import ways_of
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, request_body
 from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
+from ais_prompt.models.server.instance import WatchedTransport
+from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
+from ais_prompt.models.server.started import StartedServers
 from ais_prompt.models.tokens.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.models.traffic.traffic import Traffic
 from ais_prompt.models.transport import (
     ClientOption,
     Server,
+    Transport,
     allow_connections,
     check_environment,
     read_client,
@@ -100,11 +105,15 @@ class OpenAIModel:
             the answer. None leaves it in. A server may still return reasoning in a field of its own.
         identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
             answers from any address. It is part of the key of every answer.
+        server: the server that is started for this model, in place of ``base_url``: the name of a preset (``vllm``,
+            ``sglang``, ``transformers``) or a dict of `ais_prompt.models.server.options.ServerOptions`.
+        num_gpus: GPUs of that server; in a config ``run_cfg=dict(num_gpus=...)``.
         flat: fields of the values under their flat names.
 
     Raises:
-        ConfigError: ``api_key`` is the key itself, a value is wrong or given in both forms, ``sampling.extra`` holds
-            what has an option of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
+        ConfigError: ``api_key`` is the key itself, there is a ``base_url`` beside ``server``, a value is wrong or given
+            in both forms, ``sampling.extra`` holds what has an option of its own or cannot be sent as JSON, or
+            ``think_tags`` are not two texts.
     """
 
     prompt_style: PromptStyle
@@ -126,12 +135,22 @@ class OpenAIModel:
         tokenizer_path: str | None = None,
         think_tags: ThinkTags = THINK_TAGS,
         identity: str | None = None,
+        server: ServerOption = None,
+        num_gpus: int | None = None,
         **flat: Unpack[ServedNames],
     ) -> None:
         refuse_unknown(type(self).__name__, flat, ServedNames)
         check_at_least(1, max_seq_len=max_seq_len)
         self.model = model
         self.client = read_client(client)
+        self.server = None if server is None else read_server(server, model, num_gpus)
+        if self.server is not None:
+            if base_url is not None:
+                what = "base_url cannot be given beside server, which has an address of its own"
+                raise ConfigError(what, where="base_url", fix="remove one of them")
+            if self.server.options.replicas != 1:
+                raise ConfigError("replicas of a started server are not possible yet", where="server.replicas")
+            base_url, api_key = f"http://{HOST}/v1", None if api_key == DEFAULT_VARIABLE else api_key
         self.base_url = base_url or self.client.address or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
         self.api_key = self.client.key_variable(check_variable_name(api_key))
         self.sampling = read_option("sampling", Sampling, sampling, flat)
@@ -150,6 +169,9 @@ class OpenAIModel:
         self._tokenizer: Any = None
         self._client: OpenAIClient | None = None
         self._likelihoods: LikelihoodClient | None = None
+        self._servers: StartedServers | None = None
+        self._server_name = model
+        self._starting: asyncio.Lock | None = None
 
     def identity(self) -> Mapping[str, Any]:
         """Return which model it is. How it generates is part of each request; how it is reached does not count."""
@@ -164,8 +186,8 @@ class OpenAIModel:
 
     @property
     def address(self) -> str:
-        """The base URL, without secrets."""
-        return public_address(self.base_url)
+        """The base URL, without secrets; of a server that is started the command, since its port is a random one."""
+        return public_address(self.base_url) if self.server is None else self.server.shown
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
         """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in."""
@@ -187,10 +209,16 @@ class OpenAIModel:
             ModelError: there is no key, ``base_url`` is not an address, or a header, a proxy or a file of certificates
                 cannot be used.
         """
+        if self.server is not None:
+            self.server.preflight()
         check_address(self.base_url)
         self.client.check()
-        self._server()
+        self._server(self.base_url)
         check_environment(self.base_url)
+
+    def start_with(self, servers: StartedServers, name: str) -> None:
+        """Let the servers of a run start the one of this model when it is opened."""
+        self._servers, self._server_name = servers, name
 
     def tokenizer(self) -> Any | None:
         """Return the tokenizer of ``tokenizer_path``, loaded once; None without one.
@@ -225,31 +253,31 @@ class OpenAIModel:
         """Do nothing: no connection outlives the event loop, see `aclose`."""
 
     async def open(self) -> None:
-        """Open the transport; nothing is sent yet.
+        """Open the transport. Nothing is sent yet, and a server is started with the first request only.
 
         Raises:
-            ModelError: as `preflight`.
+            ModelError: as `preflight`, or no run starts the server.
         """
         self.preflight()
         allow_connections(self.max_concurrency)
-        traffic = Traffic(self.limits, self.retry)
-        transport = self.client.open(self._server())
-        client = OpenAIClient(self.endpoint, transport, traffic, stream=self.wire.stream)
-        self._client = client
-        field = self.wire.max_tokens_field
-        self._likelihoods = LikelihoodClient(
-            self.endpoint, self.model, field, self._ways, client.post, client.shown, traffic.ask
-        )
+        self._starting = asyncio.Lock()
+        if self.server is None:
+            self._connect(self.client.open(self._server(self.base_url)))
+        elif self._servers is None:
+            raise ModelError("only a run starts the server of a model", fix="start it yourself, and write base_url")
 
     async def complete(self, request: Request) -> Completion:
         """Answer one request, retries included. Failures are returned, not raised.
 
         Raises:
-            ModelError: `open` was not called, or the server returns no log-likelihoods and one is requested.
+            ModelError: `open` was not called, the server cannot be started, or it returns no log-likelihoods and one is
+                requested.
             PromptError: a completion model was given messages.
         """
         if failure := self._refusal(request.prompt):
             return Completion(failure=failure)
+        if self.server is not None and self._client is None:
+            await self._start(self.server)
         if isinstance(request.decoding, LikelihoodQuery):
             return await _opened(self._likelihoods).complete(request.prompt, request.decoding)
         body = request_body(self.endpoint, self.model, request, self.wire.max_tokens_field)
@@ -263,19 +291,36 @@ class OpenAIModel:
         if self._client is not None:
             await self._client.transport.close()
             self._client = self._likelihoods = None
+            if self.server is not None and self._servers is not None:
+                await self._servers.leave(self.server)
 
     def activity(self) -> Activity:
         """Return the requests in flight, and what the others wait for."""
         return Activity() if self._client is None else self._client.traffic.activity()
 
-    def _server(self) -> Server:
-        """Return the server, as transports take it.
+    def _connect(self, transport: Transport) -> None:
+        client = OpenAIClient(self.endpoint, transport, Traffic(self.limits, self.retry), stream=self.wire.stream)
+        self._client = client
+        field = self.wire.max_tokens_field
+        self._likelihoods = LikelihoodClient(
+            self.endpoint, self.model, field, self._ways, client.post, client.shown, client.traffic.ask
+        )
+
+    async def _start(self, server: ServerToStart) -> None:
+        """Start the server before the first request; the others wait for that."""
+        async with _opened(self._starting):
+            if self._client is None:
+                [instance] = await _opened(self._servers).use(server, self._server_name)
+                self._connect(WatchedTransport(self.client.open(self._server(instance.base_url)), instance))
+
+    def _server(self, base_url: str) -> Server:
+        """Return the server at an address, as transports take it.
 
         Raises:
             ModelError: there is no key, or a header cannot be sent.
         """
-        key = read_key(self.api_key, self.base_url)
-        address = resolve_address(self.base_url)
+        key = read_key(self.api_key, base_url)
+        address = resolve_address(base_url)
         headers = request_headers(address, key, resolve_headers(self.headers))
         return Server(without_login(address), headers, key, self.model, self.limits.timeout)
 

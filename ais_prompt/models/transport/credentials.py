@@ -84,7 +84,7 @@ def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
     Raises:
         ModelError: a variable is not set, or a value was hidden when the config was written.
     """
-    resolved = {name: _resolved(str(value), f"the header {name}") for name, value in headers.items()}
+    resolved = {name: resolve_variables(str(value), f"the header {name}") for name, value in headers.items()}
     register_secrets({"headers": resolved})
     return resolved
 
@@ -101,14 +101,23 @@ def resolve_address(base_url: str) -> str:
     parameters = []
     for parameter in filter(None, parts.query.split("&")):
         name, equals, value = parameter.partition("=")
-        resolved = _resolved(value, f"{name} in base_url")
+        resolved = resolve_variables(value, f"{name} in base_url")
         parameters.append(f"{name}{equals}{value if resolved == value else quote(resolved, safe='')}")
     address = urlunsplit(parts._replace(query="&".join(parameters)))
     register_secrets({"base_url": address})
     return address
 
 
-def _resolved(text: str, what: str) -> str:
+def resolve_variables(text: str, what: str) -> str:
+    """Replace ``$NAME`` and ``${NAME}`` in a text by environment variables, ``$$`` by a dollar sign.
+
+    Args:
+        text: the text.
+        what: the option that it belongs to, for errors.
+
+    Raises:
+        ModelError: a variable is not set, or the text was hidden when the config was written.
+    """
     if HIDDEN in text:
         raise _was_hidden(what)
 

@@ -1,0 +1,1 @@
+"""Servers of models that the program starts, watches and stops."""

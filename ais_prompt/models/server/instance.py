@@ -1,0 +1,198 @@
+"""One process of a server: wait until it is ready, and start it again if it crashes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from ais_prompt.errors import ModelError, StoreError
+from ais_prompt.models.server.options import HOST, ServerToStart, find_program
+from ais_prompt.models.server.process import GuardedProcess, free_port
+from ais_prompt.models.server.turn import POLL_SECONDS
+from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
+from ais_prompt.models.transport.credentials import resolve_variables
+from ais_prompt.store.disk import replacing
+from ais_prompt.types import Failure
+from ais_prompt.utils.gpus import VARIABLE
+from ais_prompt.utils.progress import Advance, tracking
+from ais_prompt.utils.secrets import SECRETS
+
+logger = logging.getLogger(__name__)
+
+HEALTH_SECONDS: Final = 5.0
+"""Timeout of one question whether a server is ready."""
+ENDING_SECONDS: Final = 1.0
+"""A broken connection may mean that the server crashes: its process is given so long to end."""
+RESTARTS: Final = 1
+"""How often a server that crashes is started again."""
+
+
+class ServerInstance:
+    """One process of a server. A crash is answered with a restart on the same port, `RESTARTS` times.
+
+    Args:
+        server: what is started.
+        gpus: the ids of its GPUs; None leaves the choice to the environment.
+        log: file for its output.
+        name: for messages.
+    """
+
+    def __init__(self, server: ServerToStart, gpus: Sequence[str] | None, log: Path, name: str) -> None:
+        self._server = server
+        self._gpus = gpus
+        self._log = log
+        self._name = name
+        self._port = free_port(HOST)
+        self._restarts = 0
+        self._restarting: asyncio.Task[None] | None = None
+        self._error: ModelError | None = None
+        self._process: GuardedProcess | None = None
+
+    @property
+    def base_url(self) -> str:
+        """The address for requests."""
+        return f"http://{HOST}:{self._port}/v1"
+
+    async def start(self) -> None:
+        """Start it, and wait until it is ready.
+
+        Raises:
+            ModelError: it ended, or is not ready in time.
+        """
+        self._process = self._started()
+        started = time.monotonic()
+        try:
+            log = "/".join(self._log.parts[-3:])
+            with tracking(f"starting the server of {self._name} (see {log})", None, "seconds") as advance:
+                await self._wait_until_ready(self._process, advance)
+        except BaseException:
+            self._process.stop()
+            raise
+        logger.info("the server of %s is ready after %.1f s", self._name, time.monotonic() - started)
+
+    async def watched(self, failure: Failure) -> Failure:
+        """Return the failure of a request, after a restart if it failed because the server crashed."""
+        process = self._process
+        if process is None or not await _ends(process):
+            return failure
+        if self._restarting is None and self._error is None and self._process is process:
+            self._restarting = asyncio.create_task(self._restart(process))
+        if self._restarting is not None:
+            await asyncio.shield(self._restarting)  # the deadline of a request ends no restart
+        if self._error is not None:
+            return Failure("server_ended", self._error.what, fatal=True, where=self._error.where)
+        # This kind costs no retry: it is an outage, which is over.
+        return Failure("unreachable", f"the server of {self._name} crashed, and was started again")
+
+    def stop(self) -> None:
+        """Ask it to stop, without waiting."""
+        if self._process is not None:
+            self._process.stop()
+
+    def wait(self) -> None:
+        """Wait for its end after `stop`, and remove the secrets from its log."""
+        if self._process is None:
+            return
+        self._process.wait()
+        self._process = None
+        with suppress(OSError, StoreError):  # a log that cannot be written ends no run
+            content = self._log.read_bytes()
+            if SECRETS.hide_in_bytes(content) != content:
+                with replacing(self._log) as stream:
+                    stream.write(content)
+
+    def _started(self) -> GuardedProcess:
+        server = self._server
+        words = [word.replace("{port}", str(self._port)) for word in server.words(len(self._gpus or ()))]
+        words[0] = find_program(words[0]) or words[0]
+        own = {name: resolve_variables(value, f"{name} of server.env") for name, value in server.options.env.items()}
+        if self._gpus is not None:
+            own = {VARIABLE: ",".join(self._gpus), **own}
+        logger.info("starting the server of %s: %s", self._name, server.shown)
+        try:
+            return GuardedProcess(words, own, self._log)
+        except OSError as error:
+            raise ModelError(f"the server of {self._name} cannot be started: {error}", where=str(self._log)) from error
+
+    async def _wait_until_ready(self, process: GuardedProcess, advance: Advance) -> None:
+        options, started, shown = self._server.options, time.monotonic(), 0
+        transport = read_client("aiohttp").open(Server(f"http://{HOST}:{self._port}", {}, None, "", HEALTH_SECONDS))
+        try:
+            while True:
+                reply = await transport.send("GET", options.ready_path, None, None)
+                if (ending := process.ending()) is not None:
+                    raise self._failed(f"the server of {self._name} ended before it was ready ({ending})")
+                if isinstance(reply, Reply) and reply.status == 200:
+                    return
+                if (passed := time.monotonic() - started) > options.start_timeout:
+                    raise self._failed(f"the server of {self._name} is not ready after {options.start_timeout:g} s")
+                advance(int(passed) - shown)
+                shown = int(passed)
+                await asyncio.sleep(POLL_SECONDS)
+        finally:
+            await transport.close()
+
+    async def _restart(self, process: GuardedProcess) -> None:
+        what = f"the server of {self._name} crashed ({process.ending()})"
+        if self._restarts >= RESTARTS:
+            self._error = self._failed(f"{what} again after a restart")
+            self._restarting = None
+            return
+        self._restarts += 1
+        logger.warning("%s, and is started again; its log: %s", what, self._log)
+        process.stop()
+        try:
+            await self.start()
+        except ModelError as error:
+            self._error = error
+        finally:
+            self._restarting = None
+
+    def _failed(self, what: str) -> ModelError:
+        """Return an error with the last lines of the log."""
+        lines = self._process.last_lines() if self._process is not None else []
+        shown = "".join(f"\n    {line}" for line in lines) or " nothing"
+        return ModelError(
+            f"{what}; the last lines of its log:{shown}",
+            where=str(self._log),
+            fix=f"try the command by hand, correct `server`, and go on with -r: {self._server.shown}",
+        )
+
+
+class WatchedTransport:
+    """Sends requests to an instance of a server, and starts it again if it crashed.
+
+    Args:
+        transport: sends the requests.
+        instance: answers them.
+    """
+
+    def __init__(self, transport: Transport, instance: ServerInstance) -> None:
+        self._transport = transport
+        self._instance = instance
+
+    async def send(self, method: str, path: str, body: bytes | None, sink: Sink | None) -> Reply | Failure:
+        """As `Transport.send`; a server that is gone for good is a fatal failure."""
+        reply = await self._transport.send(method, path, body, sink)
+        if isinstance(reply, Failure) and reply.kind in ("unreachable", "connection"):
+            return await self._instance.watched(reply)
+        return reply
+
+    async def close(self) -> None:
+        """As `Transport.close`."""
+        await self._transport.close()
+
+
+async def _ends(process: GuardedProcess) -> bool:
+    """Return whether a server has ended, or does so now."""
+    deadline = time.monotonic() + ENDING_SECONDS
+    while process.ending() is None:
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(POLL_SECONDS)
+    return True

@@ -1,0 +1,220 @@
+"""The option ``server`` of a model: the command that starts its server, by itself or as a preset."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct, field
+from pydantic import AfterValidator
+
+from ais_prompt.config.keys import advice
+from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models.flat_options import read_value
+from ais_prompt.models.options import check_at_least, check_more_than_0
+from ais_prompt.utils.gpus import visible_gpus
+from ais_prompt.utils.secrets import SECRETS
+
+HOST: Final = "127.0.0.1"
+_PORT: Final = "{port}"
+
+
+class Preset(Struct, frozen=True):
+    """A command that is known by name.
+
+    Attributes:
+        command: its words, with placeholders.
+        on_gpus: further words where one server has several GPUs.
+        ready: path that answers as soon as the server is ready.
+        install: how to install it.
+    """
+
+    command: str
+    on_gpus: str
+    ready: str
+    install: str
+
+
+PRESETS: Final[Mapping[str, Preset]] = {
+    # https://docs.vllm.ai/en/v0.8.5/serving/engine_args.html
+    "vllm": Preset(
+        f"vllm serve {{model}} --host {HOST} --port {{port}}",
+        "--tensor-parallel-size {num_gpus}",
+        "/health",
+        "pip install vllm",
+    ),
+    # https://docs.sglang.io/advanced_features/server_arguments.html
+    "sglang": Preset(
+        f"{{python}} -m sglang.launch_server --model-path {{model}} --host {HOST} --port {{port}}",
+        "--tensor-parallel-size {num_gpus}",
+        "/health",
+        "pip install sglang",
+    ),
+    # https://huggingface.co/docs/transformers/main/serve-cli/serving
+    "transformers": Preset(
+        f"transformers serve {{model}} --host {HOST} --port {{port}}",
+        "",
+        "/health",
+        "pip install 'transformers[serving]'",
+    ),
+}
+
+
+class ServerOptions(Struct, frozen=True, kw_only=True):
+    """How the server of a model is started. No answer depends on it.
+
+    Attributes:
+        command: the command, as a text or a list of words; no shell sees it. ``{port}`` becomes a free port,
+            ``{model}`` the name of the model, ``{num_gpus}`` the number of its GPUs, ``{python}`` this Python.
+        preset: ``vllm``, ``sglang`` or ``transformers``, in place of ``command``.
+        args: words that are added to the command.
+        ready: path that answers with HTTP 200 when the server is ready. None takes that of the preset, or ``/health``.
+        env: environment variables of the server, besides those of this program; ``$NAME`` in a value becomes another
+            variable.
+        start_timeout: seconds that the server may take until it is ready, downloads included.
+        replicas: how many servers are started. ``auto`` starts one on each GPU, or on each ``num_gpus`` of them.
+
+    Raises:
+        ConfigError: there is no command or no such preset, the command has no ``{port}``, or a number is too small.
+    """
+
+    command: str | Sequence[str] | None = None
+    preset: str | None = None
+    args: str | Sequence[str] = ()
+    ready: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    start_timeout: float = 600.0
+    replicas: int | Literal["auto"] = 1
+
+    def __post_init__(self) -> None:
+        if (self.command is None) is (self.preset is None):
+            raise ConfigError("server needs a command or a preset, and not both", where="server", fix=_FIX)
+        if self.preset is not None and self.preset not in PRESETS:
+            what = f"there is no preset {self.preset!r} of servers"
+            raise ConfigError(what, where="server", fix=advice(self.preset, PRESETS))
+        if _PORT not in " ".join(self.pattern(1)):
+            raise ConfigError("the command of server has no {port}", where="server.command", fix=_FIX)
+        check_more_than_0(start_timeout=self.start_timeout)
+        if isinstance(self.replicas, int):
+            check_at_least(1, replicas=self.replicas)
+
+    @property
+    def ready_path(self) -> str:
+        """The path that is asked whether the server is ready, without its first slash."""
+        return (self.ready or (PRESETS[self.preset].ready if self.preset else "/health")).lstrip("/")
+
+    def pattern(self, num_gpus: int) -> list[str]:
+        """Return the words of the command, with all placeholders."""
+        if self.preset is None:
+            return [*_split(self.command or ()), *_split(self.args)]
+        preset = PRESETS[self.preset]
+        on_gpus = preset.on_gpus if num_gpus > 1 else ""
+        return [*_split(preset.command), *_split(on_gpus), *_split(self.args)]
+
+
+_FIX: Final = "write server='vllm', or server=dict(command='vllm serve {model} --port {port}')"
+
+
+class ServerToStart(Struct, frozen=True):
+    """The server of one model. Equal ones are started once, also for several models.
+
+    Attributes:
+        options: of the config.
+        model: name of the model, as the server is to know it.
+        num_gpus: GPUs of each replica; None if the config does not say.
+    """
+
+    options: ServerOptions
+    model: str
+    num_gpus: int | None = None
+
+    @property
+    def key(self) -> str:
+        """What equal servers have in common."""
+        return msgspec.json.encode(self, order="deterministic").decode()
+
+    @property
+    def shown(self) -> str:
+        """The command without its port, which names the server in every session."""
+        known = {"{model}": self.model, "{python}": "python", "{num_gpus}": str(self.num_gpus or 1)}
+        words = shlex.join(_filled(word, known) for word in self.options.pattern(self.num_gpus or 1))
+        return SECRETS.hide_in_message(words.replace("'{port}'", "{port}"))
+
+    def words(self, num_gpus: int) -> list[str]:
+        """Return the words of the command with ``{port}`` left in; ``num_gpus`` are those of one replica."""
+        known = {"{model}": self.model, "{num_gpus}": str(num_gpus), "{python}": sys.executable}
+        return [_filled(word, known) for word in self.options.pattern(num_gpus)]
+
+    def gpus_each(self, gpus: int) -> int:
+        """Return how many of the GPUs of this machine each replica has."""
+        if not gpus:
+            return 0
+        return self.num_gpus if self.num_gpus is not None else gpus if self.options.replicas == 1 else 1
+
+    def replicas(self, gpus: int) -> int:
+        """Return how many servers are started on a machine with so many GPUs."""
+        if self.options.replicas != "auto":
+            return self.options.replicas
+        return max(1, gpus // max(1, self.gpus_each(gpus)))
+
+    def preflight(self) -> None:
+        """See whether the command and the GPUs are there.
+
+        Raises:
+            ModelError: they are not.
+        """
+        program = self.words(1)[0]
+        if find_program(program) is None:
+            preset = PRESETS.get(self.options.preset or "")
+            raise ModelError(
+                f"the program {program!r}, which is to start the server, is not installed",
+                fix=preset.install if preset else "install it, or write its path in server.command",
+            )
+        gpus = len(visible_gpus())
+        needed = self.gpus_each(gpus) * self.replicas(gpus)
+        if gpus and needed > gpus:
+            raise ModelError(
+                f"the server needs {needed} GPUs, and this machine shows {gpus}",
+                fix="set run_cfg=dict(num_gpus=...) or server.replicas lower",
+            )
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a program: from PATH, or beside this Python, whose environment may not be activated."""
+    return shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
+
+
+def read_server(given: str | ServerOptions | Mapping[str, Any], model: str, num_gpus: int | None) -> ServerToStart:
+    """Read ``server`` of a model: the name of a preset, or options.
+
+    Raises:
+        ConfigError: as `ServerOptions`, or a field is unknown or wrong.
+    """
+    options = ServerOptions(preset=given) if isinstance(given, str) else read_value("server", ServerOptions, given)
+    return ServerToStart(options, model, num_gpus)
+
+
+def _check_server(given: Any) -> Any:
+    if given is not None:
+        read_server(given, "", None)
+    return given
+
+
+ServerOption: TypeAlias = Annotated[str | ServerOptions | Mapping[str, Any] | None, AfterValidator(_check_server)]
+"""The option ``server`` of a config, checked with the config."""
+
+
+def _split(words: str | Sequence[str]) -> list[str]:
+    return shlex.split(words) if isinstance(words, str) else list(words)
+
+
+def _filled(word: str, known: Mapping[str, str]) -> str:
+    # Not `format`: a word may be JSON, whose braces are no placeholders.
+    for placeholder, value in known.items():
+        word = word.replace(placeholder, value)
+    return word

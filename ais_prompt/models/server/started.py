@@ -1,0 +1,172 @@
+"""The servers that a run starts: each when its model is first asked, and all stopped at the end of the run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self, runtime_checkable
+
+from ais_prompt.errors import ModelError
+from ais_prompt.models.server.instance import ServerInstance
+from ais_prompt.models.server.options import ServerToStart
+from ais_prompt.models.server.turn import POLL_SECONDS, Turn
+from ais_prompt.store.layout import safe_name
+from ais_prompt.utils.gpus import GpuPool, visible_gpus
+
+
+@runtime_checkable
+class StartsServer(Protocol):
+    """A model that may want its server to be started."""
+
+    def start_with(self, servers: StartedServers, name: str) -> None:
+        """Take the servers of the run.
+
+        Args:
+            servers: start the one of this model when it is opened.
+            name: of the model, for messages and the log.
+        """
+
+
+class StartedServer:
+    """The instances of a server, and the GPUs that they have.
+
+    Attributes:
+        instances: its processes, the replicas of a model.
+        gpus: ids of the GPUs of all instances.
+        users: models that ask it at present; without one it may be stopped for another server.
+        error: why it could not be started; None if it could.
+    """
+
+    def __init__(self, instances: Sequence[ServerInstance], gpus: Sequence[str]) -> None:
+        self.instances = instances
+        self.gpus = gpus
+        self.users = 1
+        self._turn = Turn()
+        self._is_ready = False
+        self.error: ModelError | None = None
+
+    async def start(self) -> None:
+        """Start all instances, and wait until they are ready.
+
+        Raises:
+            ModelError: one cannot be started, now or at the first attempt. It is not tried twice in a run.
+        """
+        async with self._turn.taken():
+            if self.error is not None:
+                raise ModelError(self.error.what, where=self.error.where, fix=self.error.fix)
+            if self._is_ready:
+                return
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for instance in self.instances:
+                        group.create_task(instance.start())
+            except BaseExceptionGroup as failed:
+                error = failed.exceptions[0]
+                self.error = error if isinstance(error, ModelError) else None
+                await asyncio.to_thread(self.stop)
+                raise error from None
+            self._is_ready = True
+
+    def ask_to_stop(self) -> None:
+        """Ask all instances to stop, without waiting."""
+        for instance in self.instances:
+            instance.stop()
+
+    def stop(self) -> None:
+        """Stop all instances, and wait until they are gone."""
+        self.ask_to_stop()
+        for instance in self.instances:
+            instance.wait()
+
+
+class StartedServers:
+    """The servers of a run. They stop with the ``with`` block, or when another server needs the GPUs of an idle one.
+
+    It may be used from several threads and event loops.
+
+    Args:
+        logs: folder of their logs.
+    """
+
+    def __init__(self, logs: Path) -> None:
+        self._logs = logs
+        self._gpus = visible_gpus()
+        self._pool = GpuPool(self._gpus)
+        self._turn = Turn()
+        self._waiting: list[object] = []
+        self._servers: dict[str, StartedServer] = {}
+
+    async def use(self, server: ServerToStart, name: str) -> Sequence[ServerInstance]:
+        """Return the instances of a server, which is started if it does not run. `leave` it after the last request.
+
+        Waits until enough GPUs are free: a server has its own.
+
+        Args:
+            server: what is started.
+            name: of the model, for messages and the log.
+
+        Raises:
+            ModelError: it cannot be started.
+        """
+        started = await self._reserved(server, name)
+        try:
+            await started.start()
+        except BaseException:
+            await self.leave(server)
+            raise
+        return started.instances
+
+    async def leave(self, server: ServerToStart) -> None:
+        """Say that a model asks its server no more. It stays up, unless another one needs its GPUs."""
+        async with self._turn.taken():
+            self._servers[server.key].users -= 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for server in self._servers.values():
+            server.ask_to_stop()
+        for server in self._servers.values():
+            server.stop()
+
+    async def _reserved(self, server: ServerToStart, name: str) -> StartedServer:
+        """Return a server that has its GPUs, and count one more user."""
+        ticket = object()
+        self._waiting.append(ticket)
+        try:
+            while True:
+                async with self._turn.taken():
+                    if (found := self._servers.get(server.key)) is not None:
+                        found.users += 1
+                        return found
+                    if self._waiting[0] is ticket and (made := await self._made(server, name)) is not None:
+                        return made
+                await asyncio.sleep(POLL_SECONDS)
+        finally:
+            self._waiting.remove(ticket)
+
+    async def _made(self, server: ServerToStart, name: str) -> StartedServer | None:
+        """Make a server, not started yet; None if others are using the GPUs that it needs."""
+        each, number = server.gpus_each(len(self._gpus)), server.replicas(len(self._gpus))
+        while (gpus := self._pool.take(each * number)) is None:
+            idle = next((key for key, other in self._servers.items() if not other.users and other.gpus), None)
+            if idle is None:
+                return None
+            stopped = self._servers[idle]
+            await asyncio.to_thread(stopped.stop)
+            self._pool.give_back(stopped.gpus)
+            stopped.gpus = ()
+            if stopped.error is None:  # one that failed is kept, so that it is not tried again
+                del self._servers[idle]
+        instances = []
+        for index in range(number):
+            own = gpus[index * each : (index + 1) * each] if self._gpus else None
+            title = name if number == 1 else f"{name}-{index}"
+            instances.append(ServerInstance(server, own, self._logs / f"{safe_name(title)}.log", title))
+        self._servers[server.key] = StartedServer(instances, gpus)
+        return self._servers[server.key]

@@ -1,0 +1,197 @@
+"""Servers that a run starts, watches and stops: real processes, a real crash, real signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli import ROOT
+from tests.e2e.project import DATASET, Project
+from tests.waiting import WATCHDOG_SECONDS, wait_until
+
+MODEL = ROOT / "configs" / "data" / "demo_model"
+MOCK = "{python} -m tools.mock_server --port {port}"
+NOTE_PID = """
+    import os, pathlib, sys, time
+    if not os.fork():
+        os.setsid()
+        if not os.fork():  # an orphan in a session of its own
+            pathlib.Path("orphan.tmp").write_text(str(os.getpid()))
+            pathlib.Path("orphan.tmp").rename("orphan")
+            time.sleep(600)
+        os._exit(0)
+    while not pathlib.Path("orphan").exists():
+        time.sleep(0.01)
+    pathlib.Path("server.tmp").write_text(str(os.getpid()))
+    pathlib.Path("server.tmp").rename("server")
+    if len(sys.argv) == 2:  # never ready
+        time.sleep(600)
+    os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
+"""Leaves an orphan, notes its pid, and becomes the server of its arguments, or sleeps for ever."""
+
+
+def use(project: Project, command: str | list[str], rows: int = 8, more: str = "", **options: Any) -> None:
+    server = {"command": command, "env": {"PYTHONPATH": str(ROOT)}, **options}
+    project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(rows)])
+    project.write_config(models=f"dict(type='OpenAIChatModel', abbr='fake', model='mock', server={server!r}{more})")
+
+
+def noting(project: Project, *then: str) -> list[str]:
+    (project.root / "start.py").write_text(textwrap.dedent(NOTE_PID))
+    return ["{python}", "start.py", "{port}", *then]
+
+
+def noted(project: Project, name: str) -> int:
+    wait_until((project.root / name).exists, f"the {name} runs")
+    return int((project.root / name).read_text())
+
+
+def runs(pid: int) -> bool:
+    with suppress(OSError):
+        return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
+    return False
+
+
+def log(project: Project, name: str = "fake") -> str:
+    return (project.folder() / "logs" / "servers" / f"{name}.log").read_text()
+
+
+def test_a_server_is_started_for_the_run_and_resume_does_not_depend_on_its_port(project: Project) -> None:
+    use(project, MOCK)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    [row] = project.summary()
+    assert (row["score"], row["n"]) == (1.0, 8)
+    [address] = re.findall(r"http://\S+", log(project))
+    [session] = json.loads((project.folder() / "run.json").read_text())["sessions"]
+    assert session["addresses"] == {"fake": "python -m tools.mock_server --port {port}"}
+    keys = [line["key"] for line in project.journal()]
+    project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(9)])
+    again = project.run("run", "eval.py", "-r")
+    assert "8 of 9 samples are answered already" in again.stderr
+    assert [line["key"] for line in project.journal()][:8] == keys
+    assert len(set(re.findall(r"http://\S+", log(project)))) == 2, address
+    assert "earlier answers came from" not in again.stderr
+
+
+def test_nothing_is_started_where_nothing_is_asked(project: Project) -> None:
+    use(project, MOCK)
+    assert project.run("run", "eval.py").returncode == 0
+    (project.folder() / "logs" / "servers" / "fake.log").unlink()
+    use(project, ["{python}", "-c", "open('started', 'w'); raise SystemExit(1)", "{port}"])
+    for verb in (
+        ["check", "eval.py"],
+        ["view-prompt", "eval.py"],
+        ["lock", "eval.py"],
+        ["run", "eval.py", "--dry-run"],
+        ["run", "eval.py", "-r"],
+        ["score", str(project.folder())],
+        ["run", "eval.py", "-r", "-m", "eval"],
+    ):
+        done = project.run(*verb)
+        assert done.returncode == 0, done.stderr
+        assert not (project.root / "started").exists(), verb
+
+
+@pytest.mark.parametrize(("rows", "code"), [(150, 0), (350, 3)])
+def test_a_server_that_crashes_is_restarted_once(project: Project, rows: int, code: int) -> None:
+    use(project, f"{MOCK} --crash-after 100", rows, ", retry=0")
+    done = project.run("run", "eval.py")
+    assert done.returncode == code, done.stderr
+    assert done.stderr.count("is started again") == 1
+    answered = [line for line in project.journal() if line["completion"].get("failure") is None]
+    if code == 0:
+        assert len(answered) == rows
+        return
+    assert 100 < len(answered) <= 200
+    assert "the server of fake crashed (exit code 1) again after a restart" in done.stderr
+    assert "request 101 is too much" in done.stderr
+    assert "logs/servers/fake.log" in done.stderr
+    assert log(project).count("is too much") == 2
+
+
+def test_a_server_that_crashes_at_the_first_request_ends_its_tasks(project: Project) -> None:
+    use(project, f"{MOCK} --crash-after 0", 3)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 3
+    assert "again after a restart" in done.stderr
+
+
+def test_a_server_that_cannot_start_is_tried_once_for_all_tasks(project: Project) -> None:
+    use(project, ["{python}", "-c", "print('no model'); open('starts', 'a').write('x'); exit(4)", "{port}"])
+    other = DATASET.replace("'sums'", "'more'")
+    config = (project.root / "eval.py").read_text().replace("datasets = [", f"datasets = [{other}, ")
+    (project.root / "eval.py").write_text(config)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 3
+    assert "2 of 2 tasks failed" in done.stderr
+    assert "the server of fake ended before it was ready (exit code 4)" in done.stderr
+    assert "\n    no model\n" in done.stderr
+    assert (project.root / "starts").read_text() == "x"
+
+
+def test_a_server_that_is_not_ready_in_time_is_stopped(project: Project) -> None:
+    use(project, noting(project), start_timeout=0.5)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 3
+    assert "is not ready after 0.5 s" in done.stderr
+    assert not runs(noted(project, "server"))
+    assert not runs(noted(project, "orphan"))
+
+
+def test_one_server_serves_two_models_and_secrets_are_removed_from_its_log(project: Project) -> None:
+    use(
+        project,
+        ["{python}", "-c", textwrap.dedent(PRINTING), "{port}"],
+        env={"PYTHONPATH": str(ROOT), "MOCK_API_KEY": "$MINE_API_KEY"},
+    )
+    project.environment["MINE_API_KEY"] = "secret-of-sixteen-letters"
+    [models] = re.findall(r"models = \[(.*)\]", (project.root / "eval.py").read_text())
+    project.write_config(models=f"{models}, {models.replace('fake', 'other')[:-1]}, api_key='MINE_API_KEY')")
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert log(project).count("the key is ***") == 1
+    assert not (project.folder() / "logs" / "servers" / "other.log").exists()
+
+
+PRINTING = """
+    import os, sys
+    print("the key is", os.environ["MOCK_API_KEY"], flush=True)
+    os.execv(sys.executable, [sys.executable, "-m", "tools.mock_server", "--port", sys.argv[1]])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("when", ["starting", "asking"])
+def test_a_server_ends_with_the_program(project: Project, number: signal.Signals, when: str) -> None:
+    asking = ("-m", "tools.mock_server", "--port", "{port}", "--latency", "600")
+    use(project, noting(project, *(asking if when == "asking" else ())))
+    process = project.start("run", "eval.py")
+    server, orphan = noted(project, "server"), noted(project, "orphan")
+    if when == "asking":
+        wait_until(lambda: "is ready" in (project.folder() / "logs" / "run.log").read_text(), "the server is ready")
+    os.kill(process.pid, number)
+    _, err = process.communicate(timeout=WATCHDOG_SECONDS)
+    assert process.returncode == (130 if number == signal.SIGINT else -number), err
+    wait_until(lambda: not runs(server) and not runs(orphan), "all processes of the server end")
+
+
+def test_transformers_serve_is_started_by_its_name(project: Project) -> None:
+    project.environment["HF_HUB_OFFLINE"] = "1"
+    model = f"dict(type='OpenAIChatModel', abbr='fake', model={str(MODEL)!r}, server='transformers', max_out_len=8)"
+    project.write_config(models=model, datasets=DATASET.replace("\\nAnswer: {answer}", ""))
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert all(line["prediction"] for line in project.predictions())
+    assert re.findall(r"Uvicorn running on (http://127.0.0.1:\d+)", log(project))
