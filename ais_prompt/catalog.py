@@ -21,6 +21,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "openai": "ais_prompt.models.transport.openai_transport",
     },
     "readers": {
+        "BenchmarkDataset": "ais_prompt.readers.benchmarks.dataset",
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
         "LocalDataset": "ais_prompt.readers.local",
     },

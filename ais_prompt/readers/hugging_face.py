@@ -30,6 +30,7 @@ class HuggingFaceDataset:
         name: name of a configuration (subset).
         revision: branch, tag or commit on the hub.
         data_files: a file, several, or split → file or files, as `datasets.load_dataset` has it.
+        split: only this split, or a part of it such as ``train[:10]``; it serves as train and test at once.
 
     Raises:
         ConfigError: ``path`` is empty.
@@ -41,6 +42,7 @@ class HuggingFaceDataset:
         name: str | None = None,
         revision: str | None = None,
         data_files: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+        split: str | None = None,
     ) -> None:
         if not path:
             raise ConfigError("HuggingFaceDataset has an empty path", fix="set path to a name on the hub, or a folder")
@@ -48,6 +50,7 @@ class HuggingFaceDataset:
         self._name = name
         self._revision = revision
         self._data_files = data_files
+        self._split = split
 
     def splits(self) -> tuple[str, ...]:
         """Return the names of the splits.
@@ -68,6 +71,8 @@ class HuggingFaceDataset:
 
         try:
             data = datasets.load_from_disk(self._path) if is_saved(Path(self._path)) else self._load()
+            if self._split is not None and isinstance(data, Mapping):
+                data = data[self._split]
         except Exception as error:  # loading can raise anything, from network errors to those of a broken file
             raise DataError(
                 f"datasets cannot load it: {_cause(error)}",
@@ -79,7 +84,9 @@ class HuggingFaceDataset:
     def _load(self) -> Any:
         import datasets
 
-        return datasets.load_dataset(self._path, name=self._name, revision=self._revision, data_files=self._data_files)
+        return datasets.load_dataset(
+            self._path, name=self._name, revision=self._revision, data_files=self._data_files, split=self._split
+        )
 
 
 def is_saved(folder: Path) -> bool:

@@ -1,0 +1,67 @@
+"""Find data files where OpenCompass and AISBench keep them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Final
+
+from ais_prompt.config.paths import expand
+from ais_prompt.errors import DataError
+from ais_prompt.readers.benchmarks.data_ids import ARCHIVES, LOCAL_PATHS
+from ais_prompt.utils.text import listed
+
+CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
+"""Environment variables that name a folder of data, in the order in which they are looked up."""
+_DEFAULT_CACHE: Final = "~/.cache/opencompass"
+_URL: Final = "http://opencompass.oss-cn-shanghai.aliyuncs.com/datasets/data/"
+"""Where OpenCompass downloads its archives from; each unpacks to a folder in ``data``."""
+
+
+def find_data(path: str) -> Path | None:
+    """Return the file or folder that a path or id of OpenCompass or AISBench means; None if it is nowhere.
+
+    Args:
+        path: an absolute path; a relative one such as ``./data/gpqa/``; or an id such as ``opencompass/gsm8k``.
+    """
+    return next((place for place in data_places(path) if place.exists()), None)
+
+
+def require_data(path: str) -> Path:
+    """Return what `find_data` finds.
+
+    Raises:
+        DataError: it is nowhere; the error lists the places, and where OpenCompass downloads it from.
+    """
+    found = find_data(path)
+    if found is None:
+        raise missing_data(path)
+    return found
+
+
+def data_places(path: str) -> list[Path]:
+    """Return the places where a path or id may be, the first that exists counts: caches, then the working directory."""
+    local = expand(LOCAL_PATHS.get(path, path))
+    if local.is_absolute():
+        return [local]
+    caches = [Path(folder) for name in CACHES if (folder := os.environ.get(name))]
+    return [folder / local for folder in [*caches, Path(), expand(_DEFAULT_CACHE), *_installed(local)]]
+
+
+def missing_data(path: str) -> DataError:
+    """Return the error for data that are nowhere."""
+    places = [str(place) for place in data_places(path)]
+    archive = next((ARCHIVES[part] for part in Path(LOCAL_PATHS.get(path, path)).parts if part in ARCHIVES), None)
+    fix = f"unpack {_URL}{archive} into ./data" if archive else "put it there"
+    return DataError(
+        f"no data for {path!r}", where=f"looked for {listed(places)}", fix=f"{fix}, or set {CACHES[0]} to its folder"
+    )
+
+
+def _installed(local: Path) -> list[Path]:
+    """Return the folder of an installed package that a path begins with: AISBench keeps data in its own."""
+    if local.parts[:1] != ("ais_bench",):
+        return []
+    spec = importlib.util.find_spec("ais_bench")
+    return [Path(folder).parent for folder in spec.submodule_search_locations or ()] if spec else []

@@ -1,0 +1,18 @@
+"""All layouts, by the name of the class that reads them in OpenCompass or AISBench."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ais_prompt.readers.benchmarks import choices, exact, knowledge, language, long_texts, reading
+from ais_prompt.readers.benchmarks.layout import Layout
+
+LAYOUTS: Final[Mapping[str, Layout]] = {
+    **knowledge.LAYOUTS,
+    **exact.LAYOUTS,
+    **choices.LAYOUTS,
+    **reading.LAYOUTS,
+    **language.LAYOUTS,
+    **long_texts.LAYOUTS,
+}
