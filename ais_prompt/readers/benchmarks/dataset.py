@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError
 from ais_prompt.readers.arrow.rows import NumberedRow, store_rows
@@ -20,9 +20,6 @@ from ais_prompt.readers.hugging_face import HuggingFaceDataset
 from ais_prompt.registry import READERS
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.text import listed
-
-IGNORED: Final = ("local_mode", "mode", "trust_remote_code")
-"""Arguments of loaders of OpenCompass that change no row."""
 
 
 @READERS.register_module()
@@ -43,12 +40,11 @@ class BenchmarkDataset:
         self._loader = loader
         self._layout = _layout(loader)
         self._path = path
-        given = {name: value for name, value in arguments.items() if name not in IGNORED}
-        self._arguments = {**self._layout.defaults, **given}
+        self._arguments = {**self._layout.defaults, **arguments}
         known = self._layout.required | self._layout.defaults.keys()
         # A file of its own needs no name, but a config may give one.
-        wrong = [name for name in given if name not in {*known, "name"}]
-        missing = [] if self._layout.alone else sorted(self._layout.required - given.keys())
+        wrong = [name for name in arguments if name not in {*known, "name"}]
+        missing = [] if self._layout.alone else sorted(self._layout.required - arguments.keys())
         if wrong or missing:
             problem = f"has no argument {wrong[0]!r}" if wrong else f"needs the argument {missing[0]!r}"
             raise ConfigError(f"{loader} {problem}", fix=f"its arguments: {listed(sorted({'path', *known}))}")

@@ -64,7 +64,8 @@ def _programs(shots: int, questions: int, test: Callable[[Row], Row]) -> Callabl
     def rows(values: Iterator[Row], call: Call) -> Iterable[Row]:
         if call.split == "train":
             return map(test, islice(values, shots))
-        return [test(value) for value in islice(values, shots, shots + questions)] * call.arguments["num_repeats"]
+        tested = [test(value) for value in islice(values, shots, shots + questions)]
+        return tested * int(call.arguments["num_repeats"])
 
     return rows
 

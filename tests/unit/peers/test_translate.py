@@ -93,3 +93,16 @@ def test_peer_scores_choose_the_function_with_the_peers_results() -> None:
     assert theirs["datasets"][0]["eval_cfg"]["pred_postprocessor"]["type"] == "first_option_postprocess_peer"
     assert [note.fix for note in notes] == ["for the peer's numbers: --peer-scores"]
     assert silent == ()
+
+
+def test_a_loader_with_a_layout_needs_no_code_of_the_peer() -> None:
+    arguments = {"path": "opencompass/mmlu", "name": "astronomy", "local_mode": True}
+    dataset, notes = translated(type="opencompass.datasets.MMLUDataset", **arguments)
+    assert dataset["type"] == "BenchmarkDataset"
+    assert {key: dataset[key] for key in ("loader", "path", "name")} == {
+        "loader": "MMLUDataset",
+        "path": "opencompass/mmlu",
+        "name": "astronomy",
+    }
+    assert "local_mode" not in dataset
+    assert notes == []

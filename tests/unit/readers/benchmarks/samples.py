@@ -307,7 +307,7 @@ CASES: Final[dict[str, Case]] = {
         }
     ),
     "NaturalQuestionDataset": of_folder(
-        {"nq-dev.qa.csv": "who?\t['a', 'b']\n", "nq-test.qa.csv": "where?\t[\"c's\"]\n"}
+        {"nq-dev.qa.csv": "who?\t['a', 'b']\n", "nq-test.qa.csv": 'where?\t["c\'s"]\n'}
     ),
     "NaturalQuestionDatasetCN": of_folder(
         {f"{split}.jsonl": lines({"question": "谁", "answer": ["甲", "乙"]}) for split in ("dev", "test")}

@@ -78,12 +78,6 @@ def test_wrong_arguments(arguments: dict[str, Any], what: str) -> None:
     assert caught.value.fix
 
 
-def test_arguments_that_change_no_row_are_accepted(tmp_path: Path) -> None:
-    call = CASES["GSM8KDataset"].call(tmp_path)
-    rows = list(BenchmarkDataset("GSM8KDataset", **call).read("test"))
-    assert list(BenchmarkDataset("GSM8KDataset", **call, local_mode=True, mode="x").read("test")) == rows
-
-
 def test_a_row_of_another_layout_names_its_line(tmp_path: Path) -> None:
     file = tmp_path / "dev.jsonl"
     file.write_text('{"sentence": "a _ b", "option1": "x", "option2": "y", "answer": "1"}\n{"text": "?"}\n')
