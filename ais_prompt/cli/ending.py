@@ -14,6 +14,8 @@ from ais_prompt.cli.verb import report
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ais_prompt.plan.plan import Plan
+    from ais_prompt.store.layout import RunFolder
     from ais_prompt.workflows.run import RunResult
 
 
@@ -38,6 +40,20 @@ def show(result: RunResult, root: Path) -> None:
     click.echo("  summary/      all of this as txt, csv, md and json")
     if (root / "report.html").exists():
         click.echo("  report.html   scores and every sample, for a browser")
+
+
+def opened_partial(plan: Plan, folder: RunFolder) -> RunFolder | None:
+    """Return a folder with what an unfinished run holds so far, and say so; None if the run was asked to its end."""
+    from ais_prompt.workflows.partial import open_partial
+
+    partial = open_partial(plan, folder, command_line())
+    if partial is not None:
+        click.echo(
+            f"The run is not finished. What its journal holds so far is scored in {partial.root};\n"
+            f"to ask the rest, give the run's command again with -r {folder.root.name}",
+            err=True,
+        )
+    return partial
 
 
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.drift import show_drift
-from ais_prompt.cli.ending import command_line, exit_code, show
+from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
@@ -87,10 +87,15 @@ def run(
         return
     folder = pipeline.open_run_folder(plan, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
-    result = pipeline.run(plan, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
-    show(result, folder.root)
-    holds = mode == "infer" or keeper.hold(result, folder.root)
-    _show_next(result, folder.root, max_failures, options)
+    partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None
+    if partial is None:
+        result = pipeline.run(plan, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
+    else:
+        result = pipeline.run(plan, partial, "eval", command_line())
+    root = (partial or folder).root
+    show(result, root)
+    holds = mode == "infer" or keeper.hold(result, root)
+    _show_next(result, folder.root, root, max_failures, options)
     ctx.exit(exit_code(result, max_failures, debug=options["debug"]) or int(not holds))
 
 
@@ -130,8 +135,16 @@ def _show_plan(plan: Plan) -> None:
     click.echo(f"{sum(sizes)} questions in all; nothing was asked (--dry-run)")
 
 
-def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict[str, Any]) -> None:
-    """Print the commands that are useful next."""
+def _show_next(result: RunResult, root: Path, scored: Path, limit: FailureLimit, options: dict[str, Any]) -> None:
+    """Print the commands that are useful next.
+
+    Args:
+        result: of the run.
+        root: its folder.
+        scored: the folder with the scores, another one if the run is not finished.
+        limit: of ``--max-failures``.
+        options: of the command line.
+    """
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
     again = as_command("run", **options)
@@ -143,7 +156,7 @@ def _show_next(result: RunResult, root: Path, limit: FailureLimit, options: dict
         rows.append(("accept these failures", f"{again} -r {root.name} --max-failures {result.failed}"))
     score = ["aisprompt", "score", str(root)]
     rows += [
-        ("look at every sample", f"aisprompt view {shlex.quote(str(root))}"),
+        ("look at every sample", f"aisprompt view {shlex.quote(str(scored))}"),
         ("score again without asking", shlex.join([*score, *code_execution_option(options["allow_code_execution"])])),
         ("see what was sent", f"{view} -a"),
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ais_prompt.cli.ending import command_line, exit_code, show
+from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
@@ -72,6 +72,7 @@ def score(
 
     source = Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
     plan, folder = _opened(run, predictions, source, dataset, model)
+    folder = opened_partial(plan, folder) or folder
     keeper = read_gates(plan, **gate_values)
     result = pipeline.run(plan, folder, "eval", command_line(), with_report=False)
     show(result, folder.root)

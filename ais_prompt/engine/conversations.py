@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -10,11 +12,14 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.inferencers import Conversation, RepeatingInferencer, RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.running_conversation import Recall
+from ais_prompt.models.identity import former_identities
 from ais_prompt.plan.cluster import cluster_of
 from ais_prompt.plan.duplicates import numbered
 from ais_prompt.plan.gaps import shown_gap
 from ais_prompt.plan.plan import Task
-from ais_prompt.types import Completion, Failure, Prediction, Sample
+from ais_prompt.store.journal import JournalView
+from ais_prompt.store.request_keys import FormerKeys, RequestKeys
+from ais_prompt.types import Completion, Failure, Prediction, Request, Sample
 from ais_prompt.utils.occurrences import Occurrences
 
 
@@ -39,6 +44,43 @@ def conversations(
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
+
+
+def former_keys_of(task: Task, addresses: Sequence[str]) -> FormerKeys:
+    """Return what makes the keys that an earlier version gave to a task's requests.
+
+    Args:
+        task: which model is asked what.
+        addresses: where earlier sessions asked; version 1 had the address in its keys.
+    """
+    rows = {sample.id: sample.row_id for sample in task.data.test}
+    return FormerKeys(former_identities(task.model, addresses), rows)
+
+
+def stored_predictions(task: Task, journal: Path, addresses: Sequence[str]) -> Iterator[Prediction]:
+    """Yield the predictions of the samples that a journal answers to their end, in sample order; nothing is asked.
+
+    Failures count: they are what came of asking so far. So do samples that cannot be asked at all.
+
+    Args:
+        task: which model was asked what.
+        journal: its journal, which another process may be writing.
+        addresses: as for `former_keys_of`.
+
+    Raises:
+        AisPromptError: the data, the model's files or the journal cannot be read.
+    """
+    view = JournalView(journal)
+    key_of = RequestKeys(task.model.identity())
+    former = former_keys_of(task, addresses) if view.has_former_keys else lambda _: iter(())
+
+    def recall(request: Request) -> Completion | None:
+        return view.get(chain([key_of(request)], former(request)))
+
+    if len(view):
+        for conversation in conversations(task, recall, task.data.test, task.spec.dataset.eval.cluster):
+            if conversation.prediction is not None:
+                yield conversation.prediction
 
 
 def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: str | None) -> Conversation:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from ais_prompt.engine.conversations import conversations
+from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import OpenProgress, Progress, silent_progress
@@ -23,7 +23,7 @@ from ais_prompt.errors import ModelError, PartError, StoreError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import RAISED, RETRY_HINT
 from ais_prompt.models.base import AsyncModel, Model
-from ais_prompt.models.identity import cache_identity, former_identities, full_identity
+from ais_prompt.models.identity import cache_identity, full_identity
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.gaps import NO_VALUE
 from ais_prompt.plan.media import check_media, taken_kinds
@@ -32,7 +32,7 @@ from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
-from ais_prompt.store.request_keys import FormerKeys, RequestKeys
+from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.types import Activity, Completion, Failure, Prediction, Request, Sample, TaskFacts
 
 logger = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class TaskJob:
             cache = files.enter_context(open_cache(self._asking.cache_folder, cache_identity(model), spec.dataset.abbr))
             predictions = files.enter_context(sorted_predictions(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
-            former_keys = _former_keys(task, model, self._asking.addresses) if has_former_keys else None
+            former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
             memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys)
             self._known, used = _known(task, memory) if memory.has_answers else (0, 0)
             self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
@@ -209,10 +209,6 @@ def _activity(model: AsyncModel) -> Activity:
         return model.activity()
     except PartError:
         return Activity()
-
-
-def _former_keys(task: Task, model: Model, addresses: Sequence[str]) -> FormerKeys:
-    return FormerKeys(former_identities(model, addresses), {sample.id: sample.row_id for sample in task.data.test})
 
 
 def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:

@@ -33,16 +33,17 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
         by_row: identify samples by their whole rows, which is all that runs of version 1 know.
 
     Raises:
-        ConfigError: the run is not finished, stopped early, or too few samples were answered.
+        ConfigError: the run is not finished, or too few samples were asked or answered.
         StoreError, DataError: results of the run are missing or broken, or its metric cannot be compared.
     """
     if run.status != "finished":
-        raise ConfigError(f"{run.name} is no baseline: it is {run.status}", fix=f"go on with it: -r {run.folder.root}")
+        root = run.folder.root.parent if run.status == "partial" else run.folder.root
+        raise ConfigError(f"{run.name} is no baseline: it is {run.status}", fix=f"go on with it: -r {root}")
     tasks = [task for task in run.tasks if task.is_scored]
     for task in tasks:
         name, metric = task.name, task.metric
         if metric.of is not None:
-            what = f"{name} stopped early, after {metric.n} of {metric.of} samples, so it is no baseline"
+            what = f"{name} is no baseline: only {metric.n} of {metric.of} samples were asked"
             raise ConfigError(what, where=run.name, fix="ask the rest with -r, without --stop-early")
         if len(task.values) < ENOUGH * task.size:
             what = f"only {len(task.values)} of {task.size} samples of {name} were answered, too few for a baseline"
@@ -135,7 +136,7 @@ def _as_baseline(run: StoredRun, baseline: Baseline) -> tuple[Baseline, dict[str
         try:
             tasks.append(_baseline_task(task, by_row=by_row))
             if task.metric.of is not None:
-                faults[name] = f"asking stopped early, after {task.metric.n} of {task.metric.of} samples"
+                faults[name] = f"only {task.metric.n} of {task.metric.of} samples were asked"
             elif run.status != "finished":
                 faults[name] = f"the run is {run.status}"
             if task.corpus is not None:

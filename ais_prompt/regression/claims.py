@@ -55,7 +55,7 @@ def _of_score(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]:
     if score is None:
         return
     if not score.is_mean or score.of is not None or status != "finished":
-        why = f"the run is {status}" if status != "finished" else "asking stopped early"
+        why = f"the run is {status}" if status != "finished" else "not every sample was asked"
         yield _verdict(gate, name, why if score.is_mean else f"{gate.name} is no mean of values from 0 to 1")
         return
     questions = list(read_questions(path, gate.name))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 from msgspec import Struct
 
 from ais_prompt.metrics.aggregate import exact
 from ais_prompt.summary.numbers import span, value
 from ais_prompt.summary.rows import Row
-from ais_prompt.types import Gate
+from ais_prompt.types import AVERAGES, Gate
 
 
 class Verdict(Struct, frozen=True):
@@ -36,7 +37,10 @@ class Verdict(Struct, frozen=True):
 
 
 def check_gates(gates: Iterable[Gate], rows: Sequence[Row]) -> list[Verdict]:
-    """Check the scores against the gates. A gate without a matching score fails: nothing was proved."""
+    """Check the scores against the gates. A gate without a matching score fails: nothing was proved.
+
+    If not every sample was asked, a gate is decided only if the others cannot change that.
+    """
     return [verdict for gate in gates for verdict in _verdicts(gate, rows)]
 
 
@@ -63,7 +67,22 @@ def _of_score(gate: Gate, row: Row) -> Verdict:
     if row.fraction and not gate.percent and gate.limit > 1:
         limit = f"{float(gate.limit):g}%"
         return Verdict(gate.text, subject, False, f"{gate.name} is a part of 1: write the limit as {limit}")
+    if row.of is not None:
+        holds = {gate.holds_score(end, fraction=row.fraction) for end in _possible_scores(row)}
+        return Verdict(gate.text, subject, holds == {True}, _shown(row), inconclusive=len(holds) != 1)
     return Verdict(gate.text, subject, gate.holds_score(exact(row.score), fraction=row.fraction), _shown(row))
+
+
+def _possible_scores(row: Row) -> Sequence[Fraction]:
+    """Return the lowest and the highest score that the samples that were not asked can lead to; empty if unknown."""
+    if row.bound_low is None or row.bound_high is None or row.score is None or row.n is None or row.of is None:
+        return ()
+    if row.questions is None or row.metric in AVERAGES:
+        return exact(row.bound_low), exact(row.bound_high)
+    # As `ais_prompt.scoring.early_stop` decides: samples that failed have no part in the mean.
+    left = (row.of - row.n) // row.repeats
+    total = exact(row.score) * row.questions
+    return total / (row.questions + left), (total + left) / (row.questions + left)
 
 
 def _shown(row: Row) -> str:
@@ -77,5 +96,8 @@ def _of_count(gate: Gate, row: Row) -> Verdict:
     if row.n is None:
         return Verdict(gate.text, subject, False, row.note or "no score")
     count: int = getattr(row, gate.name) or 0
-    found = f"{count} of {row.n}" + (f" asked, of {row.of} samples" if row.of else "")
-    return Verdict(gate.text, subject, gate.holds_count(count, row.n), found)
+    if row.of is not None:
+        holds = {gate.holds_count(number, row.of) for number in (count, count + row.of - row.n)}
+        found = f"{count} of {row.n} asked, of {row.of} samples"
+        return Verdict(gate.text, subject, holds == {True}, found, inconclusive=len(holds) != 1)
+    return Verdict(gate.text, subject, gate.holds_count(count, row.n), f"{count} of {row.n}")

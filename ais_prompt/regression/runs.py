@@ -103,7 +103,7 @@ def _stopped(run: StoredRun) -> Iterator[str]:
     for task in run.tasks:
         facts = task.facts
         if facts.of is not None:
-            yield f"{run.name}: {task.name} stopped early, after {facts.samples} of {facts.of} samples"
+            yield f"{run.name}: of {task.name}, only {facts.samples} of {facts.of} samples were asked"
 
 
 def _key(task: ScoredTask, by_name: bool) -> str:

@@ -77,7 +77,7 @@ def escaped(text: str) -> str:
     return " ".join(printable(text).replace("|", "\\|").replace("<", "&lt;").split())
 
 
-STOPPED = "The run stopped when the gates were decided, so there is no interval; in brackets the possible final scores:"
+NOT_ALL_ASKED = "Not every sample was asked, so there is no interval; in brackets the possible final scores:"
 LEGEND = "Not every answer was scored{star}; in brackets the score if all others were wrong – were right:"
 
 
@@ -93,12 +93,12 @@ def notes(rows: Sequence[Row], *, starred: bool) -> list[str]:
         tasks.setdefault((row.model, row.dataset), []).append(row)
     without = [f"{row.model}/{row.dataset}: {row.note}" for row in rows if row.note]
     partly = [f"{model}/{dataset}: {_unscored(of[0])}" for (model, dataset), of in tasks.items() if _is_partly(of[0])]
-    stopped = [f"{model}/{dataset}: {_stopped(of[0])}" for (model, dataset), of in tasks.items() if of[0].of]
+    asked = [f"{model}/{dataset}: {_asked(of[0])}" for (model, dataset), of in tasks.items() if of[0].of and of[0].n]
     several = {row.dataset: row.repeats for row in rows if row.repeats > 1}
     return [
         *dict.fromkeys(without),
         *([LEGEND.format(star=" (*)" if starred else ""), *partly] if partly else []),
-        *([STOPPED, *stopped] if stopped else []),
+        *([NOT_ALL_ASKED, *asked] if asked else []),
         *(f"{model}/{dataset}: {_refused(of[0])}" for (model, dataset), of in tasks.items() if of[0].refused),
         *(f"{name}: {n} answers to each question; ± is that of the questions" for name, n in several.items()),
         *precision_notes(rows),
@@ -130,7 +130,7 @@ def _is_partly(row: Row) -> bool:
     return bool(row.unscored) and row.score is not None and not row.of
 
 
-def _stopped(row: Row) -> str:
+def _asked(row: Row) -> str:
     bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
     return row.size + (f"  [{bounds}]" if bounds else "") + (f"; not scored: {row.unscored}" if row.unscored else "")
 

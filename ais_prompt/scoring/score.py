@@ -28,7 +28,7 @@ from ais_prompt.scoring.verdicts import Verdicts
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
-from ais_prompt.types import PartSpec, Prediction, SampleScore, Score, TaskSpec
+from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.types.sensitivity import Sensitivity
 from ais_prompt.utils.progress import tracked
 
@@ -49,7 +49,7 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         folder: where the predictions are, and the verdicts of a judge.
         asked: how many questions were asked, as far as that is known; a warning tells if there are not so many
             predictions.
-        stopped_of: how many questions there are, if asking stopped before its end.
+        stopped_of: how many questions there are, if not all were asked.
 
     Raises:
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
@@ -61,6 +61,8 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
     path = folder.predictions(model, dataset)
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
+        if stopped_of is not None:
+            return _not_asked(task, folder, evaluator, stopped_of)
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
     scorer = scorer_of(task, first, Verdicts(task, folder).about)
     assert scorer is not None
@@ -90,6 +92,15 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
     return scores
 
 
+def _not_asked(task: Task, folder: RunFolder, evaluator: Evaluator, questions: int) -> list[Score]:
+    """Write the results of a task of which no sample was asked yet: ``0 of N``."""
+    model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
+    score = Score(evaluator.metrics[0], None, None, 0, dict.fromkeys(STATUSES, 0), of=questions)
+    head = {"model": model, "dataset": dataset, "scores": [score.to_json()]}
+    write_results(folder.results(model, dataset), head, ())
+    return [score]
+
+
 def isolation_of(dataset: PlannedDataset) -> str | None:
     """Return how the programs of a dataset's answers are isolated from the machine; None if none are run.
 
@@ -101,9 +112,10 @@ def isolation_of(dataset: PlannedDataset) -> str | None:
 
 
 def _stopped(score: Score, questions: int) -> Score:
-    """Return the score of a task that stopped early, with the bounds that the remaining answers can lead to.
+    """Return the score of a task of which not every sample was asked, with the bounds that the rest can lead to.
 
-    It has no interval: when to stop was decided by the answers, so the usual ones would not hold.
+    It has no interval: which samples were asked depends on the answers (an early stop, or the shortest first), so the
+    usual ones would not hold.
     """
     of = questions * score.repeats
     bounds = None

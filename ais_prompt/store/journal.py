@@ -12,6 +12,8 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -199,6 +201,59 @@ class Journal:
         with writing(self.path):
             os.fsync(self._descriptor)
         self._synced = time.monotonic()
+
+
+class JournalView:
+    """The finished requests of a journal at one moment. Nothing is written: another process may be adding lines.
+
+    Unlike `Journal`, it returns failures too, unless an answer to the same request is there.
+
+    Attributes:
+        has_former_keys: whether there are answers of an earlier version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read a journal; one that is not there is empty.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        self._path = path
+        self._lines: dict[str, tuple[int, bool]] = {}  # key → where its line begins, in bytes; whether it is an answer
+        if path.exists():
+            with self._reading(), path.open("rb") as lines:
+                self._index(lines)
+        self.has_former_keys = any(map(is_former_key, self._lines))
+
+    def __len__(self) -> int:
+        """Return the number of requests."""
+        return len(self._lines)
+
+    def get(self, keys: Iterable[str]) -> Completion | None:
+        """Return what came of a request, under the first of these keys that is known; None if it was not asked.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        found = next((self._lines[key] for key in keys if key in self._lines), None)
+        if found is None:
+            return None
+        with self._reading(), self._path.open("rb") as lines:
+            lines.seek(found[0])
+            return _parse(lines.readline())[1]
+
+    def _index(self, lines: Iterable[bytes]) -> None:
+        end = 0
+        for line in lines:
+            with suppress(ValueError):  # a line that is being written, or was torn
+                key, completion, _ = _parse(line)
+                is_answer = completion.failure is None
+                if is_answer or not self._lines.get(key, (0, False))[1]:
+                    self._lines[key] = end, is_answer
+            end += len(line)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return reading(self._path, fix="repair the disk")
 
 
 def _parse(line: bytes) -> tuple[str, Completion, str]:

@@ -53,6 +53,11 @@ class RunFolder(Struct, frozen=True):
         return self.root / "report.html"
 
     @property
+    def partial(self) -> RunFolder:
+        """Scores of a run that is not finished: a run folder of its own, which the next session removes."""
+        return RunFolder(self.root / "partial")
+
+    @property
     def logs(self) -> Path:
         """The folder of log files."""
         return self.root / "logs"

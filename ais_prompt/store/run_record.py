@@ -23,7 +23,7 @@ WRITING_SHARE: Final = 20
 """Tasks that end are written down in one twentieth of the time at most."""
 logger = logging.getLogger(__name__)
 
-RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted"]
+RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted", "partial"]
 
 
 class RunRecord:
@@ -38,7 +38,13 @@ class RunRecord:
     """
 
     def __init__(
-        self, folder: RunFolder, config: str, command: str, addresses: Mapping[str, str] | None = None
+        self,
+        folder: RunFolder,
+        config: str,
+        command: str,
+        addresses: Mapping[str, str] | None = None,
+        *,
+        asks: bool = False,
     ) -> None:
         """Begin a session.
 
@@ -47,6 +53,7 @@ class RunRecord:
             config: the resolved config as text, without secrets.
             command: the command line, without secrets.
             addresses: ``abbr`` of each model that is served → its address, without secrets.
+            asks: whether the session makes predictions: those of earlier sessions no longer count as complete.
 
         Raises:
             StoreError: the folder cannot be written, or its ``run.json`` is broken or of a later version.
@@ -56,13 +63,15 @@ class RunRecord:
         before: dict[str, Any] = {"run_number": next_number(folder)}
         if folder.run_file.exists():
             before = read_run_file(folder)
-        asked = list(_addresses(before))
+        asked = list(addresses_of(before))
         self.addresses = list(dict.fromkeys(address for _, address in asked))
         last = dict(asked)
         self.moved = {abbr: last[abbr] for abbr, now in (addresses or {}).items() if last.get(abbr, now) != now}
         self._session: dict[str, Any] = {"status": "running", "command": command, "started": _now(), "ended": None}
         if addresses:
             self._session["addresses"] = dict(addresses)
+        if asks:
+            self._session["done"] = []
         self._values: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "run_number": before.get("run_number", 0),
@@ -77,8 +86,16 @@ class RunRecord:
         self._next_write = 0.0
         self._write()
 
-    def add_task(self, task: TaskSpec, facts: TaskFacts) -> None:
-        """Note a task whose inference is over. A session that asked nothing keeps the speed of the one before."""
+    def add_task(self, task: TaskSpec, facts: TaskFacts, *, done: bool = True) -> None:
+        """Note the facts of a task. A session that asked nothing keeps the speed of the one before.
+
+        Args:
+            task: which one.
+            facts: what is known of it.
+            done: whether its inference is over.
+        """
+        if done:
+            self._session.setdefault("done", []).append(task.name)
         before = self._values["tasks"].get(task.name, {})
         speed = {"speed": before["speed"]} if "speed" in before else {}
         self._values["tasks"][task.name] = speed | facts.to_json()
@@ -94,6 +111,11 @@ class RunRecord:
         """Task → what `add_isolation` noted in this session."""
         return dict(self._session.get("isolation", {}))
 
+    def unfinished(self, tasks: Iterable[TaskSpec]) -> list[str]:
+        """Return the names of the tasks whose inference is not over."""
+        done = done_tasks(self._values)
+        return [task.name for task in tasks if task.name not in done]
+
     def finish(self, status: RunStatus) -> None:
         """End the session."""
         self._values["status"] = self._session["status"] = status
@@ -106,7 +128,7 @@ class RunRecord:
         return samples
 
     def stopped_of(self, task: TaskSpec) -> int | None:
-        """Questions in the dataset of a task that stopped early; None for other tasks."""
+        """Questions in the dataset of a task of which not all were asked; None for other tasks."""
         of: int | None = self._values["tasks"].get(task.name, {}).get("of")
         return of
 
@@ -134,13 +156,22 @@ class RunRecord:
         write_json_atomic(self._folder.run_file, self._values)
 
 
+def done_tasks(record: Mapping[str, Any]) -> set[str]:
+    """Return the names of the tasks whose inference is over, by a record as `read_run_file` returns it.
+
+    A session that asks begins with none: the config may have changed. Earlier versions did not note it by session.
+    """
+    asking = [session["done"] for session in record.get("sessions", []) if "done" in session]
+    return set(asking[-1] if asking else record.get("tasks", {}))
+
+
 def _now() -> str:
     """The time in UTC with its offset, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _addresses(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """``abbr`` of a model and its address, of each session, the last one last; version 1 noted them by task."""
+def addresses_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield ``abbr`` and address of each model, of each session, the last one last; version 1 noted them by task."""
     for name, facts in record.get("tasks", {}).items():
         if address := facts.get("model", {}).get("base_url"):
             yield name.rpartition("/")[0], address

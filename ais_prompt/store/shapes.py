@@ -25,6 +25,7 @@ class Session(TypedDict, total=False):
     ended: str | None
     addresses: dict[str, str]
     isolation: dict[str, str]
+    done: list[str]
 
 
 class RunFile(TypedDict, total=False):

@@ -129,7 +129,9 @@ def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: 
 
 
 def _spread(shares: Mapping[Row, float], questions_of: QuestionsOf) -> Spread | None:
-    """Return the spread of an average; None if that of a part is not known."""
+    """Return the spread of an average; None if that of a part is not known, or not all of it was asked."""
+    if any(row.of is not None for row in shares):
+        return None
     parts = []
     for row, share in shares.items():
         questions = questions_of(row) if row.questions else ()

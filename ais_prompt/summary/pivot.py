@@ -15,7 +15,7 @@ class Line(Struct, frozen=True):
 
     Attributes:
         dataset, metric: their names; the metric is None if no model has a score.
-        n: answers requested: ``198–200`` if models differ, ``57 of 200`` if the task stopped early.
+        n: answers requested: ``198–200`` if models differ, ``57 of 200`` if not every sample was asked.
         rows: the row of each model, in the order of the columns; None if it has no such metric.
     """
 

@@ -53,7 +53,7 @@ class Row(Struct, frozen=True):
             the metric has no right and wrong.
         fraction: whether these numbers are fractions of 1, shown as percent (0.935 as 93.5 %).
         n: answers requested; None if the task was not scored.
-        of: answers of the whole dataset if the task stopped early; else None.
+        of: answers of the whole dataset if not all were asked; else None.
         scored, unparsed, truncated, failed: number of answers in each state; their sum is ``n``.
         repeats: answers to each question.
         refused: answers that the server marked as refusals, whatever their status.
@@ -105,7 +105,7 @@ class Row(Struct, frozen=True):
 
     @property
     def size(self) -> str:
-        """``n`` for people: ``57 of 100`` if the task stopped early; empty if it was not scored."""
+        """``n`` for people: ``57 of 100`` if not every sample was asked; empty if it was not scored."""
         if self.n is None:
             return ""
         return str(self.n) if self.of is None else f"{self.n} of {self.of}"
@@ -168,6 +168,8 @@ def _unscored(score: Score) -> str:
 def _why_none(score: Score) -> str:
     if score.value is not None:
         return ""
+    if not score.n:
+        return "not asked yet"
     if score.counts["failed"] == score.n:
         # A judge without verdict and an unusable gold are failures too, but not of the requests.
         others = [why for why in score.reasons if why.startswith(("failed: judge", "failed: unusable gold"))]

@@ -129,7 +129,7 @@ class TaskFacts(Struct, frozen=True):
         shortened: samples that show fewer in-context examples than were retrieved, to fit ``max_seq_len``.
         redacted: samples with an answer in which a secret was replaced.
         speed: the speed of a served model; None if nothing was asked, or the model runs in this process.
-        of: number of samples in the dataset after its range, if the task stopped early; else None.
+        of: number of samples in the dataset after its range, if not all were asked; else None.
     """
 
     model: Mapping[str, Any] = field(default_factory=dict)

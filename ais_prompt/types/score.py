@@ -138,7 +138,7 @@ class Score(Struct, frozen=True):
         failed_samples: samples with a failed answer, whether the model, the judge or the gold failed; None in results
             of earlier versions.
         is_mean: whether ``value`` is a mean over the questions, of values of at most 1.
-        of: number of answers of the whole dataset, if the task stopped early; else None.
+        of: number of answers of the whole dataset, if not every sample was asked; else None.
         questions: number of questions in the mean; None if ``value`` is no mean, or was written before 0.2.
         precision: how many answers a narrower interval needs; None unless the questions were asked several times, and
             for all metrics but the main one.

@@ -26,13 +26,14 @@ from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.results import read_questions
-from ais_prompt.store.run_record import RunRecord, recorded
+from ais_prompt.store.run_record import RunRecord, RunStatus, recorded
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Gate, Speed, TaskSpec
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
+from ais_prompt.workflows.partial import forget_partial
 from ais_prompt.workflows.tasks import ask_and_score, stored_outcomes
 
 logger = logging.getLogger(__name__)
@@ -78,7 +79,13 @@ def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None)
     for model in _asked(plan, mode):
         model.preflight()
     spec = plan.spec
-    return find_run_folder(spec.work_dir, spec.name, reuse) if reuse else create_run_folder(spec.work_dir, spec.name)
+    if not reuse:
+        return create_run_folder(spec.work_dir, spec.name)
+    folder = find_run_folder(spec.work_dir, spec.name, reuse)
+    if mode in ("all", "infer") and folder.root.name == RunFolder(folder.root.parent).partial.root.name:
+        what = "this folder holds scores of a run that is not finished, and cannot be taken up again"
+        raise ConfigError(what, where=str(folder.root), fix=f"-r {folder.root.parent}")
+    return folder
 
 
 def run(
@@ -122,12 +129,19 @@ def run(
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
             write_speed(folder.summary_dir, record.speeds(tasks))
-            record.finish("failed" if any(outcome.error for outcome in outcomes) else "finished")
+            record.finish(_status(outcomes, record.unfinished(tasks)))
             if with_report:
                 write_report(folder)
             else:
                 forget_report(folder)
     return _result(tasks, outcomes, chosen, record)
+
+
+def _status(outcomes: Sequence[TaskOutcome], unfinished: Sequence[str]) -> RunStatus:
+    """Return how a session ended; one that only scores cannot finish a run of which not everything was asked."""
+    if any(outcome.error for outcome in outcomes):
+        return "failed"
+    return "partial" if unfinished else "finished"
 
 
 def _begin_session(
@@ -140,12 +154,14 @@ def _begin_session(
     """
     logger.info("session begins: %s", command)
     remove_leftovers(folder.root.rglob(".*.tmp"))
-    if mode in ("all", "infer"):
+    asks = mode in ("all", "infer")
+    if asks:
+        forget_partial(folder)
         for warning in warnings:
             logger.warning("%s", warning)
     _hide_again(folder)
     addresses = _addresses(plan, mode)
-    record = RunRecord(folder, render_config(plan.spec.resolved), command, addresses)
+    record = RunRecord(folder, render_config(plan.spec.resolved), command, addresses, asks=asks)
     if record.changes:
         logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
     for abbr, before in record.moved.items():

@@ -217,4 +217,4 @@ def test_a_run_that_stopped_is_no_baseline(project: Project) -> None:
     for args in (["baseline", "eval", "-o", "base.json"], ["run", "eval.py", "--baseline", str(project.folder())]):
         done = project.run(*args)
         assert done.returncode == 2
-        assert "stopped early, after 13 of 60 samples" in done.stderr
+        assert "only 13 of 60 samples were asked" in done.stderr

@@ -69,7 +69,7 @@ function scoreRow(line, before, range, choose) {
   return el("tr", {}, nameCells(line, before), score, states);
 }
 
-/** Number of samples asked; and of all, if the task stopped early. */
+/** Number of samples asked; and of all, if not every sample was asked. */
 function sizeOf(line, task) {
   return line.of ? `${count(line.n)} of ${count(line.of)}` : count(task.samples);
 }

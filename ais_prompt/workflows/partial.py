@@ -1,0 +1,153 @@
+"""Collect what a run holds that is not finished, so that it can be scored and shown before it ends."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from ais_prompt.config.render import render_config
+from ais_prompt.engine.conversations import stored_predictions
+from ais_prompt.errors import AisPromptError
+from ais_prompt.models.identity import full_identity
+from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.store.disk import writing
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import write_predictions
+from ais_prompt.store.run_file import read_run_file
+from ais_prompt.store.run_record import RunRecord, addresses_of, done_tasks
+from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
+from ais_prompt.types import Prediction, TaskFacts
+from ais_prompt.utils.log import logging_to
+
+logger = logging.getLogger(__name__)
+
+_ENDED = {"finished", "failed"}
+"""How a session ends that has tried every task."""
+
+
+def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | None:
+    """Return a run folder with all answers of a run that is not finished; None for a run with nothing left to ask.
+
+    The run may be under way in another process: its folder is only read, except for the subfolder ``partial``. Tasks
+    that are over are taken as they are; the predictions of the others are made of their journals.
+
+    Args:
+        plan: what to score with.
+        folder: of the run.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        AisPromptError: the run folder cannot be used.
+    """
+    if not folder.run_file.exists():  # a folder that was made by hand
+        return None
+    record = read_run_file(folder)
+    done = done_tasks(record)
+    left = [task for task in plan.tasks if task.name not in done]
+    if not left or (record.get("status") in _ENDED and not any(_journal(task, folder).exists() for task in left)):
+        return None
+    partial = folder.partial
+    with writing(partial.root):
+        partial.root.mkdir(exist_ok=True)
+    with hold_writer_lock(partial), logging_to(partial.logs / "run.log"):
+        _clear(partial)
+        _copy_judgements(folder, partial)
+        copy = RunRecord(partial, render_config(plan.spec.resolved), command, asks=True)
+        addresses = list(dict.fromkeys(address for _, address in addresses_of(record)))
+        for task in plan.tasks:
+            if task.name in done and _share(_predictions(task, folder), _predictions(task, partial)):
+                copy.add_task(task.spec, TaskFacts.from_json(record["tasks"][task.name]))
+                continue
+            try:
+                facts = _collect(task, folder, partial, addresses)
+            except AisPromptError as error:  # scoring says that there are no predictions
+                logger.warning("[%s] its answers cannot be used: %s", task.name, error)
+            else:
+                copy.add_task(task.spec, facts, done=facts.of is None)
+        copy.finish("partial")
+    return partial
+
+
+def forget_partial(folder: RunFolder) -> None:
+    """Remove the scores of the unfinished run, which are outdated; what judges were asked for them is kept.
+
+    Raises:
+        StoreError: the disk refuses it.
+    """
+    partial = folder.partial
+    if not partial.root.is_dir():
+        return
+    with writing(partial.root), try_file_lock(partial.writer_lock_file) as is_free:
+        if is_free:  # else they are being made right now
+            _copy_judgements(partial, folder)
+            shutil.rmtree(partial.root)
+
+
+def _collect(task: Task, folder: RunFolder, partial: RunFolder, addresses: list[str]) -> TaskFacts:
+    """Write the predictions of the samples that the journal answers, and return the facts of the task."""
+    samples = failed = 0
+
+    def counted() -> Iterator[Prediction]:
+        nonlocal samples, failed
+        for prediction in stored_predictions(task, _journal(task, folder), addresses):
+            samples += 1
+            failed += prediction.failed
+            yield prediction
+
+    try:
+        data = task.data
+        write_predictions(_predictions(task, partial), counted())
+        of = len(data.test) if samples < len(data.test) else None
+        return TaskFacts(full_identity(task.model), data.digest, tuple(data.origins), samples, failed, of=of)
+    finally:
+        task.release()
+        if task.dataset.judge is None:  # a judge asks about its rows
+            task.dataset.release()
+
+
+def _journal(task: Task, folder: RunFolder) -> Path:
+    return folder.journal(task.spec.model.abbr, task.spec.dataset.abbr)
+
+
+def _predictions(task: Task, folder: RunFolder) -> Path:
+    return folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+
+
+def _clear(partial: RunFolder) -> None:
+    """Remove what an earlier call made, except the journals of judges and the lock."""
+    with writing(partial.root):
+        partial.run_file.unlink(missing_ok=True)
+        partial.report.unlink(missing_ok=True)
+        for name in ("predictions", "results", "summary"):
+            shutil.rmtree(partial.root / name, ignore_errors=True)
+
+
+def _copy_judgements(source: RunFolder, target: RunFolder) -> None:
+    """Add what judges answered in one run folder to the journals of another, so that no verdict is asked twice."""
+    for journal in source.root.glob("judge/*/journal/*/*.jsonl"):
+        path = target.root / journal.relative_to(source.root)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = journal.read_bytes().splitlines(keepends=True)
+            with path.open("a+b") as file:
+                file.seek(0)
+                known = set(file)
+                if known and not all(line.endswith(b"\n") for line in known):
+                    file.write(b"\n")  # after a torn line
+                file.writelines(line for line in lines if line.endswith(b"\n") and line not in known)
+
+
+def _share(source: Path, target: Path) -> bool:
+    """Make a file appear in another folder as well; False if it is not there. Its owner only ever replaces it."""
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source, target)
+        except FileNotFoundError:
+            return False
+        except OSError:  # a file system without hard links
+            shutil.copyfile(source, target)
+    return True

@@ -1,0 +1,65 @@
+"""Wherever a journal ends, the predictions made of it are those of the whole run, and nothing is written."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ais_prompt.engine.conversations import stored_predictions
+from ais_prompt.engine.infer import infer
+from ais_prompt.engine.progress import silent_progress
+from ais_prompt.models import ScriptedModel
+from ais_prompt.plan.plan import Task
+from ais_prompt.store import RunFolder, read_predictions
+from ais_prompt.store.journal import Journal, JournalView
+from ais_prompt.types import Completion, Decoding, Failure, Request
+from tests.parts import task_spec, write_rows
+
+ANSWERS = {r"^0": "zero", r"^[1-4]": "some", r"^7": {"failure": "http_500", "message": "out of order"}}
+OUTCOMES = st.tuples(st.sampled_from("abc"), st.sampled_from(["answer", "failure"]))
+
+
+@settings(max_examples=40)
+@given(rows=st.integers(1, 9), cut=st.floats(0, 1), concurrency=st.integers(1, 4))
+def test_the_predictions_are_those_of_the_whole_run(rows: int, cut: float, concurrency: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = RunFolder(Path(name))
+        spec = task_spec(
+            write_rows(folder.root / "x.jsonl", [{"question": str(n), "answer": "a"} for n in range(rows)])
+        )
+        task = Task.of(spec, ScriptedModel(ANSWERS, default="other", max_concurrency=concurrency))
+        infer(task, folder, silent_progress)
+        whole = {one.sample_id: one for one in read_predictions(folder.predictions("fake", "sums"))}
+
+        journal = folder.journal("fake", "sums")
+        journal.write_bytes(journal.read_bytes()[: int(cut * journal.stat().st_size)])
+        kept = journal.read_bytes()
+        found = list(stored_predictions(task, journal, ()))
+        assert found == [whole[one.sample_id] for one in found]
+        assert [one.index for one in found] == sorted(one.index for one in found)
+        assert kept.count(b"\n") <= len(found) <= kept.count(b"\n") + 1
+        assert journal.read_bytes() == kept
+
+
+@settings(max_examples=60)
+@given(st.lists(OUTCOMES, max_size=8), st.binary(max_size=20))
+def test_a_view_knows_what_came_of_each_request(outcomes: list[tuple[str, str]], torn: bytes) -> None:
+    """The last answer, or the last failure of a request without an answer; a torn line does not count."""
+    expected: dict[str, Completion] = {}
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "journal.jsonl"
+        with Journal.open(path) as journal:
+            for number, (key, kind) in enumerate(outcomes):
+                failure = Failure("timeout", str(number)) if kind == "failure" else None
+                completion = Completion(str(number) if failure is None else "", failure=failure)
+                journal.append(key, Request("id", "prompt", Decoding(max_out_len=8)), completion)
+                if failure is None or key not in expected or expected[key].failure is not None:
+                    expected[key] = completion
+        with path.open("ab") as file:
+            file.write(b'{"key": "a", ' + torn)
+        view = JournalView(path)
+        assert {key: view.get([key]) for key in "abc"} == {key: expected.get(key) for key in "abc"}
+        assert len(view) == len(expected)
