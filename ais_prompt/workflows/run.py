@@ -130,6 +130,8 @@ def run(
             write_summary(folder.summary_dir, rows, chosen)
             write_speed(folder.summary_dir, record.speeds(tasks))
             record.finish(_status(outcomes, record.unfinished(tasks)))
+            if not record.unfinished(tasks):
+                forget_partial(folder)
             if with_report:
                 write_report(folder)
             else:
