@@ -8,15 +8,18 @@ from ais_prompt.catalog import PARTS
 from ais_prompt.cli.verb import Verb
 
 CONFIG_KINDS = ("models", "datasets")
+PROVIDERS = "providers"
 
 
 @click.command("list", cls=Verb)
-@click.argument("kind", required=False, type=click.Choice([*dict.fromkeys((*CONFIG_KINDS, *PARTS))]))
+@click.argument("kind", required=False, type=click.Choice([*dict.fromkeys((*CONFIG_KINDS, PROVIDERS, *PARTS))]))
 def list_parts(kind: str | None) -> None:
     """List shipped configs and registered parts, all or of one KIND."""
     for config_kind in CONFIG_KINDS:
         if kind in (None, config_kind):
             _list_configs(config_kind)
+    if kind in (None, PROVIDERS):
+        _list_providers()
     for part_kind, parts in PARTS.items():
         if kind in (None, part_kind):
             _section(f"{part_kind}: type=…", [(name, module) for name, module in parts.items()])
@@ -27,6 +30,13 @@ def _list_configs(kind: str) -> None:
 
     rows = [(config.name, config.summary) for config in list_shipped(kind)]  # type: ignore[arg-type]
     _section(f"{kind.removesuffix('s')} configs: --{kind} NAME…", rows)
+
+
+def _list_providers() -> None:
+    from ais_prompt.config.providers import PROVIDERS as KNOWN
+
+    rows = [(name, f"{known.base_url} ({known.key})") for name, known in KNOWN.items()]
+    _section("providers of models: provider=… or --url …", rows)
 
 
 def _section(title: str, rows: list[tuple[str, str]]) -> None:

@@ -32,7 +32,9 @@ _CONFIG_OPTIONS = (
         shell_complete=complete_name,
         help="Dataset configs by name or pattern.",
     ),
-    click.option("--url", metavar="URL", help="A server, in place of a model config: http://127.0.0.1:8000/v1."),
+    click.option(
+        "--url", metavar="URL", help="A server, in place of a model config: http://127.0.0.1:8000/v1, or a provider."
+    ),
     click.option("--model", metavar="NAME", help="With --url: the model (default: the only one that it serves)."),
     click.option("--hf-path", metavar="PATH", help="A local model, in place of a model config: a folder or hub id."),
     click.option(

@@ -6,11 +6,13 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeVar, Unpack
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from msgspec.structs import asdict
+from pydantic import AfterValidator
 
+from ais_prompt.config.providers import PROVIDERS, find_provider
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
@@ -59,7 +61,17 @@ from ais_prompt.types import Activity, Completion, Decoding, Failure, Likelihood
 
 T = TypeVar("T")
 
-DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
+
+def _check_provider(name: str | None) -> str | None:
+    if name is not None:
+        find_provider(name)
+    return name
+
+
+ProviderName: TypeAlias = Annotated[str | None, AfterValidator(_check_provider)]
+"""The name of a provider, or None; checked with the config."""
+
+DEFAULT_BASE_URL: Final = PROVIDERS["openai"].base_url
 _TAKEN_OPTIONS: Final = {
     "max_tokens": "use max_out_len",
     "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
@@ -105,13 +117,15 @@ class OpenAIModel:
             the answer. None leaves it in. A server may still return reasoning in a field of its own.
         identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
             answers from any address. It is part of the key of every answer.
+        provider: a name of `ais_prompt.config.providers`, such as ``deepseek``: its address and the variable of its key
+            are the defaults of ``base_url`` and ``api_key``.
         server: the server that is started for this model, in place of ``base_url``: the name of a preset (``vllm``,
             ``sglang``, ``transformers``) or a dict of `ais_prompt.models.server.options.ServerOptions`.
         num_gpus: GPUs of that server; in a config ``run_cfg=dict(num_gpus=...)``.
         flat: fields of the values under their flat names.
 
     Raises:
-        ConfigError: ``api_key`` is the key itself, there is a ``base_url`` beside ``server``, a value is wrong or given
+        ConfigError: ``api_key`` is the key itself, there is an address beside ``server``, a value is wrong or given
             in both forms, ``sampling.extra`` holds what has an option of its own or cannot be sent as JSON, or
             ``think_tags`` are not two texts.
     """
@@ -135,6 +149,7 @@ class OpenAIModel:
         tokenizer_path: str | None = None,
         think_tags: ThinkTags = THINK_TAGS,
         identity: str | None = None,
+        provider: ProviderName = None,
         server: ServerOption = None,
         num_gpus: int | None = None,
         **flat: Unpack[ServedNames],
@@ -143,11 +158,14 @@ class OpenAIModel:
         check_at_least(1, max_seq_len=max_seq_len)
         self.model = model
         self.client = read_client(client)
+        if provider is not None:
+            known = find_provider(provider)
+            base_url, api_key = base_url or known.base_url, known.key if api_key == DEFAULT_VARIABLE else api_key
         self.server = None if server is None else read_server(server, model, num_gpus)
         if self.server is not None:
             if base_url is not None:
-                what = "base_url cannot be given beside server, which has an address of its own"
-                raise ConfigError(what, where="base_url", fix="remove one of them")
+                what = "base_url or provider cannot be given beside server, which has an address of its own"
+                raise ConfigError(what, where="server", fix="remove one of them")
             if self.server.options.replicas != 1:
                 raise ConfigError("replicas of a started server are not possible yet", where="server.replicas")
             base_url, api_key = f"http://{HOST}/v1", None if api_key == DEFAULT_VARIABLE else api_key

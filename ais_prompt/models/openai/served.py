@@ -16,10 +16,14 @@ TIMEOUT_SECONDS: Final = 30.0
 _FIX: Final = "name the model: --model NAME"
 
 
-def served_models(base_url: str) -> list[str]:
-    """Return the names of the models that a server lists at ``GET models``, with the key in ``OPENAI_API_KEY``.
+def served_models(base_url: str, api_key: str = DEFAULT_VARIABLE) -> list[str]:
+    """Return the names of the models that a server lists at ``GET models``.
 
     Source of the format: "List models" of the OpenAI API reference.
+
+    Args:
+        base_url: address of the server up to its version.
+        api_key: the environment variable of its key.
 
     Raises:
         ModelError: the address or key cannot be used, or the server lists no models.
@@ -27,7 +31,7 @@ def served_models(base_url: str) -> list[str]:
     check_address(base_url)
     check_environment(base_url)
     where = f"{public_address(base_url)}/models"
-    reply = asyncio.run(_get_models(base_url))
+    reply = asyncio.run(_get_models(base_url, api_key))
     if isinstance(reply, Failure):
         raise ModelError(f"the server does not answer: {reply.message}", where=where, fix=_FIX)
     try:
@@ -39,8 +43,8 @@ def served_models(base_url: str) -> list[str]:
     return names
 
 
-async def _get_models(base_url: str) -> Reply | Failure:
-    key = read_key(DEFAULT_VARIABLE, base_url)
+async def _get_models(base_url: str, api_key: str) -> Reply | Failure:
+    key = read_key(api_key, base_url)
     server = Server(without_login(base_url), request_headers(base_url, key, {}), key, "", TIMEOUT_SECONDS)
     transport = read_client("aiohttp").open(server)
     try:

@@ -61,7 +61,7 @@ def test_a_near_miss_of_a_preset_is_offered() -> None:
 
 
 def test_an_address_beside_a_server_is_refused() -> None:
-    with pytest.raises(ConfigError, match="base_url cannot be given beside server"):
+    with pytest.raises(ConfigError, match="base_url or provider cannot be given beside server"):
         OpenAIChatModel("m", "http://127.0.0.1:8000/v1", server="vllm")
 
 

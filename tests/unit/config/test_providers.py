@@ -1,0 +1,56 @@
+"""Providers: a name in place of address and key variable."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ais_prompt import OpenAIChatModel, OpenAICompletionModel
+from ais_prompt.config.providers import PROVIDERS, find_provider
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.transport.address import check_address
+from ais_prompt.models.transport.credentials import check_variable_name
+from ais_prompt.plan.bind import argument_faults
+from ais_prompt.plan.named_model import served_model
+
+PAGE = Path(__file__).parents[3] / "docs" / "api-models.md"
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_a_provider_sets_address_and_key(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    known = PROVIDERS[name]
+    model = OpenAIChatModel("m", provider=name)
+    assert (model.base_url, model.api_key) == (known.base_url, known.key)
+    assert model.identity() == OpenAIChatModel("m").identity()
+    check_address(known.base_url)
+    assert check_variable_name(known.key) == known.key
+    assert known.base_url.startswith("https://")
+    assert not known.base_url.endswith(("/", "completions"))
+
+
+def test_what_the_config_says_itself_wins() -> None:
+    model = OpenAICompletionModel("m", "http://127.0.0.1:8000/v1", "MY_KEY", provider="deepseek")
+    assert (model.base_url, model.api_key) == ("http://127.0.0.1:8000/v1", "MY_KEY")
+    assert OpenAIChatModel("m", api_key=None, provider="deepseek").api_key is None
+
+
+def test_an_unknown_provider_is_a_fault_with_the_nearest_name() -> None:
+    [fault] = argument_faults(OpenAIChatModel, {"model": "m", "provider": "deepsek"}, "models[0]")
+    assert (fault.where, fault.fix) == ("models[0].provider", "did you mean 'deepseek'?")
+    with pytest.raises(ConfigError, match="there is no provider named 'x'"):
+        find_provider("x")
+
+
+def test_the_command_line_takes_a_provider_for_an_address() -> None:
+    assert served_model("groq", "m") == {"type": "OpenAIChatModel", "model": "m", "provider": "groq"}
+
+
+def test_the_page_lists_all_providers_in_order() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(https://\S+)` \| `(\w+)` \| \[docs\]\((\S+)\) \|$", PAGE.read_text("utf-8"), re.M
+    )
+    assert rows == [(name, *known) for name, known in PROVIDERS.items()]
+    assert list(PROVIDERS) == sorted(PROVIDERS)
