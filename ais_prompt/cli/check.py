@@ -29,7 +29,7 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     from ais_prompt.workflows.check import check as check_config
 
     found = check_config(source(**options), gates)
-    lines = [f"Warning: {warning}" for warning in found.warnings]
+    lines = [f"{warning.label}: {warning}" for warning in found.warnings]
     lines += [describe(extraction) for extraction in found.extractions]
     lines += [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
     for line in lines:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.base import ComparesAnswers, Evaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator, make_postprocessor
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
@@ -24,6 +24,7 @@ class CascadeEvaluator:
     Args:
         rule_evaluator: an evaluator whose first metric is 1 for a right answer.
         llm_evaluator: a `GenericLLMEvaluator`, with its ``judge_cfg`` and ``prompt_template``.
+        rule_postprocessor: takes the answer for the rule out of the text; the judge sees the text.
 
     Raises:
         ConfigError: they are not of these kinds.
@@ -31,8 +32,14 @@ class CascadeEvaluator:
 
     metrics: tuple[str, ...] = ("accuracy", "rule_accuracy")
 
-    def __init__(self, rule_evaluator: Mapping[str, Any], llm_evaluator: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        rule_evaluator: Mapping[str, Any],
+        llm_evaluator: Mapping[str, Any],
+        rule_postprocessor: Mapping[str, Any] | None = None,
+    ) -> None:
         self._rule = _build(rule_evaluator)
+        self._rule_answer = make_postprocessor(rule_postprocessor)
         judge = _build(llm_evaluator)
         if isinstance(self._rule, JudgeEvaluator) or not isinstance(judge, JudgeEvaluator):
             raise ConfigError("rule_evaluator must not ask a judge, and llm_evaluator must ask one")
@@ -53,7 +60,8 @@ class CascadeEvaluator:
         Raises:
             DataError: the gold cannot be used.
         """
-        right = self._rule.score(extracted, gold)[self._rule.metrics[0]] == 1.0
+        answer = extracted if self._rule_answer is None else self._rule_answer(extracted)
+        right = answer is not None and self._rule.score(answer, gold)[self._rule.metrics[0]] == 1.0
         return dict.fromkeys(self.metrics, 1.0) if right else None
 
     def same_answer(self, first: Any, second: Any) -> bool:

@@ -53,7 +53,7 @@ class GenericLLMEvaluator:
     ) -> None:
         self.true_tag = true_tag
         default = partial(generic_llmjudge_postprocess, true_tag=true_tag, false_tag=false_tag)
-        self._verdict = _postprocessor(verdict_postprocessor) or default
+        self._verdict = make_postprocessor(verdict_postprocessor) or default
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:  # noqa: ARG002  # the judge has seen the gold
         """Return ``accuracy`` of a verdict, 0 or 1."""
@@ -64,7 +64,8 @@ class GenericLLMEvaluator:
 
     def verdict(self, text: str) -> str | None:
         """Return the tag."""
-        return self._verdict(text)
+        found: str | None = self._verdict(text)
+        return found
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the mean over the judged samples."""
@@ -102,7 +103,8 @@ class LLMRatingEvaluator:
         return mean_scores(self.metrics, scores, best=self.best)
 
 
-def _postprocessor(config: Mapping[str, Any] | None) -> Callable[[str], str | None] | None:
+def make_postprocessor(config: Mapping[str, Any] | None) -> Callable[[str], Any] | None:
+    """Return the function that a config names, with its options bound; None for None."""
     if config is None:
         return None
     arguments = {key: value for key, value in config.items() if key != "type"}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import AisPromptError
 from ais_prompt.peers.notes import NoteList
-from ais_prompt.peers.table import find_row, peer_path
+from ais_prompt.peers.table import PEERS, PeerPart, find_row, peer_part
 from ais_prompt.peers.table.row import Row
 from ais_prompt.registry import (
     EVALUATORS,
@@ -29,6 +30,9 @@ ADAPTERS: Final = {
 }
 """Kind of part → the part that runs the peer's own code, and its argument for the dotted name."""
 
+NO_EFFECT: Final = "it has no effect there either"
+"""Why an option is dropped that the peer does not read."""
+
 REGISTRIES: Final[Mapping[str, PartRegistry]] = {
     registry.kind: registry
     for registry in (MODELS, READERS, RETRIEVERS, TEMPLATES, INFERENCERS, POSTPROCESSORS, EVALUATORS)
@@ -40,11 +44,15 @@ class Translation:
 
     Attributes:
         notes: what was dropped or differs so far.
+        faults: what makes the config unusable.
         peer_scores: whether evaluators and postprocessors give the peer's numbers.
+        peer: the package whose registries bare names are looked up in.
     """
 
-    def __init__(self, *, peer_scores: bool = False) -> None:
+    def __init__(self, faults: Faults, *, peer_scores: bool = False) -> None:
+        self.peer = PEERS[0]
         self.notes = NoteList()
+        self.faults = faults
         self.peer_scores = peer_scores
 
     def part(self, kind: str, values: Any, where: str) -> Any:
@@ -55,29 +63,63 @@ class Translation:
             values: its dict.
             where: its config path.
         """
-        path = peer_path(kind, values["type"]) if is_part(values) else None
-        if path is None:
+        found = self.peer_part(kind, values)
+        if found is None:
             return values
-        args = {key: value for key, value in values.items() if key != "type"}
-        row = find_row(kind, path)
-        if self.peer_scores and kind in ("evaluators", "postprocessors"):
-            row = self._exact(row)
+        args = {**found.args, **{key: value for key, value in values.items() if key != "type"}}
+        row = self.row(kind, found.path)
         if row is not None:
             return {"type": row.ours, **self._ruled(kind, row, args, where)}
         if kind in ADAPTERS:
             name, key = ADAPTERS[kind]
-            return {"type": name, key: path, **({"kwargs": args} if args else {})}
+            return {"type": name, key: found.path, **({"kwargs": args} if args else {})}
         return values
 
-    def _exact(self, row: Row | None) -> Row | None:
-        """Return the row whose part gives the peer's results; None for the peer's own code."""
-        if row is None or not (row.exact or row.differs):
+    def peer_part(self, kind: str, values: Any) -> PeerPart | None:
+        """Return the part of a peer that a dict names; None if it names none of theirs."""
+        return peer_part(kind, values["type"], self.peer) if is_part(values) else None
+
+    def row(self, kind: str, path: str) -> Row | None:
+        """Return the row of a part; None if the peer's own code is to run.
+
+        Args:
+            kind: the kind of part.
+            path: its dotted path.
+        """
+        row = find_row(kind, path)
+        if row is None or not self.peer_scores or not (row.exact or row.differs):
             return row
         return Row(row.name, row.exact, row.module, row.rename, row.drop, row.values) if row.exact else None
 
+    def is_native(self, kind: str, values: Any) -> bool:
+        """Return whether a part is a peer's that has a counterpart of ours."""
+        found = self.peer_part(kind, values)
+        return found is not None and self.row(kind, found.path) is not None
+
+    def known(
+        self, section: Mapping[str, Any], names: Sequence[str], dropped: Mapping[str, str], where: str
+    ) -> dict[str, Any]:
+        """Return a section without the keys that mean nothing here, with a note on each.
+
+        Args:
+            section: a dict of a peer's config.
+            names: the keys that this program knows.
+            dropped: other keys → why they mean nothing here.
+            where: config path of the section.
+        """
+        for key in section:
+            if key not in names:
+                reason = dropped.get(key, "it is not known here")
+                self.notes.note(f"{key!r} is not used: {reason}", f"{where}.{key}")
+        return {key: value for key, value in section.items() if key in names}
+
+    def differs(self, what: str, where: str) -> None:
+        """Note that scores differ from the peer's, and how to get theirs."""
+        self.notes.note(what, where, "for the peer's numbers: --peer-scores")
+
     def _ruled(self, kind: str, row: Row, args: Mapping[str, Any], where: str) -> dict[str, Any]:
         if row.differs:
-            self.notes.note(f"{row.name}: {row.differs}", where, "for the peer's numbers: --peer-scores")
+            self.differs(f"{row.name}: {row.differs}", where)
         kept = {}
         for name, value in args.items():
             if name not in row.drop:

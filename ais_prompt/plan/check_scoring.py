@@ -30,7 +30,7 @@ def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptErro
 def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
     """Note every fault of an ``eval_cfg``."""
     spec = dataset.spec.eval
-    nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS}
+    nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS, "rule_postprocessor": POSTPROCESSORS}
     if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
         evaluator = faults.attempt(lambda: dataset.evaluator, spec.evaluator.where)
         # Shipped evaluators are tested; some of them run programs or load a lot to score a single answer.

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.own import is_scoring_function
 from ais_prompt.plan.bind import argument_faults
-from ais_prompt.registry import EVALUATORS, PartRegistry
+from ais_prompt.registry import EVALUATORS, POSTPROCESSORS, PartRegistry
 from ais_prompt.types import PartSpec
 
 T = TypeVar("T")
@@ -73,7 +73,8 @@ class FaultList(list[AisPromptError]):
             fix = f"type='...', one of {', '.join(registry.names())}"
             self.note(ConfigError(f"{where.rpartition('.')[2]!r} needs a 'type'", fix=fix), where)
         else:
-            self.check_part(registry, PartSpec(kind, {k: v for k, v in config.items() if k != "type"}, where))
+            part = PartSpec(kind, {k: v for k, v in config.items() if k != "type"}, where)
+            self.check_part(registry, part, given=int(registry is POSTPROCESSORS))
 
     def note(self, fault: AisPromptError, config_path: str, elsewhere: str = "") -> None:
         """Add a fault.

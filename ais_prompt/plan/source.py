@@ -19,7 +19,7 @@ from ais_prompt.plan.check import check_plan
 from ais_prompt.plan.check_scoring import check_scoring
 from ais_prompt.plan.named_model import HfType, local_model, served_model
 from ais_prompt.plan.plan import Plan
-from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.plan.warning import PromptWarning, translation_notes
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import DatasetSpec, RunSpec, SummarySpec
@@ -85,8 +85,8 @@ class ReadConfig(Struct, frozen=True):
 
     @property
     def warnings(self) -> list[PromptWarning]:
-        """The notes as warnings, with the places where the config was written."""
-        return [PromptWarning(note.what, self.loaded.place(note.where), note.fix) for note in self.notes]
+        """The notes, each once, with the places where the config was written."""
+        return translation_notes(self.notes, self.loaded.place)
 
 
 def read_spec(source: Source) -> ReadConfig:
@@ -117,7 +117,7 @@ def read_spec(source: Source) -> ReadConfig:
     if source.answered_by is not None:
         models = [{"type": "elsewhere", "abbr": source.answered_by}]
         loaded = replace(loaded, values={**loaded.values, "models": models})
-    values, notes = translate(loaded.values, peer_scores=source.peer_scores)
+    values, notes = translate(loaded.values, peer_scores=source.peer_scores, place=loaded.place)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir)
     if source.answered_by is not None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 
 from ais_prompt.chat.meta_template import MetaTemplate
 from ais_prompt.inferencers import Preview
+from ais_prompt.peers import Note
 from ais_prompt.prompts import Filled
 from ais_prompt.types import Prompt, TaskSpec
 
@@ -20,6 +22,9 @@ NEUTRAL_TEXT: Final = "\ue001"
 
 NEUTRAL_SHOT: Final = "\ue002"
 """Replaces a text of an in-context example."""
+
+WIDTH: Final = 72
+"""Characters of a line of a note; a label is put in front of it."""
 
 SHOWN: Final = 60
 """Characters of a text that a warning quotes."""
@@ -34,12 +39,41 @@ class PromptWarning(Struct, frozen=True):
         fix: what the user can do about it.
     """
 
+    label: ClassVar[str] = "Warning"
+
     what: str
     where: str
     fix: str
 
     def __str__(self) -> str:
         return f"{self.what}\n  where: {self.where}\n  fix:   {self.fix}"
+
+
+class TranslationNote(PromptWarning, frozen=True):
+    """Something in a config of OpenCompass or AISBench that is dropped, or means something else here."""
+
+    label: ClassVar[str] = "Note"
+
+    def __str__(self) -> str:
+        text = "; ".join(filter(None, (self.what, self.fix)))
+        return textwrap.fill(f"{text} ({self.where})", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def translation_notes(notes: Sequence[Note], place: Callable[[str], str]) -> list[PromptWarning]:
+    """Return each note once, with its first place and the number of the others.
+
+    Args:
+        notes: those of a config.
+        place: from a config path to the words that tell the user where that is.
+    """
+    groups: dict[tuple[str, str], list[Note]] = {}
+    for note in notes:
+        groups.setdefault((note.what, note.fix), []).append(note)
+    found: list[PromptWarning] = []
+    for first, *others in groups.values():
+        more = f", and in {len(others):,} more places" if others else ""
+        found.append(TranslationNote(first.what, place(first.where) + more, first.fix))
+    return found
 
 
 class PromptProbe(Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
@@ -45,6 +45,7 @@ class RunRecord:
         addresses: Mapping[str, str] | None = None,
         *,
         asks: bool = False,
+        notes: Sequence[str] = (),
     ) -> None:
         """Begin a session.
 
@@ -54,6 +55,7 @@ class RunRecord:
             command: the command line, without secrets.
             addresses: ``abbr`` of each model that is served → its address, without secrets.
             asks: whether the session makes predictions: those of earlier sessions no longer count as complete.
+            notes: what a config of OpenCompass or AISBench means differently here.
 
         Raises:
             StoreError: the folder cannot be written, or its ``run.json`` is broken or of a later version.
@@ -72,6 +74,8 @@ class RunRecord:
             self._session["addresses"] = dict(addresses)
         if asks:
             self._session["done"] = []
+        if notes:
+            self._session["notes"] = list(notes)
         self._values: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "run_number": before.get("run_number", 0),

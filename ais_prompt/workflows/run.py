@@ -17,7 +17,7 @@ from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.models.identity import address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel
-from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.plan.warning import PromptWarning, TranslationNote
 from ais_prompt.report.html import forget_report, write_report
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
@@ -163,7 +163,8 @@ def _begin_session(
             logger.warning("%s", warning)
     _hide_again(folder)
     addresses = _addresses(plan, mode)
-    record = RunRecord(folder, render_config(plan.spec.resolved), command, addresses, asks=asks)
+    notes = [str(one) for one in warnings if isinstance(one, TranslationNote)]
+    record = RunRecord(folder, render_config(plan.spec.resolved), command, addresses, asks=asks, notes=notes)
     if record.changes:
         logger.warning("the config changed since the last session:\n  %s", "\n  ".join(record.changes))
     for abbr, before in record.moved.items():

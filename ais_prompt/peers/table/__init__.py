@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+from msgspec import Struct
+
+from ais_prompt.catalog import PARTS
 from ais_prompt.peers.table.bare import BARE
 from ais_prompt.peers.table.datasets import DATASETS
 from ais_prompt.peers.table.evaluators import EVALUATORS
@@ -28,16 +31,34 @@ PEERS: Final = ("opencompass", "ais_bench")
 """The packages of the peers."""
 
 
-def peer_path(kind: str, name: str) -> str | None:
-    """Return the dotted path of a part of a peer; None if ``name`` is no part of theirs.
+class PeerPart(Struct, frozen=True):
+    """A part of a peer.
+
+    Attributes:
+        path: dotted path of their class or function; a bare name if only the table knows it.
+        args: arguments that a registered name implies.
+    """
+
+    path: str
+    args: Mapping[str, Any] = {}
+
+
+def peer_part(kind: str, name: Any, peer: str = PEERS[0]) -> PeerPart | None:
+    """Return the part of a peer that a ``type`` means; None if it is no part of theirs.
 
     Args:
-        kind: the kind of part.
-        name: the ``type`` in the config: a dotted path, or a bare name of one of their registries.
+        kind: the kind of part, as in `ais_prompt.catalog`.
+        name: the ``type``: a dotted path, or a name of one of their registries.
+        peer: whose config it is: where both have a name, theirs is meant.
     """
+    if not isinstance(name, str):
+        return None
     if name.partition(".")[0] in PEERS:
-        return name
-    return BARE[kind].get(name) if kind in BARE else None
+        return PeerPart(name)
+    if bare := BARE.get(kind, {}).get(name):
+        return PeerPart(bare.ais_bench if bare.ais_bench and peer == PEERS[1] else bare.path, bare.args)
+    is_ours = "." in name or name in PARTS[kind]
+    return None if is_ours or find_row(kind, name) is None else PeerPart(name)
 
 
 def find_row(kind: str, path: str) -> Row | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.errors import ConfigFaults
 from ais_prompt.peers import translate
 from ais_prompt.peers.parts import REGISTRIES
 from ais_prompt.peers.table import ROWS
@@ -106,3 +107,110 @@ def test_a_loader_with_a_layout_needs_no_code_of_the_peer() -> None:
     }
     assert "local_mode" not in dataset
     assert notes == []
+
+
+def judged(**changes: Any) -> dict[str, Any]:
+    """An evaluator with a judge, as OpenCompass loads it."""
+    return {
+        "type": "opencompass.evaluator.GenericLLMEvaluator",
+        "prompt_template": {
+            "type": f"{OPENICL}.icl_prompt_template.PromptTemplate",
+            "template": {"round": [{"role": "HUMAN", "prompt": "{question} {prediction} {obj_gold} {reference}"}]},
+        },
+        "dataset_cfg": {"type": "opencompass.datasets.XDataset", "path": "opencompass/x"},
+        "judge_cfg": {},
+        "dict_postprocessor": {"type": "opencompass.datasets.generic_llmjudge_postprocess"},
+        **changes,
+    }
+
+
+def test_an_empty_judge_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OC_JUDGE_MODEL", "big")
+    monkeypatch.setenv("OC_JUDGE_API_BASE", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("OC_JUDGE_API_KEY", "secret")
+    dataset, notes = translated(eval_cfg={"evaluator": judged()})
+    evaluator = dataset["eval_cfg"]["evaluator"]
+    assert set(evaluator) == {"type", "judge_cfg", "prompt_template"}
+    judge = evaluator["judge_cfg"]
+    assert (judge["model"], judge["base_url"]) == ("big", "http://127.0.0.1:1/v1")
+    assert judge["api_key"] == "OC_JUDGE_API_KEY"
+    turn = evaluator["prompt_template"]["template"]["round"][0]
+    assert turn["prompt"] == "{question} {prediction} {gold} {gold}"
+    assert any("OC_JUDGE_MODEL" in note for note in notes)
+
+
+def test_a_judge_without_a_name_is_one_fault_for_all_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OC_JUDGE_MODEL", raising=False)
+    dataset = peer_dataset(eval_cfg={"evaluator": judged()})
+    with pytest.raises(ConfigFaults) as caught:
+        translate({"datasets": [dataset, dataset]}, place=lambda where: f"{where} (x.py:1)")
+    lines = caught.value.lines()
+    assert "and in 1 more datasets" in lines[-2]
+    assert "OC_JUDGE_MODEL" in lines[0]
+
+
+def test_the_rule_of_a_cascade_keeps_its_own_postprocessor() -> None:
+    acc = {
+        "type": f"{OPENICL}.icl_evaluator.AccEvaluator",
+        "pred_postprocessor": {"type": "opencompass.utils.text_postprocessors.first_capital_postprocess"},
+    }
+    cascade = {
+        "type": "opencompass.evaluator.CascadeEvaluator",
+        "rule_evaluator": acc,
+        "llm_evaluator": judged(judge_cfg={"type": "ScriptedModel"}),
+        "parallel": True,
+    }
+    dataset, _ = translated(eval_cfg={"evaluator": cascade})
+    evaluator = dataset["eval_cfg"]["evaluator"]
+    assert evaluator["rule_evaluator"] == {"type": "AccEvaluator"}
+    assert evaluator["rule_postprocessor"] == {"type": "first_capital_postprocess"}
+    assert evaluator["llm_evaluator"]["judge_cfg"] == {"type": "ScriptedModel"}
+
+
+def test_the_postprocessor_of_an_evaluator_becomes_that_of_the_dataset() -> None:
+    own = {"type": "opencompass.utils.text_postprocessors.first_capital_postprocess"}
+    acc = {"type": f"{OPENICL}.icl_evaluator.AccEvaluator", "pred_postprocessor": own}
+    dataset, notes = translated(eval_cfg={"evaluator": acc})
+    assert dataset["eval_cfg"]["evaluator"] == {"type": "AccEvaluator"}
+    assert dataset["eval_cfg"]["pred_postprocessor"] == {"type": "first_capital_postprocess"}
+    assert notes == []
+    _, notes = translated(eval_cfg={"evaluator": acc, "pred_postprocessor": own})
+    assert "eval_cfg has one" in notes[0]
+
+
+@pytest.mark.parametrize("key", ["pred_role", "ds_column", "model_postprocessor", "unheard_of"])
+def test_an_unknown_key_of_a_peer_is_a_note(key: str) -> None:
+    dataset, notes = translated(eval_cfg={key: "BOT"})
+    assert dataset["eval_cfg"] == {}
+    assert key in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "cls", "kwargs"),
+    [
+        ("LawBenchEvaluator_2_10", "opencompass.datasets.lawbench.lawbench.LawBenchEvaluator", {"index": "2-10"}),
+        ("F1ScoreEvaluator", "opencompass.datasets.SeedBench.F1ScoreEvaluator", None),
+    ],
+)
+def test_registered_names_are_known_without_an_import(name: str, cls: str, kwargs: Any) -> None:
+    dataset, _ = translated(eval_cfg={"evaluator": {"type": name}})
+    evaluator = dataset["eval_cfg"]["evaluator"]
+    assert (evaluator["type"], evaluator["cls"], evaluator.get("kwargs")) == ("PeerEvaluator", cls, kwargs)
+
+
+def test_a_registered_name_means_that_of_its_own_peer() -> None:
+    scoring = {"pred_postprocessor": {"type": "Xsum"}}
+    ours, _ = translated(eval_cfg=scoring)
+    theirs, _ = translate({"datasets": [{"type": "ais_bench.benchmark.datasets.XsumDataset", "eval_cfg": scoring}]})
+    functions = [
+        values["eval_cfg"]["pred_postprocessor"]["function"].partition(".")[0]
+        for values in (ours, theirs["datasets"][0])
+    ]
+    assert functions == ["opencompass", "ais_bench"]
+
+
+def test_a_dataset_is_named_as_the_peer_names_it() -> None:
+    dataset = peer_dataset(name="hard")
+    del dataset["abbr"]
+    values, _ = translate({"datasets": [dataset, peer_dataset(abbr="a/b")]})
+    assert [one["abbr"] for one in values["datasets"]] == ["opencompass_x_hard", "a_b"]

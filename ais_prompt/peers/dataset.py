@@ -1,0 +1,78 @@
+"""Translate a dataset: its loader, its name, ``reader_cfg`` and ``infer_cfg``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ais_prompt.config.schema import DATASET, INFER, READER
+from ais_prompt.peers.parts import NO_EFFECT, Translation, is_part
+from ais_prompt.peers.scoring import translate_eval
+from ais_prompt.peers.table import PEERS, peer_part
+
+INFER_PARTS: Final = {
+    "ice_template": "templates",
+    "prompt_template": "templates",
+    "retriever": "retrievers",
+    "inferencer": "inferencers",
+}
+"""Key of ``infer_cfg`` → kind of part."""
+
+EVAL_PARTS: Final = {
+    "evaluator": "evaluators",
+    "pred_postprocessor": "postprocessors",
+    "dataset_postprocessor": "postprocessors",
+}
+"""Key of ``eval_cfg`` → kind of part."""
+
+
+def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
+    """Return a dataset in terms of this program; one that names no part of a peer stays as it is."""
+    if not isinstance(values, Mapping) or not (names := peer_names(values)):
+        return values
+    translation.peer = next((peer for peer in PEERS if any(name.startswith(f"{peer}.") for name in names)), PEERS[0])
+    source = {key: value for key, value in values.items() if key not in DATASET.names or key == "type"}
+    translated = {"abbr": _abbr(values, where, translation)}
+    translated |= {key: values[key] for key in ("n", "k") if key in values}
+    translated |= translation.part("readers", source, where)
+    for key, translate in (
+        ("reader_cfg", _translate_reader),
+        ("infer_cfg", _translate_infer),
+        ("eval_cfg", translate_eval),
+    ):
+        if key in values:
+            section = values[key]
+            is_section = isinstance(section, Mapping)
+            translated[key] = translate(section, f"{where}.{key}", translation) if is_section else section
+    return translated
+
+
+def peer_names(values: Mapping[str, Any]) -> list[str]:
+    """Return the ``type`` of each part of a dataset that is a peer's."""
+    named: list[tuple[str, Any]] = [("readers", values)]
+    for key, parts in (("infer_cfg", INFER_PARTS), ("eval_cfg", EVAL_PARTS)):
+        if isinstance(section := values.get(key), Mapping):
+            named += [(kind, section.get(name)) for name, kind in parts.items()]
+    return [part["type"] for kind, part in named if is_part(part) and peer_part(kind, part["type"])]
+
+
+def _abbr(values: Mapping[str, Any], where: str, translation: Translation) -> Any:
+    """Return the name of a dataset, as the peers derive it; a slash, which makes a folder there, becomes a line."""
+    abbr = values.get("abbr")
+    if abbr is None:
+        abbr = "_".join(str(values[key]) for key in ("path", "name") if values.get(key))
+        return abbr.replace("/", "_")
+    if not isinstance(abbr, str) or "/" not in abbr:
+        return abbr
+    safe = abbr.replace("/", "_")
+    translation.notes.note("an abbr with '/' makes a folder there; here it is written with '_'", f"{where}.abbr")
+    return safe
+
+
+def _translate_reader(section: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
+    return translation.known(section, READER.names, {}, where)
+
+
+def _translate_infer(section: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
+    kept = translation.known(section, INFER.names, {"max_out_len": NO_EFFECT}, where)
+    return {key: translation.part(INFER_PARTS[key], value, f"{where}.{key}") for key, value in kept.items()}

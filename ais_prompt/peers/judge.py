@@ -1,0 +1,75 @@
+"""Translate the judges of evaluators: the model, its prompt, and how its verdict is read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ais_prompt.peers.parts import Translation, is_part
+
+JUDGED: Final = "GenericLLMEvaluator"
+"""Our evaluator with a judge; ``judge_cfg`` and ``prompt_template`` are its arguments in a config."""
+
+JUDGE_ARGUMENTS: Final = ("judge_cfg", "prompt_template", "dataset_cfg", "dict_postprocessor")
+"""Arguments of an evaluator with a judge that `translate_judged` reads."""
+
+VERDICT: Final = "generic_llmjudge_postprocess"
+"""The ``dict_postprocessor`` of the peers that reads A and B as we do."""
+
+_GOLD_COLUMNS: Final = re.compile(r"\{(?:obj_gold|reference)\}")
+"""Columns that the peers add to the rows for a judge; here the gold is ``{gold}``."""
+
+_DEFAULT_URL: Final = "https://api.openai.com/v1"
+
+
+def translate_judged(args: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
+    """Return the arguments of an evaluator that describe its judge in terms of this program.
+
+    ``dataset_cfg`` names the dataset once more, and is dropped without a note: the judge is asked about the same rows.
+    """
+    judge = _judge(args.get("judge_cfg"), f"{where}.judge_cfg", translation)
+    template = translation.part("templates", args.get("prompt_template"), f"{where}.prompt_template")
+    reading = _verdict(args.get("dict_postprocessor"), f"{where}.dict_postprocessor", translation)
+    return {"judge_cfg": judge, "prompt_template": _with_gold_column(template), **reading}
+
+
+def _judge(values: Any, where: str, translation: Translation) -> Any:
+    """Return the model that judges. An empty one means the variables of OpenCompass."""
+    if values:
+        return translation.part("models", values, where)
+    model = os.environ.get("OC_JUDGE_MODEL")
+    if not model:
+        fix = "export OC_JUDGE_MODEL=…, OC_JUDGE_API_BASE=… and OC_JUDGE_API_KEY=…, or fill judge_cfg"
+        translation.faults.add("the judge is not named: judge_cfg is empty, OC_JUDGE_MODEL is not set", where, fix)
+    translation.notes.note("the judge is that of OC_JUDGE_MODEL, OC_JUDGE_API_BASE and OC_JUDGE_API_KEY", where)
+    return {
+        "type": "OpenAIChatModel",
+        "abbr": "judge",
+        "model": model or "judge",
+        "base_url": os.environ.get("OC_JUDGE_API_BASE") or _DEFAULT_URL,
+        "api_key": "OC_JUDGE_API_KEY" if os.environ.get("OC_JUDGE_API_KEY") else None,
+        "max_out_len": 16384,
+        "generation_kwargs": {"temperature": 0.001},
+    }
+
+
+def _verdict(values: Any, where: str, translation: Translation) -> dict[str, Any]:
+    """Return how the verdict is read, with a note where that differs from the peer."""
+    name = values["type"].rpartition(".")[2] if is_part(values) else VERDICT
+    if name != VERDICT:
+        translation.notes.note(f"{name!r} is not used: a verdict is A for right or B for wrong", where)
+    elif translation.peer_scores:
+        return {"verdict_postprocessor": {"type": f"{VERDICT}_peer"}}
+    else:
+        translation.differs(f"{VERDICT}: a verdict that is neither A nor B is not scored; there it is wrong", where)
+    return {}
+
+
+def _with_gold_column(value: Any) -> Any:
+    if isinstance(value, str):
+        return _GOLD_COLUMNS.sub("{gold}", value)
+    if isinstance(value, Mapping):
+        return {key: _with_gold_column(item) for key, item in value.items()}
+    return [_with_gold_column(item) for item in value] if isinstance(value, list | tuple) else value
