@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import click
 
-from ais_prompt.catalog import PARTS
+from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.cli.verb import Verb
 
 CONFIG_KINDS = ("models", "datasets")
-PROVIDERS = "providers"
 
 
 @click.command("list", cls=Verb)
-@click.argument("kind", required=False, type=click.Choice([*dict.fromkeys((*CONFIG_KINDS, PROVIDERS, *PARTS))]))
+@click.argument("kind", required=False, type=click.Choice([*dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS))]))
 def list_parts(kind: str | None) -> None:
     """List shipped configs and registered parts, all or of one KIND."""
     for config_kind in CONFIG_KINDS:
         if kind in (None, config_kind):
             _list_configs(config_kind)
-    if kind in (None, PROVIDERS):
+    if kind in (None, "providers"):
         _list_providers()
     for part_kind, parts in PARTS.items():
         if kind in (None, part_kind):
@@ -33,9 +32,7 @@ def _list_configs(kind: str) -> None:
 
 
 def _list_providers() -> None:
-    from ais_prompt.config.providers import PROVIDERS as KNOWN
-
-    rows = [(name, f"{known.base_url} ({known.key})") for name, known in KNOWN.items()]
+    rows = [(name, f"{known.base_url} ({known.key})") for name, known in PROVIDERS.items()]
     _section("providers of models: provider=… or --url …", rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from ais_prompt.config.providers import PROVIDERS
+from ais_prompt.catalog import PROVIDERS
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.openai.served import served_models
 from ais_prompt.utils.text import listed

@@ -6,13 +6,12 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar, Unpack
+from typing import Any, ClassVar, Final, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from msgspec.structs import asdict
-from pydantic import AfterValidator
 
-from ais_prompt.config.providers import PROVIDERS, find_provider
+from ais_prompt.catalog import PROVIDERS
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
@@ -30,6 +29,7 @@ from ais_prompt.models.identity import GIVEN
 from ais_prompt.models.openai.client import OpenAIClient
 from ais_prompt.models.openai.likelihood import LikelihoodClient
 from ais_prompt.models.openai.likelihood_wire import ways_of
+from ais_prompt.models.openai.providers import ProviderName, find_provider
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, request_body
 from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
@@ -61,15 +61,6 @@ from ais_prompt.types import Activity, Completion, Decoding, Failure, Likelihood
 
 T = TypeVar("T")
 
-
-def _check_provider(name: str | None) -> str | None:
-    if name is not None:
-        find_provider(name)
-    return name
-
-
-ProviderName: TypeAlias = Annotated[str | None, AfterValidator(_check_provider)]
-"""The name of a provider, or None; checked with the config."""
 
 DEFAULT_BASE_URL: Final = PROVIDERS["openai"].base_url
 _TAKEN_OPTIONS: Final = {
@@ -117,8 +108,8 @@ class OpenAIModel:
             the answer. None leaves it in. A server may still return reasoning in a field of its own.
         identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
             answers from any address. It is part of the key of every answer.
-        provider: a name of `ais_prompt.config.providers`, such as ``deepseek``: its address and the variable of its key
-            are the defaults of ``base_url`` and ``api_key``.
+        provider: a name in `ais_prompt.catalog.PROVIDERS`, such as ``deepseek``: its address and the variable of its
+            key are the defaults of ``base_url`` and ``api_key``.
         server: the server that is started for this model, in place of ``base_url``: the name of a preset (``vllm``,
             ``sglang``, ``transformers``) or a dict of `ais_prompt.models.server.options.ServerOptions`.
         num_gpus: GPUs of that server; in a config ``run_cfg=dict(num_gpus=...)``.

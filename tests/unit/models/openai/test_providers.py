@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from ais_prompt import OpenAIChatModel, OpenAICompletionModel
-from ais_prompt.config.providers import PROVIDERS, find_provider
+from ais_prompt.catalog import PROVIDERS
 from ais_prompt.errors import ConfigError
+from ais_prompt.models.openai.providers import find_provider
 from ais_prompt.models.transport.address import check_address
 from ais_prompt.models.transport.credentials import check_variable_name
 from ais_prompt.plan.bind import argument_faults
 from ais_prompt.plan.named_model import served_model
 
-PAGE = Path(__file__).parents[3] / "docs" / "api-models.md"
+PAGE = Path(__file__).parents[4] / "docs" / "api-models.md"
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
