@@ -27,6 +27,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "BenchmarkDataset": "ais_prompt.readers.benchmarks.dataset",
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
         "LocalDataset": "ais_prompt.readers.local",
+        "PeerDataset": "ais_prompt.peers.code.dataset",
     },
     "retrievers": {
         "BM25Retriever": "ais_prompt.retrievers.bm25",
@@ -56,6 +57,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "PPLOnlyInferencer": "ais_prompt.inferencers.ppl_only",
     },
     "postprocessors": {
+        "PeerPostprocessor": "ais_prompt.peers.code.postprocessor",
         "extract-non-reasoning-content": "ais_prompt.postprocess.reasoning",
         "extract_non_reasoning_content": "ais_prompt.postprocess.reasoning",
         "extract_non_reasoning_content_peer": "ais_prompt.postprocess.peer",
@@ -109,6 +111,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "MATHEvaluator": "ais_prompt.evaluators.math.evaluator",
         "MATHVerifyEvaluator": "ais_prompt.evaluators.math.evaluator",
         "MBPPEvaluator": "ais_prompt.evaluators.code.evaluator",
+        "PeerEvaluator": "ais_prompt.peers.code.evaluator",
         "RougeEvaluator": "ais_prompt.evaluators.rouge",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
     },
@@ -134,6 +137,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         "ais_prompt.evaluators.base.CorpusEvaluator",
         "ais_prompt.evaluators.base.ComparesAnswers",
         "ais_prompt.evaluators.judge.JudgeEvaluator",
+        "ais_prompt.evaluators.batch.BatchEvaluator",
     ),
 }
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""

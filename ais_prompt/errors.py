@@ -74,8 +74,8 @@ def without_index(text: str) -> str:
 
 def _kind_of(fault: AisPromptError) -> tuple[str, ...]:
     """Return what is equal in all faults that one mistake causes in the items of a list."""
-    # Behind the dot is a place in the data, which is another file for each dataset.
-    place = fault.where.partition(" · ")[0]
+    # Behind the dot is a place in the data, which is another file for each dataset. A package is missing everywhere.
+    place = "" if isinstance(fault, MissingExtra) else fault.where.partition(" · ")[0]
     return type(fault).__name__, *map(without_index, (fault.what, place, fault.fix))
 
 
@@ -102,7 +102,7 @@ class ConfigFaults(ConfigError):
         for first, *others in groups.values():
             lines += first.lines()
             if others:
-                item = _ITEM.match(first.where)
+                item = None if isinstance(first, MissingExtra) else _ITEM.match(first.where)
                 lines.append(f"  and in {len(others):,} more {item[1] if item else 'places'}")
         return [*lines, self.what]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from ais_prompt.plan.source import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _use_peer_path(_: click.Context, __: click.Parameter, folders: tuple[str, ...]) -> None:
+    """Hand folders to all processes of the run, in the environment."""
+    if folders:
+        os.environ["AISPROMPT_PEER_PATH"] = os.pathsep.join(folders)
+
 
 _CONFIG_OPTIONS = (
     click.argument("config", required=False, metavar="[CONFIG]", shell_complete=complete_config),
@@ -42,6 +50,15 @@ _CONFIG_OPTIONS = (
     ),
     click.option(
         "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."
+    ),
+    click.option(
+        "--peer-path",
+        multiple=True,
+        metavar="DIR",
+        expose_value=False,
+        callback=_use_peer_path,
+        type=click.Path(exists=True, file_okay=False),
+        help="A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses.",
     ),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )

@@ -15,6 +15,7 @@ from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.models.base import Model
 from ais_prompt.plan.plan import PlannedDataset
+from ais_prompt.registry import POSTPROCESSORS, is_shipped
 from ais_prompt.types import Sample, SampleScore
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.guard import exception_line
@@ -49,13 +50,18 @@ def call_inferencer(inferencer: Inferencer, sample: Sample, shots: Sequence[Samp
 
 
 def call_postprocessors(dataset: PlannedDataset) -> None:
-    """Call both postprocessors on an empty text.
+    """Call both postprocessors on an empty text, unless they are shipped.
 
     Raises:
         PartError: one cannot be called with a text.
     """
-    for function in (dataset.answer_of, dataset.gold_of):
-        _only_wrong_types(partial(function, BLANK))
+    spec = dataset.spec.eval
+    for part, function in (
+        (spec.pred_postprocessor, dataset.answer_of),
+        (spec.dataset_postprocessor, dataset.gold_of),
+    ):
+        if part is not None and not is_shipped(POSTPROCESSORS.get(part.type)):
+            _only_wrong_types(partial(function, BLANK))
 
 
 def call_evaluator(evaluator: Evaluator) -> None:

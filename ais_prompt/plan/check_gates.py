@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Final
 
 from ais_prompt.errors import ConfigError
+from ais_prompt.evaluators.batch import BatchEvaluator
 from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
@@ -148,6 +149,6 @@ class _Metrics:
         if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
             metrics += tuple(f"dialogue_{metric}" for metric in metrics)
         metrics += tuple(f"pass@{k}" for k in dataset.spec.eval.k)
-        shipped = is_shipped(EVALUATORS.get(part.type))
+        shipped = is_shipped(EVALUATORS.get(part.type)) and not isinstance(evaluator, BatchEvaluator)
         fractions = shipped and all(score.fraction for score in evaluator.aggregate(()))
         return cls(metrics, are_fractions=fractions, are_all=shipped)

@@ -48,6 +48,8 @@ class FaultList(list[AisPromptError]):
     ) -> bool:
         """Resolve a part's type and bind its arguments; True if all is well.
 
+        A part may check its arguments further, in a function ``check_arguments``.
+
         Args:
             registry: where its type is looked up.
             spec: the part; None is well.
@@ -63,6 +65,8 @@ class FaultList(list[AisPromptError]):
                 given = 2  # the answer and the gold
             for fault in argument_faults(part, spec.args, spec.where, given=given):
                 self.note(fault, fault.where)
+            if len(self) == before and (check := getattr(part, "check_arguments", None)):
+                self.attempt(lambda: check(**spec.args), spec.where)
         for name, inner in (nested or {}).items():
             if isinstance(config := spec.args.get(name), Mapping):
                 self._check_nested(inner, config, f"{spec.where}.{name}")

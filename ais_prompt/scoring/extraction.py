@@ -11,6 +11,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.batch import BatchEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.plan.build import Postprocessor
 from ais_prompt.plan.plan import PlannedDataset
@@ -71,14 +72,15 @@ class ExtractionTrial(Struct, frozen=True):
 
 
 def try_extraction(dataset: PlannedDataset) -> ExtractionTrial | None:
-    """Try the postprocessor of a dataset; None without one, with a judge, or without short golds.
+    """Try the postprocessor of a dataset; None without one, with a judge, with an evaluator
+    of all answers at once, or without short golds.
 
     Raises:
         AisPromptError: the data cannot be read, or a gold cannot be used.
     """
     evaluator = dataset.evaluator
     postprocessor = dataset.spec.eval.pred_postprocessor
-    if evaluator is None or postprocessor is None or isinstance(evaluator, JudgeEvaluator):
+    if evaluator is None or postprocessor is None or isinstance(evaluator, JudgeEvaluator | BatchEvaluator):
         return None
     golds = list(_short_golds(dataset.data.test, dataset.gold_of))
     if not golds:

@@ -24,6 +24,7 @@ from ais_prompt.metrics.repeated import (
     round_widths_below,
     vote_classes,
 )
+from ais_prompt.scoring.batch_scorer import BatchScorer
 from ais_prompt.scoring.judged_scorer import JudgedScorer
 from ais_prompt.scoring.scorer import SAME, Scorer
 from ais_prompt.types import Prediction, SampleScore, Score, Status
@@ -53,7 +54,7 @@ class RepeatScorer(Struct, frozen=True):
         k: the numbers of ``pass@k``; see `check_k`.
     """
 
-    answer: Scorer | JudgedScorer
+    answer: Scorer | JudgedScorer | BatchScorer
     n: int
     k: tuple[int, ...] = ()
 
@@ -65,7 +66,7 @@ class RepeatScorer(Struct, frozen=True):
             DataError: there are not ``n`` answers.
             PartError: a postprocessor or evaluator failed.
         """
-        answers = tuple(self.answer.score(one) for one in self._answers(prediction))
+        answers = tuple(self.answer.score(one) for one in single_answers(prediction, self.n))
         known = [answer for answer in answers if answer.status != "failed"]
         if not known:
             return replace(answers[0], repeats=answers)
@@ -163,18 +164,23 @@ class RepeatScorer(Struct, frozen=True):
         evaluator = self.answer.evaluator
         return isinstance(evaluator, ComparesAnswers) and evaluator.same_answer(first, second)
 
-    def _answers(self, prediction: Prediction) -> Iterator[Prediction]:
-        """Each answer as if the question was asked once."""
-        answers = prediction.prediction
-        if not isinstance(answers, list) or not len(answers) == len(prediction.completions) == self.n:
-            count = len(answers) if isinstance(answers, list) else 1
-            raise DataError(
-                f"there are {count} answers to this question, and {self.n} to the first one",
-                where=f"sample {prediction.sample_id}, row {prediction.index}",
-                fix=SAME,
-            )
-        for text, completion in zip(answers, prediction.completions, strict=True):
-            yield replace(prediction, prediction=text, completions=(completion,))
+
+def single_answers(prediction: Prediction, n: int) -> Iterator[Prediction]:
+    """Yield each of ``n`` answers to a question as if the question was asked once.
+
+    Raises:
+        DataError: there are not so many.
+    """
+    answers = prediction.prediction
+    if not isinstance(answers, list) or not len(answers) == len(prediction.completions) == n:
+        count = len(answers) if isinstance(answers, list) else 1
+        raise DataError(
+            f"there are {count} answers to this question, and {n} to the first one",
+            where=f"sample {prediction.sample_id}, row {prediction.index}",
+            fix=SAME,
+        )
+    for text, completion in zip(answers, prediction.completions, strict=True):
+        yield replace(prediction, prediction=text, completions=(completion,))
 
 
 def _vote(extracted: object) -> object:

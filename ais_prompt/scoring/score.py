@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.batch import BatchEvaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.inferencers import DialogueInferencer
@@ -18,9 +19,10 @@ from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.check_scoring import check_k
 from ais_prompt.plan.cluster import Clusters
 from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.scoring.batch_scorer import BatchScorer, BatchVerdicts, score_batches
 from ais_prompt.scoring.dialogue_scorer import DialogueScorer
 from ais_prompt.scoring.judged_scorer import JudgedScorer, JudgementOf
-from ais_prompt.scoring.repeat_scorer import RepeatScorer
+from ais_prompt.scoring.repeat_scorer import RepeatScorer, single_answers
 from ais_prompt.scoring.sample_scores import SampleScores
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
@@ -32,7 +34,7 @@ from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score,
 from ais_prompt.types.sensitivity import Sensitivity
 from ais_prompt.utils.progress import tracked
 
-AnyScorer: TypeAlias = Scorer | JudgedScorer | DialogueScorer | RepeatScorer
+AnyScorer: TypeAlias = Scorer | JudgedScorer | BatchScorer | DialogueScorer | RepeatScorer
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +66,10 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         if stopped_of is not None:
             return _not_asked(task, folder, evaluator, stopped_of)
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
-    scorer = scorer_of(task, first, Verdicts(task, folder).about)
+    if isinstance(evaluator, BatchEvaluator):
+        scorer: AnyScorer | None = _batched(task, evaluator, first, read_predictions(path))
+    else:
+        scorer = scorer_of(task, first, Verdicts(task, folder).about)
     assert scorer is not None
     scored = _sample_scores(task.name, scorer, itertools.chain([first], predictions))
     samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
@@ -145,7 +150,10 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
     evaluator = task.dataset.evaluator
     if evaluator is None or not predictions:
         return []
-    scorer = scorer_of(task, predictions[0])
+    if isinstance(evaluator, BatchEvaluator):
+        scorer: AnyScorer | None = _batched(task, evaluator, predictions[0], predictions)
+    else:
+        scorer = scorer_of(task, predictions[0])
     if scorer is None:
         raise ConfigError(
             f"{task.name} is scored by a judge, who is not asked here", where=task.spec.dataset.eval.where
@@ -154,7 +162,8 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
 
 
 def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = None) -> AnyScorer | None:
-    """Return the scorer of single samples; None without an evaluator, or if a judge is needed and not given.
+    """Return the scorer of single samples; None without an evaluator, for one that needs all answers at once, or if a
+    judge is needed and not given.
 
     Args:
         task: which model answered what.
@@ -165,7 +174,7 @@ def scorer_of(task: Task, first: Prediction, judgement_of: JudgementOf | None = 
         AisPromptError: it cannot be made.
     """
     evaluator = task.dataset.evaluator
-    if evaluator is None:
+    if evaluator is None or isinstance(evaluator, BatchEvaluator):
         return None
     reader = _reader(task.dataset, evaluator)
     if not isinstance(evaluator, JudgeEvaluator):
@@ -185,7 +194,7 @@ def _read_otherwise(
 ) -> Sensitivity | None:
     """Score with other postprocessors; None if a judge compares, or the postprocessor has no alternative."""
     configured = task.spec.dataset.eval.pred_postprocessor
-    if configured is None or isinstance(evaluator, JudgeEvaluator) or not others_than(configured):
+    if configured is None or isinstance(evaluator, JudgeEvaluator | BatchEvaluator) or not others_than(configured):
         return None
     reader = _reader(task.dataset, evaluator)
 
@@ -195,14 +204,31 @@ def _read_otherwise(
     return sensitivity(configured, predictions, count, scorer_of, evaluator.metrics[0])
 
 
-def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer, first: Prediction) -> AnyScorer:
+def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchScorer, first: Prediction) -> AnyScorer:
     """Return the scorer of a sample: by turns if each is asked, by answers if a question has several."""
     inferencer = dataset.inferencer
     if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
-        return DialogueScorer(one)
+        return one if isinstance(one, BatchScorer) else DialogueScorer(one)
     repeats = len(first.prediction) if isinstance(first.prediction, list) else 1
     check_k(dataset.spec.eval, repeats)
     return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
+
+
+def _batched(task: Task, evaluator: BatchEvaluator, first: Prediction, predictions: Iterable[Prediction]) -> AnyScorer:
+    """Return the scorer of a sample, after all of them were scored together.
+
+    Raises:
+        AisPromptError: they cannot be scored.
+    """
+    reader = replace(_reader(task.dataset, evaluator), evaluator=BatchVerdicts((), ()))
+    whole = _whole_sample(task.dataset, BatchScorer(reader, BatchVerdicts((), ())), first)
+    n = whole.n if isinstance(whole, RepeatScorer) else 1
+
+    def singles(prediction: Prediction) -> Iterator[Prediction]:
+        return single_answers(prediction, n) if n > 1 else iter([prediction])
+
+    verdicts = score_batches(evaluator, reader, predictions, singles, task.dataset)
+    return _whole_sample(task.dataset, BatchScorer(reader, verdicts), first)
 
 
 def _sample_scores(name: str, scorer: AnyScorer, predictions: Iterable[Prediction]) -> Iterator[SampleScore]:

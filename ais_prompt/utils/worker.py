@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import queue
+import select
 import signal
 import site
 import subprocess
@@ -45,10 +46,15 @@ class Worker:
         command = [sys.executable, "-P", "-m", module]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
 
-    def call(self, value: Any) -> Any:
+    def call(self, value: Any, seconds: float | None = None) -> Any:
         """Send a value, and return the reply.
 
+        Args:
+            value: what `serve` passes on.
+            seconds: how long to wait for the reply; None: as long as it takes.
+
         Raises:
+            TimeoutError: there is no reply yet. The worker can only be stopped then.
             WorkerDied: it is gone.
             Exception: the value cannot be pickled.
         """
@@ -56,7 +62,11 @@ class Worker:
         try:
             pickle.dump(message, cast("BinaryIO", self._process.stdin))
             cast("BinaryIO", self._process.stdin).flush()
+            if seconds is not None and not select.select([cast("BinaryIO", self._process.stdout)], [], [], seconds)[0]:
+                raise TimeoutError
             return pickle.loads(pickle.load(cast("BinaryIO", self._process.stdout)))
+        except TimeoutError:
+            raise
         except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
             raise WorkerDied(self._ending()) from error
 

@@ -1,0 +1,52 @@
+"""The protocol of evaluators that score all answers of a dataset together, as those of OpenCompass and AISBench do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from ais_prompt.evaluators.base import Evaluator
+
+
+class AnswerBatch(Struct, frozen=True):
+    """One answer to each question of a dataset, without those that failed.
+
+    Attributes:
+        predictions: the answers after postprocessing; empty where nothing was found.
+        references: the golds after postprocessing; None if the dataset has none.
+        prompts: what was sent.
+        rows: reads the rows of the questions, as Arrow. It may take long, and fails if the data is no longer there.
+        replica: which of several answers to each question these are, from 0.
+    """
+
+    predictions: Sequence[Any]
+    references: Sequence[Any] | None
+    prompts: Sequence[Any]
+    rows: Callable[[], Any]
+    replica: int = 0
+
+
+class Verdict(Struct, frozen=True):
+    """What an evaluator says of an `AnswerBatch`.
+
+    Attributes:
+        metrics: name → value for the whole dataset; the first is the main one.
+        each: name → value of each answer, for those metrics that are the mean of these values, or its percentage.
+    """
+
+    metrics: Mapping[str, float]
+    each: Mapping[str, Sequence[float]]
+
+
+@runtime_checkable
+class BatchEvaluator(Evaluator, Protocol):
+    """An evaluator that needs all answers at once. Its metrics are known when it has scored."""
+
+    def score_all(self, batch: AnswerBatch) -> Verdict:
+        """Score all answers.
+
+        Raises:
+            AisPromptError: they cannot be scored.
+        """

@@ -1,0 +1,1 @@
+"""Run the code of OpenCompass and AISBench: loaders, evaluators and postprocessors, in a worker process."""

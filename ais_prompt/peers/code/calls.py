@@ -1,0 +1,110 @@
+"""What this program asks of the worker that runs code of OpenCompass and AISBench, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor"]
+FaultKind: TypeAlias = Literal["config", "package", "data", "raised"]
+
+
+class StartCall(Struct, frozen=True, tag=True):
+    """Get ready. The reply holds nothing.
+
+    Attributes:
+        log: file for what their code prints.
+        network: whether their code may use the network.
+    """
+
+    log: str
+    network: bool
+
+
+class CheckCall(Struct, frozen=True, tag=True):
+    """Import a part and compare its arguments with its signature. The reply holds the parameters of its main method.
+
+    Attributes:
+        kind: the kind of part.
+        path: its dotted name.
+        kwargs: its arguments.
+    """
+
+    kind: Kind
+    path: str
+    kwargs: Mapping[str, Any]
+
+
+class LoadCall(Struct, frozen=True, tag=True):
+    """Load a dataset. The reply holds split → Arrow file.
+
+    Attributes:
+        path, kwargs: of its class, as for `CheckCall`.
+        folder: for the Arrow files.
+    """
+
+    path: str
+    kwargs: Mapping[str, Any]
+    folder: str
+
+
+class ScoreCall(Struct, frozen=True, tag=True):
+    """Score all answers of a dataset. The reply holds a `ais_prompt.evaluators.batch.Verdict` as plain values.
+
+    Attributes:
+        path, kwargs: of the evaluator, as for `CheckCall`.
+        offered: argument of ``score`` → its value, of those that are known.
+        rows: Arrow file with the rows, for an evaluator that asks for ``test_set``; else None.
+        replica: number of the repeat of all questions, from 0.
+    """
+
+    path: str
+    kwargs: Mapping[str, Any]
+    offered: Mapping[str, Any]
+    rows: str | None
+    replica: int = 0
+
+
+class PostprocessCall(Struct, frozen=True, tag=True):
+    """Postprocess texts. The reply holds one value for each.
+
+    Attributes:
+        path, kwargs: of the function, as for `CheckCall`.
+        texts: the answers or golds.
+    """
+
+    path: str
+    kwargs: Mapping[str, Any]
+    texts: Sequence[Any]
+
+
+Call: TypeAlias = StartCall | CheckCall | LoadCall | ScoreCall | PostprocessCall
+
+
+class Fault(Struct, frozen=True):
+    """Why a call failed.
+
+    Attributes:
+        kind: ``config``: no such part, or its arguments do not fit; ``package``: a library is not installed; ``data``:
+            files are absent; ``raised``: their code raised an exception.
+        what, where, fix: as in `ais_prompt.errors`.
+    """
+
+    kind: FaultKind
+    what: str
+    where: str = ""
+    fix: str = ""
+
+
+class Reply(Struct, frozen=True):
+    """The answer to a call.
+
+    Attributes:
+        value: as the call says; None after a fault.
+        fault: why it failed.
+    """
+
+    value: Any = None
+    fault: Fault | None = None

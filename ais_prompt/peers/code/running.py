@@ -1,0 +1,173 @@
+"""Call loaders, evaluators and postprocessors of OpenCompass and AISBench as these programs call them.
+
+For worker processes only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from ais_prompt.evaluators.batch import Verdict
+from ais_prompt.peers.code.calls import CheckCall, LoadCall, PostprocessCall, ScoreCall
+from ais_prompt.peers.code.importing import resolve, with_parts
+from ais_prompt.peers.code.verdicts import verdict
+
+LOADER_BASE: Final = frozenset({"abbr", "k", "n", "reader_cfg"})
+"""Arguments that the base class of datasets takes; the others go to ``load``."""
+
+
+class WrongArguments(TypeError):
+    """The arguments of a part do not fit its signature."""
+
+
+def check(call: CheckCall) -> list[str]:
+    """Return the parameters of a part's main method, after comparing its arguments with its signature.
+
+    Raises:
+        WrongArguments: they do not fit.
+        Exception: whatever importing the part raises.
+    """
+    part, kwargs = resolve(call.path), with_parts(call.kwargs)
+    if call.kind == "dataset":
+        target = part.load if _is_plain_loader(part) else part
+        _bind(target, kwargs if target is part else _loader_kwargs(kwargs), call.path, is_method=target is not part)
+        return list(inspect.signature(part.load).parameters)
+    if call.kind == "postprocessor":
+        _bind(partial(part, "") if callable(part) else part, kwargs, call.path)
+        return []
+    given = {"predictions", "references"} & inspect.signature(part).parameters.keys()
+    _bind(part, {**kwargs, **dict.fromkeys(given)}, call.path)
+    scoring: Any = part if inspect.isclass(part) else part(**kwargs)  # a function that makes one
+    return [name for name in inspect.signature(scoring.score).parameters if name != "self"]
+
+
+def load(call: LoadCall) -> dict[str, str]:
+    """Load a dataset, and return split → Arrow file.
+
+    Raises:
+        Exception: whatever their code raises.
+    """
+    import datasets
+
+    datasets.disable_progress_bars()
+    part, kwargs = resolve(call.path), with_parts(call.kwargs)
+    found = _loaded(part, kwargs)
+    splits = found if isinstance(found, Mapping) else {"test": found}
+    files = {}
+    for number, (split, rows) in enumerate(splits.items()):
+        files[str(split)] = str(Path(call.folder) / f"{number}.arrow")
+        _write(rows, files[str(split)])
+    return files
+
+
+def score(call: ScoreCall) -> Verdict:
+    """Score all answers of a dataset.
+
+    Raises:
+        WrongArguments: ``score`` asks for something that is not known here.
+        Exception: whatever their code raises.
+    """
+    part, kwargs = resolve(call.path), with_parts(call.kwargs)
+    with tempfile.TemporaryDirectory() as folder:
+        offered = dict(call.offered)
+        if call.rows is not None:
+            offered["test_set"] = _rows(call.rows)
+        given = {"predictions", "references"} & inspect.signature(part).parameters.keys()
+        evaluator = part(**{**{name: offered[name] for name in given}, **kwargs})
+        evaluator._out_dir = str(Path(folder) / "results")
+        evaluator._dataset_replica_idx = call.replica
+        if hasattr(evaluator, "pred_postprocess"):
+            offered["predictions"] = evaluator.pred_postprocess(offered["predictions"])
+        result = evaluator.score(**_wanted(evaluator.score, offered, call.path))
+    return verdict(result, len(call.offered["predictions"]), call.path)
+
+
+def postprocess(call: PostprocessCall) -> list[Any]:
+    """Return what a function makes of each text.
+
+    Raises:
+        Exception: whatever it raises.
+    """
+    function = _function(call.path, json.dumps(call.kwargs))
+    return [function(text) for text in call.texts]
+
+
+@lru_cache(64)
+def _function(path: str, kwargs: str) -> Callable[[Any], Any]:
+    return partial(resolve(path), **with_parts(json.loads(kwargs)))
+
+
+def _bind(target: Callable[..., Any], kwargs: Mapping[str, Any], path: str, *, is_method: bool = False) -> None:
+    try:
+        signature = inspect.signature(target)
+        parameters = list(signature.parameters.values())
+        if is_method and parameters and parameters[0].name == "self":
+            signature = signature.replace(parameters=parameters[1:])
+        signature.bind(**kwargs)
+    except ValueError:  # some builtins have no signature
+        return
+    except TypeError as error:
+        raise WrongArguments(f"{path.rpartition('.')[2]}: {error}") from None
+
+
+def _is_plain_loader(part: Any) -> bool:
+    """Return whether a dataset class leaves the constructor to the peers' base class."""
+    owner = next((base for base in getattr(part, "__mro__", ()) if "__init__" in vars(base)), object)
+    return owner.__name__ == "BaseDataset" or owner is object
+
+
+def _loader_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in kwargs.items() if name not in LOADER_BASE}
+
+
+def _loaded(part: Any, kwargs: Mapping[str, Any]) -> Any:
+    if not _is_plain_loader(part):
+        reader: dict[str, Any] = {"input_columns": [], "output_column": None}
+        return part(**{"reader_cfg": reader, "abbr": "dataset", **kwargs}).dataset
+    made = part.__new__(part)
+    made.abbr, made.logger = kwargs.get("abbr", "dataset"), logging.getLogger(part.__name__)
+    made.task_state_manager = None
+    return made.load(**_loader_kwargs(kwargs))
+
+
+def _write(rows: Any, file: str) -> None:
+    """Write a split as an Arrow file; it may be a `datasets.Dataset`, or any rows."""
+    import datasets
+    import pyarrow as pa
+
+    if isinstance(rows, Iterable) and not isinstance(rows, datasets.Dataset):
+        rows = datasets.Dataset.from_list([dict(row) for row in rows])
+    table: pa.Table = rows.with_format("arrow")[:]
+    with pa.OSFile(file, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _rows(file: str) -> Any:
+    import datasets
+    import pyarrow as pa
+
+    with pa.OSFile(file) as source:
+        return datasets.Dataset(pa.ipc.open_file(source).read_all())
+
+
+def _wanted(method: Callable[..., Any], offered: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return the arguments that a method has parameters for."""
+    parameters = inspect.signature(method).parameters.values()
+    for parameter in parameters:
+        needed = parameter.default is parameter.empty and parameter.kind not in (
+            parameter.VAR_KEYWORD,
+            parameter.VAR_POSITIONAL,
+        )
+        if needed and parameter.name not in offered:
+            raise WrongArguments(
+                f"{path.rpartition('.')[2]}.score asks for {parameter.name!r}, which is not known here"
+            )
+    names = {parameter.name for parameter in parameters}
+    return {name: value for name, value in offered.items() if name in names}

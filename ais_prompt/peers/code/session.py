@@ -1,0 +1,136 @@
+"""Call the code of OpenCompass and AISBench: one worker process for all calls of this process.
+
+The worker starts with the first call. It is started again after a call that ended it, or that took too long.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
+from ais_prompt.peers.code.calls import Call, Fault, Reply, StartCall
+from ais_prompt.peers.code.sources import DISTRIBUTIONS, PEER_PATH, peer_package
+from ais_prompt.utils.peer_imports import peer_of
+from ais_prompt.utils.worker import Worker, WorkerDied
+
+PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"
+"""Environment variable that lets code of the peers use the network if it is ``1``."""
+
+CHECK_SECONDS: Final = 120.0
+"""Time limit of an import."""
+LOAD_SECONDS: Final = 1800.0
+"""Time limit of a loader."""
+SCORE_SECONDS: Final = 7200.0
+"""Time limit of an evaluator."""
+TEXT_SECONDS: Final = 60.0
+"""Time limit of a postprocessor, for one call."""
+
+
+def call_peer(call: Call, path: str, seconds: float) -> Any:
+    """Return the value of a call.
+
+    Args:
+        call: what to do.
+        path: dotted name of the part, for errors.
+        seconds: time limit.
+
+    Raises:
+        ConfigError: there is no such part, or its arguments do not fit.
+        MissingExtra: the peer, or a package that its code needs, is not installed.
+        DataError: files of a dataset are absent.
+        PartError: its code failed, ended the process, or took too long.
+    """
+    package = path.partition(".")[0]
+    if package not in DISTRIBUTIONS:
+        fix = f"give a dotted name that begins with one of: {', '.join(DISTRIBUTIONS)}"
+        raise ConfigError(f"{path!r} is no part of OpenCompass or AISBench", fix=fix)
+    if peer_package(package) is None:
+        raise MissingExtra(
+            f"the config uses code of {peer_of(path)}, which is not installed",
+            fix=f"pip install --no-deps {DISTRIBUTIONS[package]}, or --peer-path with the folder of a checkout",
+        )
+    reply = _SESSION.call(call, path, seconds)
+    if reply.fault is not None:
+        raise _error(reply.fault, path)
+    return reply.value
+
+
+class Session:
+    """A worker process and its lock. Use `call_peer`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worker: Worker | None = None
+        self._settings: tuple[str, ...] = ()
+        self._log = Path()
+
+    def call(self, call: Call, path: str, seconds: float) -> Reply:
+        """Make a call, one at a time.
+
+        Raises:
+            PartError: the worker ended, or took too long.
+        """
+        with self._lock:
+            try:
+                return self._answer(call, seconds)
+            except TimeoutError:
+                self._stop()
+                fix = "repair their code, or take the dataset out"
+                raise PartError(f"{path} took longer than {seconds:g} s", fix=fix) from None
+            except WorkerDied as error:
+                last = self._last_line()
+                self._stop()
+                what = f"{path} ended its process: {error}" + (f"; its last line: {last}" if last else "")
+                raise PartError(what, fix="repair their code, or take the dataset out") from None
+            except OSError as error:
+                raise PartError(f"no process for the code of {peer_of(path)}: {error}") from error
+
+    def stop(self) -> None:
+        """End the worker."""
+        with self._lock:
+            self._stop()
+
+    def _answer(self, call: Call, seconds: float) -> Reply:
+        settings = (os.environ.get(PEER_PATH, ""), os.environ.get(PEER_NETWORK, ""), str(Path.cwd()))
+        if self._worker is not None and settings != self._settings:
+            self._stop()
+        if self._worker is None:
+            self._worker, self._settings = Worker("ais_prompt.peers.code.worker"), settings
+            descriptor, name = tempfile.mkstemp(prefix="aisprompt-peer-", suffix=".log")
+            os.close(descriptor)
+            self._log = Path(name)
+            self._worker.call(StartCall(name, network=settings[1] == "1"), CHECK_SECONDS)
+        return msgspec.json.decode(self._worker.call(call, seconds), type=Reply)
+
+    def _stop(self) -> None:
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
+            self._log.unlink(missing_ok=True)
+
+    def _last_line(self) -> str:
+        lines = self._log.read_text("utf-8", errors="replace").split("\n") if self._log.is_file() else []
+        return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
+
+
+def _error(fault: Fault, path: str) -> AisPromptError:
+    """Return the error for a fault."""
+    if fault.kind == "package":
+        return MissingExtra(f"code of {peer_of(path)}: {fault.what}", fix=fault.fix)
+    if fault.kind == "config":
+        return ConfigError(fault.what, where=fault.where, fix=fault.fix)
+    if fault.kind == "data":
+        return DataError(fault.what, where=fault.where, fix=fault.fix)
+    what = f"{path} {'failed' if fault.what.startswith('it ') else 'raised'}: {fault.what}"
+    return PartError(what, where=fault.where, fix=fault.fix or "see the peer's source")
+
+
+_SESSION: Final = Session()
+atexit.register(_SESSION.stop)

@@ -1,0 +1,109 @@
+"""Run loaders, evaluators and postprocessors of OpenCompass and AISBench in a process of its own.
+
+Calls and replies hold plain values, as JSON has them; rows are in Arrow files. The other side is
+`ais_prompt.peers.code.session`.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ais_prompt.peers.code.calls import (
+    Call,
+    CheckCall,
+    Fault,
+    LoadCall,
+    PostprocessCall,
+    Reply,
+    ScoreCall,
+    StartCall,
+)
+from ais_prompt.peers.code.data import DataAbsent
+from ais_prompt.peers.code.importing import NoSuchName, install_finders
+from ais_prompt.peers.code.missing import advice, missing_package
+from ais_prompt.peers.code.running import WrongArguments, check, load, postprocess, score
+from ais_prompt.peers.code.verdicts import NoVerdict
+from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.places import users_line
+from ais_prompt.utils.worker import serve
+
+OFFLINE: Final = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_EVALUATE_OFFLINE")
+"""Environment variables that keep libraries from the network."""
+NETWORK_FIX: Final = "set AISPROMPT_PEER_NETWORK=1 to let their code use the network"
+
+
+class NoNetwork(OSError):
+    """Their code tried to use the network, which it may not."""
+
+
+def answer(message: bytes) -> bytes:
+    """Answer one call."""
+    call: Call = pickle.loads(message)
+    try:
+        reply = Reply(_answers()[type(call)](call))
+        return _encoded(reply)
+    except BaseException as error:  # their code may also call `exit`
+        return _encoded(Reply(fault=_fault(error)))
+
+
+def _answers() -> Mapping[type, Callable[[Any], Any]]:
+    return {StartCall: _start, CheckCall: check, LoadCall: load, ScoreCall: score, PostprocessCall: postprocess}
+
+
+def _start(call: StartCall) -> None:
+    with Path(call.log).open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    if not call.network:
+        os.environ.update(dict.fromkeys(OFFLINE, "1"))
+        sys.addaudithook(_refuse_network)
+    install_finders()
+
+
+def _refuse_network(event: str, args: tuple[Any, ...]) -> None:
+    """Keep Python code from other machines; sockets of this machine serve processes of their own."""
+    if event == "socket.connect" and isinstance(args[1], tuple) and not str(args[1][0]).startswith(("127.", "::1")):
+        raise NoNetwork(f"their code wants to connect to {args[1][0]}:{args[1][1]}")
+    if event == "socket.getaddrinfo" and args[0] not in (None, "localhost", "127.0.0.1", "::1", ""):
+        raise NoNetwork(f"their code wants to connect to {args[0]}")
+
+
+def _encoded(reply: Reply) -> bytes:
+    return msgspec.json.encode(reply, enc_hook=str)
+
+
+def _fault(error: BaseException) -> Fault:
+    """Return what a call's exception means."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, DataAbsent):
+            return Fault("data", cause.what, fix=cause.fix)
+        if isinstance(cause, NoNetwork):
+            return Fault("data", f"{cause}, and nothing is downloaded unasked", fix=NETWORK_FIX)
+        if package := missing_package(cause):
+            return Fault("package", f"their code needs the package {package!r}", fix=advice(package))
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(error, WrongArguments):
+        return Fault("config", str(error), fix="see the signature in the peer's source")
+    if isinstance(error, NoVerdict):
+        return Fault("raised", str(error))
+    if isinstance(error, NoSuchName):
+        return Fault("config", f"there is no {error}", fix="check the spelling, or the version of the peer")
+    if isinstance(error, FileNotFoundError):
+        return Fault("data", exception_line(error), users_line(error), "put the file there")
+    if isinstance(error, SystemExit):
+        return Fault("raised", f"it calls exit({error.code!r})", users_line(error))
+    return Fault("raised", exception_line(error), users_line(error))
+
+
+if __name__ == "__main__":
+    from ais_prompt.peers.code import worker  # calls are values of the module's classes, not of those of `__main__`
+
+    serve(worker.answer)

@@ -1,0 +1,3 @@
+from .riddles import *
+from .deep import *
+from .odd import Odd as Renamed

@@ -1,0 +1,32 @@
+import os, socket, sys, time
+
+
+class Leaves:
+    @staticmethod
+    def load():
+        sys.exit('bye')
+
+
+class Crashes:
+    @staticmethod
+    def load():
+        print('last words', flush=True)
+        os._exit(3)
+
+
+class Hangs:
+    @staticmethod
+    def load():
+        time.sleep(600)
+
+
+class Raises:
+    @staticmethod
+    def load():
+        raise KeyError('answer')
+
+
+class Downloads:
+    @staticmethod
+    def load():
+        socket.create_connection(('192.0.2.1', 80), 1)

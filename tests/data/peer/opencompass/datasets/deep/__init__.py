@@ -1,0 +1,7 @@
+from .inner import *
+
+
+class InInit:
+    @staticmethod
+    def load():
+        return [{'q': 'x', 'a': 'y'}]

@@ -1,0 +1,4 @@
+class Hidden:
+    @staticmethod
+    def load():
+        return [{'q': 'hidden', 'a': '1'}]

@@ -1,0 +1,4 @@
+class Odd:
+    @staticmethod
+    def load():
+        return [{'q': 'odd', 'a': '1'}]

@@ -1,0 +1,4 @@
+from mmengine.registry import Registry
+LOAD_DATASET = Registry('load_dataset')
+TEXT_POSTPROCESSORS = Registry('text_postprocessors')
+ICL_EVALUATORS = Registry('icl_evaluators')

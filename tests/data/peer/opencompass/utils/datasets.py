@@ -1,0 +1,2 @@
+def get_data_path(dataset_id, local_mode=False):
+    raise RuntimeError('not replaced')

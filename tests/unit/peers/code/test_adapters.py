@@ -1,0 +1,154 @@
+"""Code of a peer runs in a process of its own: what it gives, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
+from ais_prompt.evaluators.batch import AnswerBatch
+from ais_prompt.peers.code import session
+from ais_prompt.peers.code.calls import LoadCall
+from ais_prompt.peers.code.dataset import PeerDataset
+from ais_prompt.peers.code.evaluator import PeerEvaluator
+from ais_prompt.peers.code.postprocessor import peer_postprocessor
+from ais_prompt.peers.code.sources import PEER_PATH
+from tests.peer_package import write_peer
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_peer(tmp_path_factory.mktemp("peer"))
+
+
+@pytest.fixture(autouse=True)
+def _named(peer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PEER_PATH, str(peer))
+    monkeypatch.chdir(peer)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _stopped() -> Iterator[None]:
+    yield
+    session._SESSION.stop()
+
+
+def rows(cls: str, split: str = "test", **kwargs: object) -> list[dict[str, object]]:
+    return list(PeerDataset(f"opencompass.datasets.{cls}", kwargs).read(split))
+
+
+@pytest.mark.parametrize(
+    ("cls", "question"),
+    [("Renamed", "odd"), ("Hidden", "hidden"), ("InInit", "x"), ("odd.Odd", "odd"), ("deep.InInit", "x")],
+)
+def test_a_name_is_found_without_running_a_package(cls: str, question: str) -> None:
+    assert rows(cls)[0]["q"] == question
+    assert "opencompass" not in sys.modules
+
+
+def test_data_is_found_where_the_peer_keeps_it(peer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = PeerDataset("opencompass.datasets.RiddleDataset", {"path": "org/riddles"})
+    with pytest.raises(DataError) as caught:
+        reader.splits()
+    assert f"{Path.cwd()}/data/riddles" in caught.value.what
+    assert ".cache/opencompass/data/riddles" in caught.value.what
+    assert "COMPASS_DATA_CACHE" in caught.value.fix
+    assert "http://127.0.0.1/riddles.zip" in caught.value.fix
+    folder = tmp_path / "data" / "riddles"
+    folder.mkdir(parents=True)
+    for split in ("train", "test"):
+        (folder / f"easy_{split}.jsonl").write_text(json.dumps({"q": f"why {split}", "a": "so"}))
+    monkeypatch.chdir(tmp_path)
+    assert rows("RiddleDataset", path="org/riddles") == [{"q": "why test", "a": "so"}]
+    assert reader.splits() == ("train", "test")
+
+
+def test_a_loader_that_is_a_method_knows_its_dataset() -> None:
+    assert rows("riddles.Instance", rows=2, abbr="mine") == [{"q": "mine", "a": "0"}, {"q": "mine", "a": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("cls", "kind", "says"),
+    [
+        ("Leaves", PartError, "exit"),
+        ("Crashes", PartError, "last words"),
+        ("Raises", PartError, "KeyError: 'answer'"),
+        ("Downloads", DataError, "192.0.2.1"),
+        ("Nothing", ConfigError, "opencompass.datasets.bad.Nothing"),
+    ],
+)
+def test_bad_code_ends_one_call(cls: str, kind: type[AisPromptError], says: str) -> None:
+    with pytest.raises(kind, match=says):
+        rows(f"bad.{cls}")
+    assert rows("Renamed")
+
+
+def test_a_call_that_hangs_is_ended() -> None:
+    path = "opencompass.datasets.bad.Hangs"
+    assert rows("Renamed")
+    with pytest.raises(PartError, match=r"took longer than 0\.5 s"):
+        session.call_peer(LoadCall(path, {}, "."), path, 0.5)
+    assert rows("Renamed")
+
+
+def test_a_missing_package_has_the_name_that_pip_knows(peer: Path) -> None:
+    module = peer / "opencompass" / "datasets" / "needs.py"
+    for name, pip_name in (("bs4_of_nobody", "bs4-of-nobody"), ("rdkit_fake.Chem", "rdkit-fake")):
+        module.write_text(f"import {name}\nclass Needs:\n    pass\n")
+        with pytest.raises(MissingExtra) as caught:
+            PeerDataset.check_arguments("opencompass.datasets.needs.Needs")
+        assert repr(pip_name) in caught.value.what
+        assert f"pip install {pip_name}" in caught.value.fix
+
+
+def test_arguments_are_compared_with_the_signature() -> None:
+    PeerDataset.check_arguments("opencompass.datasets.RiddleDataset", {"path": "x", "abbr": "y"})
+    with pytest.raises(ConfigError, match="unexpected keyword argument 'nam'"):
+        PeerDataset.check_arguments("opencompass.datasets.RiddleDataset", {"path": "x", "nam": "y"})
+    with pytest.raises(ConfigError, match="factor"):
+        PeerEvaluator.check_arguments("opencompass.datasets.Share")
+    PeerEvaluator.check_arguments("opencompass.datasets.Share_100")
+
+
+def test_a_postprocessor_is_a_function_of_a_text() -> None:
+    assert peer_postprocessor("it is so.", function="opencompass.utils.last_word", kwargs={"strip": "."}) == "so"
+
+
+def scored(evaluator: PeerEvaluator, predictions: list[str], golds: list[str]) -> tuple[dict, dict]:
+    import pyarrow as pa
+
+    table = pa.table({"q": ["why"] * len(golds)})
+    found = evaluator.score_all(AnswerBatch(predictions, golds, ["prompt"] * len(golds), lambda: table))
+    return dict(found.metrics), dict(found.each)
+
+
+def test_an_evaluator_gets_what_it_asks_for() -> None:
+    path = "opencompass.openicl.icl_evaluator.Detailed"
+    metrics, each = scored(PeerEvaluator(path), ["a", "b", "c"], ["a", "b", "x"])
+    assert metrics == {"accuracy": pytest.approx(200 / 3), "questions": 3, "lengths/q": 3}
+    assert each == {"accuracy": [1, 1, 0]}
+    by_name = PeerEvaluator(path, {"pred_postprocessor": {"type": "last-word"}})
+    assert scored(by_name, ["it is a"], ["a"])[0]["accuracy"] == 100
+    dotted = PeerEvaluator(path, {"pred_postprocessor": {"type": "opencompass.utils.texts.last_word"}})
+    assert scored(dotted, ["it is a"], ["a"])[0]["accuracy"] == 100
+
+
+def test_an_evaluator_may_be_a_name_that_a_module_registers() -> None:
+    metrics, each = scored(PeerEvaluator("opencompass.datasets.Share_100"), ["a", "b"], ["a", "x"])
+    assert (metrics, each) == ({"share": 50}, {})
+
+
+@pytest.mark.parametrize(("cls", "says"), [("WantsSteps", "'steps'"), ("Complains", "lengths differ")])
+def test_what_an_evaluator_cannot_do_is_said(cls: str, says: str) -> None:
+    with pytest.raises(AisPromptError, match=says):
+        scored(PeerEvaluator(f"opencompass.openicl.icl_evaluator.{cls}"), ["a"], ["a"])
+
+
+def test_a_peer_that_is_nowhere_is_one_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(PEER_PATH)
+    with pytest.raises(MissingExtra, match="not installed"):
+        rows("Renamed")
