@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections import Counter, deque
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, cast
 
 from ais_prompt.engine.failures import ends_run, error_of
 from ais_prompt.engine.job import Job
+from ais_prompt.engine.threads import FileThreads
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
@@ -24,8 +23,6 @@ from ais_prompt.models.base import AsyncModel
 from ais_prompt.types import Completion, Request
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
 """Called in any thread when a job is over, with the error that ended it, or None."""
@@ -57,8 +54,10 @@ class Endpoint:
         self._opening = False
         self._finishing = False
         self._broken = False
-        self._changed = asyncio.Event()
+        self._changed = asyncio.Event()  # for what opens jobs
+        self._idle: deque[asyncio.Future[None]] = deque()  # one for each place that waits for a conversation
         self._group = asyncio.TaskGroup()
+        self._threads = FileThreads()
         self._places = 0
         self._passed = 0
         self._asking: Counter[int] = Counter()  # id of the model → conversations under way
@@ -95,6 +94,7 @@ class Endpoint:
             for entry in self._under_way:
                 if not entry.ending:
                     entry.job.abandon(asyncio.CancelledError())
+            self._threads.close()
             for model in self._models.values():
                 await _close(model)
 
@@ -103,9 +103,10 @@ class Endpoint:
         while True:
             while (jobs := self._openable()) is None:
                 if self._finishing and not (self._first or self._waiting):
-                    self._changed.set()
+                    self._wake_all()
                     return
-                await self._change()
+                self._changed.clear()
+                await self._changed.wait()
             self._opening = True
             is_first = jobs is self._first
             job = jobs.popleft()
@@ -123,7 +124,7 @@ class Endpoint:
                     self._group.create_task(self._hold_conversations())
                 self._places = max(self._places, places)
             self._opening = False
-            self._changed.set()
+            self._wake()
 
     def _openable(self) -> deque[Job] | None:
         """Return the queue whose next job may be opened now; None if none may."""
@@ -136,7 +137,7 @@ class Endpoint:
     async def _open(self, job: Job, model: AsyncModel) -> int:
         """Open a job and its model, and return how many conversations the model may have at a time."""
         try:
-            await in_thread(job.open)
+            await self._threads.run(job.open)
             if id(model) not in self._models:
                 await model.open()
                 self._models[id(model)] = model
@@ -164,8 +165,6 @@ class Endpoint:
             finally:
                 entry.places.discard(this)
                 self._asking[id(model)] -= 1
-                if self._places > entry.most:  # a place may wait for this model
-                    self._changed.set()
                 self._end_if_over(entry)
 
     async def _hold(self, job: Job, model: AsyncModel, conversation: RunningConversation) -> None:
@@ -184,9 +183,25 @@ class Endpoint:
         """Return the next conversation, when there is one to be held; None after the last one of all."""
         while (started := self._take()) is None:
             if self._finishing and not (self._first or self._waiting or self._opening or self._ready):
+                self._wake_all()
                 return None
-            await self._change()
+            idle = asyncio.get_running_loop().create_future()
+            self._idle.append(idle)
+            await idle
+        self._wake()  # where there is one conversation there may be more
         return started
+
+    def _wake(self) -> None:
+        """Let one idle place look for a conversation; most of them would find none if all of them looked."""
+        while self._idle:
+            idle = self._idle.popleft()
+            if not idle.done():
+                idle.set_result(None)
+                return
+
+    def _wake_all(self) -> None:
+        while self._idle:
+            self._wake()
 
     def _take(self) -> tuple[_UnderWay, RunningConversation] | None:
         for entry in list(self._ready):
@@ -235,7 +250,7 @@ class Endpoint:
         self._group.create_task(self._end(entry))
 
     async def _end(self, entry: _UnderWay) -> None:
-        await in_thread(lambda: self._close(entry))
+        await self._threads.run(lambda: self._close(entry))
         self._under_way.remove(entry)
         self._changed.set()
 
@@ -256,12 +271,7 @@ class Endpoint:
         """Report a job that could not be opened."""
         if ends_run(error):
             raise error
-        await in_thread(lambda: self._ended(job, error))
-
-    async def _change(self) -> None:
-        """Wait until something has changed."""
-        self._changed.clear()
-        await self._changed.wait()
+        await self._threads.run(lambda: self._ended(job, error))
 
 
 class _UnderWay:
@@ -283,31 +293,6 @@ class _UnderWay:
         self.error: AisPromptError | None = None
         self.has_begun = False
         self.ending = False
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Do blocking work without holding up the event loop.
-
-    The thread is a daemon: Ctrl-C waits for no dataset that is still being read.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
-        if not done.done():
-            set_outcome(outcome)
-
-    def run() -> None:
-        outcome: tuple[Callable[[Any], None], Any]
-        try:
-            outcome = (done.set_result, work())
-        except BaseException as error:
-            outcome = (done.set_exception, error)
-        with suppress(RuntimeError):  # the loop is closed: nothing waits for it any more
-            loop.call_soon_threadsafe(settle, *outcome)
-
-    threading.Thread(target=run, name="aisprompt-files", daemon=True).start()
-    return await done
 
 
 async def _close(model: AsyncModel) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Unpack, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, Unpack, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import listed
+
+PARTS_KEPT: Final = 512
+"""Signatures of parts, and checks of types, that are kept."""
 
 
 def argument_faults(
@@ -25,11 +29,10 @@ def argument_faults(
         where: config path of the part.
         given: how many first parameters the program itself fills in (the text of a postprocessor: 1).
     """
-    try:
-        parameters = list(inspect.signature(part).parameters.values())[given:]
-    except ValueError:  # some builtins tell no signature
+    found = _signature(part)
+    if found is None:
         return
-    hints = _hints(part)
+    parameters, hints = found[0][given:], dict(found[1])
     named = _named_in_typed_dict(parameters, hints)
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)] + list(named)
     takes_any = not named and any(p.kind is p.VAR_KEYWORD for p in parameters)
@@ -45,6 +48,18 @@ def argument_faults(
         if key in names and key in hints and (fault := _fault(hints[key], value, f"{key!r} of {name}")):
             fault.where = f"{where}.{fault.where if fault.where.startswith(f'{key}.') else key}"
             yield fault
+
+
+@lru_cache(PARTS_KEPT)
+def _signature(part: Callable[..., Any]) -> tuple[Sequence[inspect.Parameter], Mapping[str, Any]] | None:
+    """Return the parameters of a part and their type hints; None of the builtins that tell no signature.
+
+    They take as long to find as reading a small dataset, and a thousand datasets have the same parts.
+    """
+    try:
+        return list(inspect.signature(part).parameters.values()), _hints(part)
+    except ValueError:
+        return None
 
 
 def _named_in_typed_dict(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +83,7 @@ def _hints(part: Callable[..., Any]) -> dict[str, Any]:
 def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
     """Say why a value does not fit a type hint; a validator in the hint may raise its own ConfigError."""
     try:
-        TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True)).validate_python(value)
+        _adapter(hint).validate_python(value)
     except ValidationError as error:
         problem = "; ".join(dict.fromkeys(_worded(item["msg"]) for item in error.errors()))
         return ConfigError(f"{name} cannot be {SECRETS.hide_in_value(value)!r}: {problem}")
@@ -77,6 +92,18 @@ def _fault(hint: Any, value: Any, name: str) -> ConfigError | None:
     except PydanticUserError:  # the hint brings its own config (a pydantic model, a TypedDict)
         return None
     return None
+
+
+def _adapter(hint: Any) -> TypeAdapter[Any]:
+    try:
+        return _kept_adapter(hint)
+    except TypeError:  # not hashable, such as Annotated[int, {}]
+        return _kept_adapter.__wrapped__(hint)
+
+
+@lru_cache(PARTS_KEPT)
+def _kept_adapter(hint: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))
 
 
 def _worded(message: str) -> str:

@@ -44,11 +44,17 @@ def reading(path: Path, fix: str) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(path: Path, *, json: bool = False) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, json: bool = False, restorable: bool = False) -> Iterator[BinaryIO]:
     """Open a binary stream whose content replaces the file ``path`` at the end, whole or not at all.
 
     The folder is made if needed. If the body raises, what ``path`` held before stays as it was. Secrets that this
     process knows are written as ``***``; with ``json`` the content stays JSON.
+
+    Args:
+        path: the file.
+        json: whether the content is JSON.
+        restorable: whether a resumed run writes the file again, from the journal. Then a loss of power may take it: a
+            thousand datasets have thousands of such files, and waiting for the disk takes milliseconds for each.
 
     Raises:
         StoreError: it cannot be written.
@@ -59,9 +65,11 @@ def replacing(path: Path, *, json: bool = False) -> Iterator[BinaryIO]:
             with temporary.open("wb") as stream:
                 yield cast("BinaryIO", _WithoutSecrets(stream, SECRETS.hide_in_json if json else SECRETS.hide_in_bytes))
                 stream.flush()
-                os.fsync(stream.fileno())
+                if not restorable:
+                    os.fsync(stream.fileno())
             temporary.replace(path)
-        _sync_folder(path.parent)
+        if not restorable:
+            _sync_folder(path.parent)
 
 
 class _WithoutSecrets:

@@ -76,7 +76,7 @@ def sorted_predictions(path: Path) -> Iterator[PredictionSorter]:
     try:
         sorter = PredictionSorter(file, path)
         yield sorter
-        with replacing(path, json=True) as stream:
+        with replacing(path, json=True, restorable=True) as stream:
             stream.writelines(sorter.lines())
     finally:
         with suppress(OSError):  # what a full disk did not take is not wanted any more

@@ -36,7 +36,7 @@ def write_results(path: Path, head: Mapping[str, Any], details: Iterable[Mapping
     Raises:
         StoreError: they cannot be written; what the file held before stays as it was.
     """
-    with replacing(path, json=True) as stream:
+    with replacing(path, json=True, restorable=True) as stream:
         stream.write(encode(head, indent=2).removesuffix(b"\n}\n"))
         stream.write(b",\n" + _DETAILS)
         for number, detail in enumerate(details):

@@ -53,9 +53,13 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], conso
         rows: one cell for each column.
         console: where to.
     """
-    whole = _table(columns, rows, range(len(columns)), folded=False)
-    if not console.is_terminal or _fits(whole, console):
-        console.print(_Sized(whole, _UNLIMITED), crop=False)
+    lines = _aligned(columns, rows)
+    if not console.is_terminal:
+        console.file.writelines(f"{line.plain}\n" for line in lines)
+        return
+    if lines[0].cell_len <= console.width:
+        for line in lines:
+            console.print(line, soft_wrap=True)
         return
     for number, part in enumerate(_parts(columns, rows, console)):
         if number:
@@ -84,6 +88,25 @@ def _parts(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: C
             end -= 1
         yield names + left[:end]
         left = left[end:]
+
+
+def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[Text]:
+    """Return a table as lines, each as wide as the first one.
+
+    A table of rich takes five times as long, which is seconds for a thousand tasks.
+    """
+    table = [[Text(printable(column.title), "bold") for column in columns]]
+    table += [[_printable(cell) for cell in row] for row in rows]
+    widths = [max(line[place].cell_len for line in table) for place in range(len(columns))]
+    lines = []
+    for cells in table:
+        line = Text()
+        for place, (cell, column) in enumerate(zip(cells, columns, strict=True)):
+            padding = " " * (widths[place] - cell.cell_len)
+            line.append(" " * _GAP if place else "")
+            line.append(padding if column.right else "").append_text(cell).append("" if column.right else padding)
+        lines.append(line)
+    return lines
 
 
 class _Sized:
@@ -133,7 +156,6 @@ def _table(
 
 
 def _printable(cell: Cell) -> Text:
-    if isinstance(cell, str):
-        return Text(printable(cell))
-    cell.plain = printable(cell.plain)
-    return cell
+    text = Text(cell) if isinstance(cell, str) else cell
+    text.plain = printable(text.plain).replace("\n", r"\n")
+    return text

@@ -33,12 +33,12 @@ _DAY_SECONDS: Final = 86_400
 def temporary_file(target: Path) -> Iterator[Path]:
     """An empty file beside ``target``, ``.NAME.….tmp``, removed at the end unless it was renamed.
 
-    Files that killed processes left for the same target are removed first.
+    Files that killed processes left in its folder are removed first.
 
     Raises:
         OSError: it cannot be made.
     """
-    remove_leftovers(target.parent.glob(f".{_escaped(target.name)}.*.tmp"))
+    _sweep(str(target.parent), ".*.tmp")
 
     def made() -> tuple[int, Path]:
         path = target.with_name(f".{target.name}.{_this_machine()}-{secrets.token_hex(4)}.tmp")
@@ -59,7 +59,7 @@ def temporary_folder() -> Iterator[str]:
     Raises:
         OSError: it cannot be made.
     """
-    _sweep_folders(tempfile.gettempdir())
+    _sweep(tempfile.gettempdir(), f"{_FOLDER_PREFIX}*")
 
     def made() -> tuple[int, Path]:
         path = Path(tempfile.mkdtemp(prefix=f"{_FOLDER_PREFIX}{_this_machine()}-"))
@@ -81,9 +81,9 @@ def remove_leftovers(paths: Iterable[Path]) -> None:
 
 
 @cache
-def _sweep_folders(place: str) -> None:
-    """Once in a process for each place."""
-    remove_leftovers(Path(place).glob(f"{_FOLDER_PREFIX}*"))
+def _sweep(place: str, pattern: str) -> None:
+    """Remove leftovers, once in a process for each place: a folder may get thousands of files."""
+    remove_leftovers(Path(place).glob(pattern))
 
 
 def _remove_if_left(path: Path) -> None:
@@ -136,8 +136,3 @@ def _lock(descriptor: int) -> bool:
 @cache
 def _this_machine() -> str:
     return text_digest(socket.gethostname(), 8)
-
-
-def _escaped(name: str) -> str:
-    """A name as a glob pattern that matches nothing else."""
-    return "".join(f"[{character}]" if character in "*?[" else character for character in name)

@@ -1,6 +1,7 @@
 """How well a run of many datasets, or of several servers, keeps its servers busy.
 
     python -m tools.bench.suite                # everything; --only suite, servers, small or stall for a part
+    python -m tools.bench.suite --only small --share 0.2 --rounds 1      # a fifth of the samples and datasets, once
 
 - ``suite``: 57 datasets of 50 samples, against the same 2,850 samples as one dataset. The latency is log-normal (mean
   1 s, sigma 1) and follows from a hash of the prompt, so that both do the same work.
@@ -115,33 +116,39 @@ def evaluate(urls: Sequence[str], parts: int, samples: int) -> Cost:
         return cost
 
 
-def report_suite(rounds: int) -> None:
+def report_suite(rounds: int, share: float) -> None:
     """Many datasets against one."""
+    parts = round(57 * share)
+    samples = 50 * parts
     with lean_server(1.0, 1.0) as url:
-        one = _middle(rounds, lambda: evaluate([url], 1, 2_850))
-        many = _middle(rounds, lambda: evaluate([url], 57, 2_850))
-    _compare("2,850 samples, heavy tail: 57 datasets against 1", many, one)
+        one = _middle(rounds, lambda: evaluate([url], 1, samples))
+        many = _middle(rounds, lambda: evaluate([url], parts, samples))
+    _compare(f"{samples:,} samples, heavy tail: {parts} datasets against 1", many, one)
 
 
-def report_servers(rounds: int) -> None:
+def report_servers(rounds: int, share: float) -> None:
     """Two servers against one."""
+    samples = round(1_500 * share)
     with ExitStack() as stack:
         urls = [stack.enter_context(lean_server(1.0, 1.0)) for _ in range(2)]
-        one = _middle(rounds, lambda: evaluate(urls[:1], 10, 1_500))
-        two = _middle(rounds, lambda: evaluate(urls, 10, 1_500))
-    _compare("1,500 samples in 10 datasets, heavy tail: 2 models on 2 servers against 1", two, one)
+        one = _middle(rounds, lambda: evaluate(urls[:1], 10, samples))
+        two = _middle(rounds, lambda: evaluate(urls, 10, samples))
+    _compare(f"{samples:,} samples in 10 datasets, heavy tail: 2 models on 2 servers against 1", two, one)
 
 
-def report_small(rounds: int) -> None:
+def report_small(rounds: int, share: float) -> None:
     """Many small datasets against a large one."""
+    parts = round(1_000 * share)
+    samples = 10 * parts
     with lean_server(0.0) as url:
-        one = _middle(rounds, lambda: evaluate([url], 1, 10_000))
-        many = _middle(rounds, lambda: evaluate([url], 1_000, 10_000))
-    _compare("10,000 samples, no latency: 1,000 datasets against 1", many, one)
+        one = _middle(rounds, lambda: evaluate([url], 1, samples))
+        many = _middle(rounds, lambda: evaluate([url], parts, samples))
+    _compare(f"{samples:,} samples, no latency: {parts:,} datasets against 1", many, one)
 
 
-def report_stall(samples: int = 2_000) -> None:
+def report_stall(share: float) -> None:
     """The event loop while answers of 200 words are scored."""
+    samples = round(2_000 * share)
     answer = " ".join(f"word{number % 97}" for number in range(200))
     for evaluator, mode in (("AccEvaluator", "infer"), ("AccEvaluator", "all"), ("RougeEvaluator", "all")):
         with tempfile.TemporaryDirectory() as name:
@@ -191,16 +198,17 @@ def _compare(what: str, ours: Cost, other: Cost) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=["suite", "servers", "small", "stall"])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each kind; the median one is shown")
+    parser.add_argument("--share", type=float, default=1.0, help="of the samples and datasets, to be done sooner")
     options = parser.parse_args()
     if options.only in (None, "suite"):
-        report_suite(options.rounds)
+        report_suite(options.rounds, options.share)
     if options.only in (None, "servers"):
-        report_servers(options.rounds)
+        report_servers(options.rounds, options.share)
     if options.only in (None, "small"):
-        report_small(options.rounds)
+        report_small(options.rounds, options.share)
     if options.only in (None, "stall"):
-        report_stall()
+        report_stall(options.share)
 
 
 if __name__ == "__main__":

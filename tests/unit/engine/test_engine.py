@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from ais_prompt.engine.endpoint import Endpoint
 from ais_prompt.engine.engine import Engine
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, ModelError, StoreError
@@ -151,22 +153,19 @@ def test_without_tasks_there_is_nothing_to_wait_for() -> None:
 def test_what_is_submitted_first_begins_before_what_waits() -> None:
     log: list[tuple[str, str]] = []
     model = ScriptedModel(default="x", max_concurrency=1)
-    follow_up = Task("follow-up", model, 2, log)
-    tasks = [Task(str(number), model, 50, log) for number in range(6)]
     ends = Ends()
 
-    def ended(job: Job, error: AisPromptError | None) -> None:
-        ends(job, error)
-        if job is tasks[0]:
-            engine.submit(follow_up, first=True)
+    async def ask() -> None:
+        endpoint = Endpoint(ends)
+        for name in ("1", "2", "3"):
+            endpoint.submit(Task(name, model, 5, log))
+        endpoint.submit(Task("judge of 1", model, 5, log), first=True)
+        endpoint.finish()
+        await endpoint.run()
 
-    with Engine(ended) as engine:
-        for task in tasks:
-            engine.submit(task)
-        engine.wait()
-    assert ends.errors == dict.fromkeys([*map(str, range(6)), "follow-up"])
-    begun = [name for what, name in log if what == "begin"]
-    assert begun.index("follow-up") <= 2  # the second one may have begun when the first one ended
+    asyncio.run(ask())
+    assert [name for what, name in log if what == "begin"] == ["judge of 1", "1", "2", "3"]
+    assert set(ends.errors.values()) == {None}
 
 
 def test_waiting_ends_when_what_is_waited_for_has_come() -> None:

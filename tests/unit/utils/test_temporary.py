@@ -35,9 +35,9 @@ def new_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
     place.mkdir()
     monkeypatch.setenv("TMPDIR", str(place))
     monkeypatch.setattr(tempfile, "tempdir", None)
-    temporary._sweep_folders.cache_clear()
+    temporary._sweep.cache_clear()
     yield
-    temporary._sweep_folders.cache_clear()
+    temporary._sweep.cache_clear()
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def holder(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], list[Path]]]
 
 def work(target: Path) -> None:
     """What any later process does."""
+    temporary._sweep.cache_clear()
     with temporary_file(target), temporary_folder():
         pass
 
@@ -66,7 +67,6 @@ def test_what_a_living_process_has_stays_and_what_a_killed_one_left_goes(
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert all(path.exists() for path in paths)
-    temporary._sweep_folders.cache_clear()
     work(tmp_path / "report.html")
     assert not any(path.exists() for path in paths)
 
@@ -85,7 +85,7 @@ def test_what_another_machine_or_version_made_goes_when_it_is_a_day_old(tmp_path
     assert not former.exists()
 
 
-def test_only_files_of_this_target_go(tmp_path: Path) -> None:
+def test_only_our_own_files_go(tmp_path: Path) -> None:
     mine = tmp_path / ".notes.tmp"
     neighbour = tmp_path / ".report.html.bak.tmp"
     link = tmp_path / ".report.html.link.tmp"
