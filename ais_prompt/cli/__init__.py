@@ -13,8 +13,10 @@ from ais_prompt.cli.check import check
 from ais_prompt.cli.compare import compare
 from ais_prompt.cli.completion import completion
 from ais_prompt.cli.diff import diff
+from ais_prompt.cli.import_run import import_run
 from ais_prompt.cli.list import list_parts
 from ais_prompt.cli.lock import lock
+from ais_prompt.cli.migrate import migrate
 from ais_prompt.cli.run import run
 from ais_prompt.cli.score import score
 from ais_prompt.cli.streams import without_secrets
@@ -38,7 +40,21 @@ class Program(click.Group):
 @click.group(
     cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    commands=[run, score, compare, baseline, view, view_prompt, check, lock, diff, list_parts, completion],
+    commands=[
+        run,
+        score,
+        compare,
+        baseline,
+        view,
+        view_prompt,
+        check,
+        lock,
+        diff,
+        list_parts,
+        import_run,
+        migrate,
+        completion,
+    ],
     epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="aisprompt")

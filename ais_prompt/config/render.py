@@ -13,20 +13,33 @@ from ais_prompt.config.redact import redacted
 HEADER = '"""The config of this run, resolved. Run it again: aisprompt run <this file>."""\n\n'
 
 
-def render_config(values: Mapping[str, Any]) -> str:
+def render_config(values: Mapping[str, Any], header: str = HEADER) -> str:
     """Write plain values as a Python config; a secret among them becomes ``***`` (see `redacted`)."""
     lines = [f"{name} = {_literal(redacted(value, name), 0)}\n" for name, value in values.items()]
-    return HEADER + "\n".join(lines)
+    return header + "\n".join(lines)
 
 
 def hidden_again(config: str) -> str:
     """Return a config that an earlier version wrote, without the secrets that this version hides."""
     try:
-        assignments = [node for node in ast.parse(config).body if not isinstance(node, ast.Expr)]
-        values = {node.targets[0].id: _value(node.value) for node in assignments}  # type: ignore[attr-defined]
-    except (SyntaxError, ValueError, TypeError, AttributeError, RecursionError):  # edited by hand
+        values = literal_values(config)
+    except (SyntaxError, ValueError, RecursionError):  # edited by hand
         return config
     return render_config(values)
+
+
+def literal_values(config: str) -> dict[str, Any]:
+    """Read a config that only assigns literals, without running it.
+
+    Raises:
+        ValueError, SyntaxError: it does something else.
+        RecursionError: it is nested too deep.
+    """
+    try:
+        assignments = [node for node in ast.parse(config).body if not isinstance(node, ast.Expr)]
+        return {node.targets[0].id: _value(node.value) for node in assignments}  # type: ignore[attr-defined]
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"it is not a config of literals: {error}") from None
 
 
 def _value(node: ast.expr) -> Any:

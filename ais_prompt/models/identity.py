@@ -14,11 +14,11 @@ _ADDRESS: Final = "base_url"
 
 @runtime_checkable
 class ServedModel(Protocol):
-    """A model behind a server, or behind replicas of one."""
+    """A model behind a server."""
 
     @property
     def address(self) -> str:
-        """Return the URL of its server, without secrets; several are separated by a comma."""
+        """Return the URL of its server, without secrets."""
 
 
 def address_of(model: Model) -> str | None:

@@ -1,0 +1,42 @@
+"""``aisprompt import``: bring a run of OpenCompass or AISBench."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from ais_prompt.cli.ending import command_line
+from ais_prompt.cli.verb import Verb
+
+
+@click.command("import", cls=Verb)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--config", metavar="CONFIG", help="Read the run with this config, which is executed, not with its own.")
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: outputs).")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def import_run(folder: Path, config: str | None, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
+    """Make a run folder of a run of OpenCompass or AISBench: outputs/default/20240131_120000, or its parent.
+
+    Answers, prompts and golds come along, and nothing in FOLDER is executed. Then `score`, `view`, `compare` and
+    `baseline` work on it.
+    """
+    from ais_prompt.plan.source import Source
+    from ais_prompt.workflows.import_run import import_run as bring
+
+    imported = bring(folder, Source(config, work_dir=work_dir), command_line())
+    for note in imported.notes:
+        click.echo(f"note: {note}", err=True)
+    width = max(len(task.name) for task in imported.tasks)
+    for task in imported.tasks:
+        failed = f", {task.failed:,} failed" if task.failed else ""
+        click.echo(f"{task.name:<{width}}  {task.samples:,} samples{failed}{_theirs(task.numbers)}")
+    root = shlex.quote(str(imported.folder.root))
+    click.echo(f"\nRun folder: {root}\nNext:\n  score the answers           aisprompt score {root}")
+    click.echo("  what a run of your own changes   aisprompt compare " + root + " RUN")
+
+
+def _theirs(numbers: Mapping[str, float]) -> str:
+    return "".join(f"; {name} {value:g} there" for name, value in numbers.items())

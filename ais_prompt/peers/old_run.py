@@ -1,0 +1,210 @@
+"""Read a run folder of OpenCompass or AISBench: config, predictions and results.
+
+The folder may come from anybody: nothing in it is run, links that lead out of it and oversized files are refused, and
+its config must be plain data.
+
+Formats: OpenCompass 0.5 writes ``predictions/<model>/<dataset>.json`` (row number → answer; ``_0``, ``_1``, … for the
+parts of a split dataset), AISBench 3 ``.jsonl`` with the row number as ``id``. Both write ``results/<model>/<dataset>
+.json`` (metric → number, ``details``) and their config below ``configs/``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.config.render import literal_values
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.peers.parts import ADAPTERS
+from ais_prompt.peers.table import PEERS
+from ais_prompt.store.disk import reading
+from ais_prompt.utils.files import open_regular, read_regular
+from ais_prompt.utils.jsonl import decode, read_objects
+
+LARGEST: Final = 1 << 30
+"""Most bytes of a file that is read; the peers write whole datasets into one JSON object."""
+CONFIG_KEYS: Final = ("models", "datasets", "summarizer")
+_RUN: Final = re.compile(r"\d{8}_\d{6}")
+
+
+class OldAnswer(Struct, frozen=True):
+    """What was answered to one row.
+
+    Attributes:
+        where: its place in the files.
+        index: number of the row, from 0.
+        values: what the peer wrote about it.
+    """
+
+    where: str
+    index: int
+    values: Mapping[str, Any]
+
+
+class OldRun(Struct, frozen=True):
+    """A run folder of a peer.
+
+    Attributes:
+        root: the folder.
+        config: ``models``, ``datasets`` and perhaps ``summarizer`` of its config; None if it has no readable one.
+    """
+
+    root: Path
+    config: Mapping[str, Any] | None
+
+    def has_answers(self, model: str, dataset: str) -> bool:
+        """Return whether a task has a file of predictions."""
+        return bool(self._parts(model, dataset))
+
+    def answers(self, model: str, dataset: str) -> Iterator[OldAnswer]:
+        """Yield the answers of a task, in the order of the files.
+
+        Args:
+            model, dataset: as the peer names them.
+
+        Raises:
+            DataError: a file cannot be read, or is not as the peer writes it.
+        """
+        count = 0
+        for path in self._parts(model, dataset):
+            for answer in _answers_of(path, start=count):
+                yield answer
+                count += 1
+
+    def numbers(self, model: str, dataset: str) -> dict[str, float]:
+        """Return the peer's scores of a task, metric → number as it writes it; empty if there are none.
+
+        Raises:
+            DataError: the file cannot be read.
+        """
+        path = self._file("results", model, f"{dataset}.json")
+        if path is None:
+            return {}
+        values = _json_object(path)
+        return {name: value for name, value in values.items() if type(value) in (int, float)}
+
+    def _parts(self, model: str, dataset: str) -> list[Path]:
+        """Return the files of predictions, in order."""
+        for ending in (".json", ".jsonl"):
+            if whole := self._file("predictions", model, dataset + ending):
+                return [whole]
+        parts: list[Path] = []
+        while part := self._file("predictions", model, f"{dataset}_{len(parts)}.json"):
+            parts.append(part)
+        return parts
+
+    def _file(self, *names: str) -> Path | None:
+        """Return a file of the folder; None if it is not there.
+
+        Raises:
+            DataError: a link leads out of the folder, or it is too large.
+        """
+        return _inside(self.root, self.root.joinpath(*names))
+
+
+def open_old_run(path: Path) -> OldRun:
+    """Find the run in a folder: itself, or else the latest of the runs in it.
+
+    Raises:
+        ConfigError: there is no run.
+        DataError: its config cannot be read.
+    """
+    root = path
+    if not (path / "predictions").is_dir():
+        runs = sorted(run for run in path.glob("*") if _RUN.match(run.name) and (run / "predictions").is_dir())
+        if not runs:
+            raise ConfigError(
+                "the folder holds no run of OpenCompass or AISBench: there is no predictions/ in it",
+                where=str(path),
+                fix="name the folder with the time: outputs/default/20240131_120000",
+            )
+        root = runs[-1]
+    return OldRun(root, _config_of(root))
+
+
+def code_in(values: Any, where: str = "") -> Iterator[ConfigError]:
+    """Find every part in a translated config that is neither this program's nor an installed peer's.
+
+    Args:
+        values: the config, or a value in it.
+        where: its config path.
+
+    Yields:
+        one error for each.
+    """
+    if isinstance(values, Mapping):
+        if isinstance(name := values.get("type"), str) and not _is_known(values):
+            fix = "give a config that you trust: --config CONFIG"
+            yield ConfigError(f"the run names code that does not come with this program: {name}", where=where, fix=fix)
+        for key, value in values.items():
+            yield from code_in(value, f"{where}.{key}" if where else str(key))
+    elif isinstance(values, list | tuple):
+        for index, value in enumerate(values):
+            yield from code_in(value, f"{where}[{index}]")
+
+
+def _is_known(part: Mapping[str, Any]) -> bool:
+    for name, key in ADAPTERS.values():
+        if part["type"] == name:
+            return str(part.get(key, "")).partition(".")[0] in PEERS
+    return any(part["type"] in parts for parts in PARTS.values())
+
+
+def _config_of(root: Path) -> Mapping[str, Any] | None:
+    """Return the config that the run was last started with, read without running it."""
+    files = sorted((root / "configs").glob("*.py"))
+    if not files or (path := _inside(root, files[-1])) is None:
+        return None
+    with reading(path, fix="give a config: --config CONFIG"):
+        content = read_regular(path)
+    try:
+        values = literal_values(content.decode())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return {key: values[key] for key in CONFIG_KEYS if key in values}
+
+
+def _inside(root: Path, path: Path) -> Path | None:
+    if not path.exists():
+        return None
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise DataError("the name leads out of the run folder", where=str(path), fix="put the file itself there")
+    if (size := path.stat().st_size) > LARGEST:
+        raise DataError(f"the file is too large: {size:,} bytes, at most {LARGEST:,}", where=str(path))
+    return path
+
+
+def _answers_of(path: Path, start: int) -> Iterator[OldAnswer]:
+    if path.suffix == ".jsonl":
+        with reading(path, fix="check the file"), open_regular(path) as lines:
+            for number, values in read_objects(lines, str(path)):
+                yield OldAnswer(f"{path}:{number}", _row_number(values.get("id"), f"{path}:{number}"), values)
+        return
+    for key, values in _json_object(path).items():
+        where = f"{path}, {key!r}"
+        if not isinstance(values, dict):
+            raise DataError("it is not an answer", where=where, fix="copy the file again")
+        yield OldAnswer(where, start + _row_number(key, where), values)
+
+
+def _row_number(value: Any, where: str) -> int:
+    if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()):
+        return int(value)
+    raise DataError(f"an answer needs the number of its row, not {value!r:.40}", where=where, fix="copy the file again")
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    with reading(path, fix="check the file"):
+        content = read_regular(path)
+    try:
+        values = decode(content.decode("utf-8-sig"))
+    except ValueError as error:
+        raise DataError(f"the file is not JSON: {error}", where=str(path), fix="copy it again") from None
+    if not isinstance(values, dict):
+        raise DataError("the file is not a JSON object", where=str(path), fix="copy it again")
+    return values

@@ -1,0 +1,220 @@
+"""Make a run folder of a run of OpenCompass or AISBench, so that every verb works on it."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.config.load import LoadedConfig
+from ais_prompt.config.render import render_config
+from ais_prompt.errors import AisPromptError, ConfigError, faults_of
+from ais_prompt.inferencers import RepeatingInferencer
+from ais_prompt.peers import translate
+from ais_prompt.peers.old_run import OldAnswer, OldRun, code_in, open_old_run
+from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.plan.source import Source, checked_for_scoring
+from ais_prompt.scoring.foreign_answers import Answer, match, predictions
+from ais_prompt.store.layout import RunFolder, create_run_folder
+from ais_prompt.store.predictions import write_predictions
+from ais_prompt.store.run_record import RunRecord
+from ais_prompt.store.writer_lock import hold_writer_lock
+from ais_prompt.types import Sample, TaskFacts
+from ais_prompt.utils.digest import digest
+from ais_prompt.utils.log import logging_to
+
+logger = logging.getLogger(__name__)
+
+ITEM: Final = re.compile(r"(models|datasets)\[(\d+)\](\.eval_cfg)?")
+"""The item of a config that a fault is in."""
+NOT_ANSWERED: Final = "the run has no answer to this question"
+
+
+class ImportedTask(Struct, frozen=True):
+    """One task of the run.
+
+    Attributes:
+        name: of the task.
+        samples: predictions that were written.
+        failed: those without an answer.
+        numbers: the peer's scores, metric → number as it wrote it.
+    """
+
+    name: str
+    samples: int
+    failed: int
+    numbers: Mapping[str, float]
+
+
+class ImportedRun(Struct, frozen=True):
+    """A run that was imported.
+
+    Attributes:
+        plan: what can be scored.
+        folder: the new run folder.
+        tasks: those with answers.
+        notes: what was left out or means something else here.
+    """
+
+    plan: Plan
+    folder: RunFolder
+    tasks: Sequence[ImportedTask]
+    notes: Sequence[str]
+
+
+def import_run(path: Path, source: Source, command: str) -> ImportedRun:
+    """Make a run folder of a run of OpenCompass or AISBench. Nothing in that run is executed.
+
+    Args:
+        path: the run folder, or one that holds runs, of which the latest is taken.
+        source: perhaps a config to read the run with, in place of its own.
+        command: the command line without secrets, for the record.
+
+    Raises:
+        ConfigError: there is no run, or its config cannot be used.
+        DataError: predictions or results cannot be read.
+    """
+    old = open_old_run(path)
+    plan, notes = _planned(old, source)
+    theirs = _names(old, plan)
+    found = [task for task in plan.tasks if old.has_answers(*theirs[task.name])]
+    if not found:
+        names = ", ".join(sorted({model for model, _ in theirs.values()}))
+        raise ConfigError(
+            "predictions/ has no file of any task of the config",
+            where=str(old.root),
+            fix=f"models are known as: {names}; give the config of this run with --config",
+        )
+    notes += [f"{task.name} has no predictions" for task in plan.tasks if task not in found]
+    folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
+    with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True, notes=notes)
+        tasks = [_imported(task, old, theirs[task.name], folder, record) for task in found]
+        record.finish("finished")
+    return ImportedRun(plan, folder, tasks, notes)
+
+
+def _planned(old: OldRun, source: Source) -> tuple[Plan, list[str]]:
+    """Return the plan of the run, without what this program cannot use, and notes on what that is."""
+    if source.config is not None:
+        return checked_for_scoring(source), []
+    if old.config is None:
+        raise ConfigError(
+            "the run's config is missing, or it is more than plain data and is not executed",
+            where=str(old.root / "configs"),
+            fix="give the config that it was made with: --config CONFIG",
+        )
+    values, found = translate(old.config)
+    notes = list(dict.fromkeys(note.what for note in found))
+    for _ in range(3):  # without its eval_cfg, without the dataset; a model at once
+        faults: list[AisPromptError] = list(code_in(values))
+        if not faults:
+            loaded = LoadedConfig(values, old.root.resolve().parent.name or "imported")
+            try:
+                return checked_for_scoring(replace(source, loaded=loaded)), notes
+            except ConfigError as error:
+                faults = list(faults_of(error))
+        values, left_out = _without(values, faults)
+        notes += left_out
+    raise ConfigError("the run's config cannot be used", where=str(old.root), fix="give a config: --config CONFIG")
+
+
+def _without(values: Mapping[str, Any], faults: Sequence[AisPromptError]) -> tuple[dict[str, Any], list[str]]:
+    """Return a config without the items that faults are in.
+
+    Raises:
+        AisPromptError: a fault is in none.
+    """
+    models = dict(enumerate(values.get("models", ())))
+    datasets = dict(enumerate(values.get("datasets", ())))
+    notes = {}
+    for fault in faults:
+        if not (found := ITEM.match(fault.where)):
+            raise fault
+        kind, number, in_eval = found[1], int(found[2]), bool(found[3])
+        if kind == "models":
+            models[number] = {"type": "elsewhere", "abbr": _abbr(models[number])}
+        elif in_eval and "eval_cfg" in datasets.get(number, {}):
+            datasets[number] = {key: value for key, value in datasets[number].items() if key != "eval_cfg"}
+            notes[number] = f"{_abbr(datasets[number])} is not scored: {fault.what}"
+        elif number in datasets and number not in notes:
+            notes[number] = f"{_abbr(datasets.pop(number))} is left out: {fault.what}"
+    return {**values, "models": list(models.values()), "datasets": list(datasets.values())}, list(notes.values())
+
+
+def _abbr(item: Mapping[str, Any]) -> str:
+    return str(item.get("abbr", item.get("type")))
+
+
+def _names(old: OldRun, plan: Plan) -> dict[str, tuple[str, str]]:
+    """Return task → the names of its model and dataset in the run; a ``/`` makes a folder there."""
+    written = [str(item["abbr"]) for item in (old.config or {}).get("datasets", ()) if "abbr" in item]
+    by_ours = {abbr.replace("/", "_"): abbr for abbr in written}
+    return {
+        task.name: (task.spec.model.abbr, by_ours.get(task.spec.dataset.abbr, task.spec.dataset.abbr))
+        for task in plan.tasks
+    }
+
+
+def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder, record: RunRecord) -> ImportedTask:
+    answers = list(old.answers(*names))
+    try:
+        samples, data_digest, origins = task.data.test, task.data.digest, tuple(task.data.origins)
+    except AisPromptError as error:
+        logger.warning("[%s] its data are not here, so samples are named by their prompts: %s", task.name, error.what)
+        samples, data_digest, origins = _samples_of(answers), "", ()
+    n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
+    matched = match(_by_question(answers, len(samples), n), samples)
+    made = list(predictions(matched, samples))
+    write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)
+    for remark in matched.remarks(samples):
+        logger.warning("[%s] %s", task.name, remark)
+    failed = sum(prediction.failed for prediction in made)
+    facts = TaskFacts({"imported": str(old.root.absolute())}, data_digest, origins, len(made), failed)
+    record.add_task(task.spec, facts)
+    task.release()
+    return ImportedTask(task.name, len(made), failed, old.numbers(*names))
+
+
+def _samples_of(answers: Sequence[OldAnswer]) -> list[Sample]:
+    """Return samples in place of the data, named by what was asked."""
+    by_row: dict[int, OldAnswer] = {}
+    for answer in answers:
+        by_row.setdefault(answer.index, answer)
+    return [
+        Sample(digest([index, answer.values.get("origin_prompt")]), index, {}, answer.values.get("gold"))
+        for index, answer in sorted(by_row.items())
+    ]
+
+
+def _by_question(answers: Sequence[OldAnswer], questions: int, n: int) -> Iterator[Answer]:
+    """Yield one answer for each question; the answers to a repeated one as a list.
+
+    OpenCompass numbers the rows of a dataset that it asked ``n`` times through; AISBench gives each row its number.
+    """
+    if n == 1:
+        for answer in answers:
+            yield Answer(answer.where, _values(answer))
+        return
+    groups: dict[int, list[OldAnswer]] = {}
+    for answer in answers:
+        groups.setdefault(answer.index % max(questions, 1), []).append(answer)
+    for group in groups.values():
+        given = [_values(answer).get("prediction") for answer in group]
+        yield Answer(group[0].where, {**_values(group[0]), "prediction": (given + [None] * n)[:n]})
+
+
+def _values(answer: OldAnswer) -> dict[str, Any]:
+    """Return an answer as `ais_prompt.scoring.foreign_answers` takes it; one that failed has none."""
+    values = {"index": answer.index, "prediction": answer.values.get("prediction")}
+    if answer.values.get("success") is False:
+        values["prediction"] = None
+    for key in ("origin_prompt", "gold"):
+        if key in answer.values:
+            values[key] = answer.values[key]
+    return values

@@ -1,0 +1,244 @@
+"""`aisprompt import`: runs of OpenCompass and AISBench, which are read and never executed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.peers import old_run
+from tests.e2e.project import Project, read_lines
+
+TIME = "20240131_120000"
+INFER = """infer_cfg=dict(
+            inferencer=dict(type='opencompass.openicl.icl_inferencer.GenInferencer'),
+            prompt_template=dict(
+                template=dict(round=[dict(prompt='Q: {question}', role='HUMAN')]),
+                type='opencompass.openicl.icl_prompt_template.PromptTemplate'),
+            retriever=dict(type='opencompass.openicl.icl_retriever.ZeroRetriever'))"""
+DATASET = f"""dict(
+        abbr='gsm8k',
+        eval_cfg=dict(
+            dataset_postprocessor=dict(type='opencompass.datasets.gsm8k_dataset_postprocess'),
+            evaluator=dict(type='opencompass.datasets.Gsm8kEvaluator'),
+            pred_postprocessor=dict(type='opencompass.datasets.gsm8k_postprocess')),
+        {INFER},
+        path='opencompass/gsm8k',
+        reader_cfg=dict(input_columns=['question', ], output_column='answer'),
+        type='opencompass.datasets.GSM8KDataset')"""
+MODEL = "dict(abbr='gpt', key='ENV', max_out_len=64, path='gpt-4', type='opencompass.models.OpenAI')"
+GOLDS = {f"What is {n}+{n}?": f"Add them.\n#### {2 * n}" for n in range(4)}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A run folder as OpenCompass writes it: three of four answers are right."""
+    root = tmp_path / "theirs" / "default" / TIME
+    write_config(root, DATASET)
+    write_json(root / "predictions/gpt/gsm8k.json", answers())
+    write_json(root / "results/gpt/gsm8k.json", {"accuracy": 75.0, "details": {"0": {"correct": True}}})
+    return root
+
+
+def answers(change: Callable[[int, dict[str, Any]], dict[str, Any]] = lambda _, values: values) -> dict[str, Any]:
+    """Answers as OpenCompass writes them, the third of which is wrong."""
+    return {
+        str(n): change(
+            n,
+            {
+                "origin_prompt": [{"role": "HUMAN", "prompt": f"Q: {question}"}],
+                "prediction": f"It is {2 * n + (n == 2)}.",
+                "gold": gold,
+            },
+        )
+        for n, (question, gold) in enumerate(GOLDS.items())
+    }
+
+
+def write_config(root: Path, *datasets: str, more: str = "") -> None:
+    (root / "configs").mkdir(parents=True, exist_ok=True)
+    text = f"datasets = [\n    {', '.join(datasets)},\n]\nmodels = [\n    {MODEL},\n]\nwork_dir = './x'\n{more}"
+    (root / "configs" / f"{TIME}_77.py").write_text(text)
+
+
+def write_json(path: Path, values: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values, ensure_ascii=False))
+
+
+def bring_data(project: Project) -> None:
+    """Put the questions where OpenCompass keeps them."""
+    folder = project.root / "data" / "gsm8k"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = "".join(json.dumps({"question": question, "answer": gold}) + "\n" for question, gold in GOLDS.items())
+    for split in ("train", "test"):
+        (folder / f"{split}.jsonl").write_text(lines)
+
+
+def imported(project: Project) -> Path:
+    [folder] = (project.root / "outputs" / "default").iterdir()
+    return folder
+
+
+def test_a_run_is_imported_and_scored_without_its_data(project: Project, old: Path) -> None:
+    done = project.run("import", str(old))
+    assert done.returncode == 0, done.stderr
+    assert "4 samples; accuracy 75 there" in done.stdout
+    assert "its data are not here" in done.stderr
+    scored = project.run("score", str(imported(project)))
+    assert scored.returncode == 0, scored.stderr
+    assert "75.0 %" in scored.stdout
+    first = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")[0]
+    assert first["origin_prompt"] == [{"role": "HUMAN", "content": "Q: What is 0+0?"}]
+    assert (first["prediction"], first["gold"]) == ("It is 0.", "Add them.\n#### 0")
+    assert project.run("baseline", str(imported(project)), "-o", "before.json").returncode == 0
+
+
+def test_an_imported_run_is_compared_with_one_of_the_same_config(project: Project, old: Path) -> None:
+    bring_data(project)
+    assert project.run("import", str(old.parent)).returncode == 0
+    assert project.run("score", str(imported(project))).returncode == 0
+    scripted = "dict(type='ScriptedModel', abbr='gpt', answers={r'(\\d)\\+': 'It is 4.'})"
+    (project.root / "mine.py").write_text(f"models = [{scripted}]\ndatasets = [{DATASET}]\n")
+    assert project.run("run", "mine.py").returncode == 0
+    [mine] = (project.root / "outputs" / "mine").iterdir()
+    done = project.run("compare", str(imported(project)), str(mine))
+    assert done.returncode == 0, done.stderr
+    assert "75.0 %" in done.stdout
+    assert "25.0 %" in done.stdout
+
+
+def test_the_parts_of_a_split_dataset_are_joined(project: Project, old: Path) -> None:
+    bring_data(project)
+    whole = list(answers().values())
+    (old / "predictions/gpt/gsm8k.json").unlink()
+    write_json(old / "predictions/gpt/gsm8k_0.json", {"0": whole[0], "1": whole[1]})
+    write_json(old / "predictions/gpt/gsm8k_1.json", {"0": whole[2], "1": whole[3]})
+    assert "4 samples" in project.run("import", str(old)).stdout
+    found = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")
+    assert [line["prediction"] for line in found] == [answer["prediction"] for answer in whole]
+
+
+def test_a_run_of_aisbench_with_a_failed_request(project: Project, old: Path) -> None:
+    bring_data(project)
+    (old / "predictions/gpt/gsm8k.json").unlink()
+    lines = [
+        {"id": int(n), "success": n != "1", "uuid": n, **values} for n, values in reversed(list(answers().items()))
+    ]
+    (old / "predictions/gpt/gsm8k.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "4 samples, 1 failed" in project.run("import", str(old)).stdout
+    found = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")
+    assert [line["prediction"] for line in found] == ["It is 0.", None, "It is 5.", "It is 6."]
+
+
+def test_a_repeated_dataset(project: Project, old: Path) -> None:
+    bring_data(project)
+    write_config(old, DATASET.replace("abbr='gsm8k'", "abbr='gsm8k', n=2, k=2"))
+    twice = [*answers().values(), *answers(lambda n, values: {**values, "prediction": f"It is {n}."}).values()]
+    write_json(old / "predictions/gpt/gsm8k.json", {str(n): values for n, values in enumerate(twice)})
+    done = project.run("import", str(old))
+    assert done.returncode == 0, done.stderr
+    found = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")
+    assert [line["prediction"] for line in found][1] == ["It is 2.", "It is 1."]
+
+
+def test_what_cannot_be_used_is_named_and_the_rest_is_imported(project: Project, old: Path) -> None:
+    own_evaluator = DATASET.replace("'gsm8k'", "'mine/own'", 1).replace("opencompass.datasets.Gsm8kEvaluator", "my.Own")
+    own_loader = DATASET.replace("'gsm8k'", "'other'", 1).replace("opencompass.datasets.GSM8KDataset", "my.Loader")
+    write_config(old, DATASET, own_evaluator, own_loader)
+    write_json(old / "predictions/gpt/mine/own.json", answers())
+    done = project.run("import", str(old))
+    assert done.returncode == 0, done.stderr
+    assert "mine_own is not scored: the run names code that does not come with this program: my.Own" in done.stderr
+    assert "other is left out: the run names code" in done.stderr
+    assert "gpt/mine_own  4 samples" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos.system('touch ran')",
+        "open('ran', 'w')",
+        "custom_imports = dict(imports=['writes_ran'])",
+        "_base_ = './other.py'",
+    ],
+)
+def test_nothing_of_the_run_is_executed(project: Project, old: Path, code: str) -> None:
+    for folder in (project.root, old, old / "configs"):
+        (folder / "writes_ran.py").write_text("open('ran', 'w')")
+    write_config(old, DATASET, more=code)
+    (old / "other.py").write_text("open('ran', 'w')")
+    (old / "configs" / "other.py").write_text("open('ran', 'w')")
+    (old / "configs" / "writes_ran.py").rename(old / "configs" / "0.py")
+    (old / "configs" / "other.py").rename(old / "configs" / "1.py")
+    done = project.run("import", str(old))
+    assert done.returncode in (0, 2), done.stderr
+    assert not list(project.root.rglob("ran"))
+
+
+def break_json(old: Path) -> None:
+    (old / "predictions/gpt/gsm8k.json").write_text("{")
+
+
+def break_rows(old: Path) -> None:
+    write_json(old / "predictions/gpt/gsm8k.json", {"first": {"prediction": "It is 4."}})
+
+
+def break_answers(old: Path) -> None:
+    write_json(old / "predictions/gpt/gsm8k.json", {"0": "It is 4."})
+
+
+def lead_out(old: Path) -> None:
+    (old / "predictions/gpt/gsm8k.json").rename(old.parent / "gsm8k.json")
+    (old / "predictions/gpt/gsm8k.json").symlink_to(old.parent / "gsm8k.json")
+
+
+def lose_predictions(old: Path) -> None:
+    (old / "predictions/gpt/gsm8k.json").rename(old / "predictions/gpt/other.json")
+
+
+def lose_config(old: Path) -> None:
+    (old / "configs" / f"{TIME}_77.py").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (break_json, "the file is not JSON"),
+        (break_rows, "an answer needs the number of its row"),
+        (break_answers, "it is not an answer"),
+        (lead_out, "the name leads out of the run folder"),
+        (lose_predictions, "predictions/ has no file of any task"),
+        (lose_config, "the run's config is missing"),
+    ],
+)
+def test_broken_runs(project: Project, old: Path, damage: Callable[[Path], None], said: str) -> None:
+    damage(old)
+    done = project.run("import", str(old))
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_oversized_file_is_refused(project: Project, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(old_run, "LARGEST", 100)
+    done = project.run("import", str(old))
+    assert done.returncode == 2
+    assert "the file is too large" in done.stderr
+
+
+def test_a_folder_without_runs(project: Project) -> None:
+    done = project.run("import", "data")
+    assert done.returncode == 2
+    assert "holds no run of OpenCompass or AISBench" in done.stderr
+
+
+def test_a_config_of_ones_own(project: Project, old: Path) -> None:
+    (old / "configs" / f"{TIME}_77.py").write_text("import os\n")
+    (project.root / "mine.py").write_text(f"models = [{MODEL}]\ndatasets = [{DATASET}]\n")
+    done = project.run("import", str(old), "--config", "mine.py")
+    assert done.returncode == 0, done.stderr
+    assert "4 samples" in done.stdout
