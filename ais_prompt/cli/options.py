@@ -41,7 +41,11 @@ _CONFIG_OPTIONS = (
         help="Dataset configs by name or pattern.",
     ),
     click.option(
-        "--url", metavar="URL", help="A server, in place of a model config: http://127.0.0.1:8000/v1, or a provider."
+        "--url",
+        "urls",
+        multiple=True,
+        metavar="URL",
+        help="A server, in place of a model config: http://127.0.0.1:8000/v1, or a provider. Repeat it for replicas.",
     ),
     click.option("--model", metavar="NAME", help="With --url: the model (default: the only one that it serves)."),
     click.option("--hf-path", metavar="PATH", help="A local model, in place of a model config: a folder or hub id."),
@@ -62,7 +66,7 @@ _CONFIG_OPTIONS = (
     ),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
-CONFIG_OPTIONS = ("config", "models", "datasets", "url", "model", "hf_path", "hf_type", "overrides", "debug")
+CONFIG_OPTIONS = ("config", "models", "datasets", "urls", "model", "hf_path", "hf_type", "overrides", "debug")
 """The names of these options in a command."""
 CODE_EXECUTION = click.option(
     "--allow-code-execution",
@@ -98,7 +102,7 @@ def source(
     config: str | None,
     models: tuple[str, ...],
     datasets: tuple[str, ...],
-    url: str | None,
+    urls: tuple[str, ...],
     model: str | None,
     hf_path: str | None,
     hf_type: HfType,
@@ -121,7 +125,7 @@ def source(
         num_prompts,
         allow_code_execution,
         cache=cache,
-        url=url,
+        urls=urls,
         model=model,
         hf_path=hf_path,
         hf_type=hf_type,
@@ -133,7 +137,7 @@ def as_command(
     config: str | None,
     models: tuple[str, ...],
     datasets: tuple[str, ...],
-    url: str | None,
+    urls: tuple[str, ...],
     model: str | None,
     hf_path: str | None,
     hf_type: HfType,
@@ -150,7 +154,8 @@ def as_command(
     parts = ["aisprompt", verb, *([config] if config else [])]
     parts += ["--models", *models] if models else []
     parts += ["--datasets", *datasets] if datasets else []
-    parts += ["--url", public_address(url)] if url else []
+    for url in urls:
+        parts += ["--url", public_address(url)]
     parts += ["--model", model] if model else []
     parts += ["--hf-path", hf_path, *(["--hf-type", hf_type] if hf_type != "chat" else [])] if hf_path else []
     for override in overrides:

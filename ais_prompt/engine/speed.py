@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -24,6 +25,7 @@ class SpeedMeter:
         self._last = 0.0
         self._failed = self._attempts = self._input_tokens = self._output_tokens = 0
         self._busy = 0.0
+        self._replicas: Counter[str] = Counter()
         self._latencies, self._first_tokens, self._tokens = array("d"), array("d"), array("d")
 
     def add(self, completion: Completion) -> None:
@@ -36,6 +38,8 @@ class SpeedMeter:
         if completion.failure is not None:
             self._failed += 1
             return
+        if completion.replica:
+            self._replicas[completion.replica] += 1
         self._latencies.append(completion.seconds)
         self._input_tokens += completion.usage.prompt_tokens or 0
         self._output_tokens += completion.usage.completion_tokens or 0
@@ -61,6 +65,7 @@ class SpeedMeter:
             _times(self._latencies),
             _times(self._first_tokens),
             _times(self._tokens),
+            dict(sorted(self._replicas.items())),
         )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ais_prompt.evaluators.base import golds_of
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils.imports import require
+
+Rouge: TypeAlias = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 _CJK = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _CHARACTERS = re.compile(rf"(?=\w)[{_CJK}]|[^\W{_CJK}]+")
@@ -29,16 +31,23 @@ class RougeEvaluator:
             count for nothing; ``characters`` takes each Chinese or Japanese character, and words of other scripts;
             ``jieba`` takes Chinese words.
         use_stemmer: whether English words are reduced to their stems (Porter); for ``words`` only.
+        metrics: which of the four, the main one first.
     """
 
-    metrics: tuple[str, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+    metrics: tuple[str, ...]
 
-    def __init__(self, tokenize: Literal["words", "characters", "jieba"] = "words", use_stemmer: bool = False) -> None:
+    def __init__(
+        self,
+        tokenize: Literal["words", "characters", "jieba"] = "words",
+        use_stemmer: bool = False,
+        metrics: Sequence[Rouge] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    ) -> None:
         self.tokenize = tokenize
         self.use_stemmer = use_stemmer
+        self.metrics = tuple(metrics)
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """Return the four F-measures.
+        """Return the F-measures.
 
         Raises:
             DataError: there is no gold.

@@ -37,10 +37,11 @@ def token_f1(answer: str, golds: Sequence[str]) -> float:
     value is 0, as in the published program.
     """
     tokens = Counter(normalize(answer).split())
-    return max((_f1(tokens, Counter(normalize(gold).split())) for gold in golds), default=0.0)
+    return max((counted_f1(tokens, Counter(normalize(gold).split())) for gold in golds), default=0.0)
 
 
-def _f1(answer: Counter[str], gold: Counter[str]) -> float:
+def counted_f1(answer: Counter[str], gold: Counter[str]) -> float:
+    """Return the F1 of counted tokens, 0 to 1; 0 if none is common."""
     common = (answer & gold).total()
     if common == 0:
         return 0.0

@@ -14,11 +14,11 @@ _ADDRESS: Final = "base_url"
 
 @runtime_checkable
 class ServedModel(Protocol):
-    """A model behind a server."""
+    """A model behind a server, or behind replicas of one."""
 
     @property
     def address(self) -> str:
-        """Return the URL of its server, without secrets."""
+        """Return the URL of its server, without secrets; several are separated by a comma."""
 
 
 def address_of(model: Model) -> str | None:

@@ -44,7 +44,17 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
             section = values[key]
             is_section = isinstance(section, Mapping)
             translated[key] = translate(section, f"{where}.{key}", translation) if is_section else section
-    return translated
+    return _with_gold_columns(translated, values.get("eval_cfg"), translation)
+
+
+def _with_gold_columns(translated: dict[str, Any], scoring: Any, translation: Translation) -> dict[str, Any]:
+    """Return a dataset whose ``reader_cfg`` names the columns that our evaluator needs as the gold."""
+    evaluator = scoring.get("evaluator") if isinstance(scoring, Mapping) else None
+    row = translation.native_row("evaluators", evaluator)
+    reader = translated.get("reader_cfg")
+    if row is None or not row.gold_columns or not isinstance(reader, Mapping):
+        return translated
+    return {**translated, "reader_cfg": {"gold_columns": list(row.gold_columns), **reader}}
 
 
 def peer_names(values: Mapping[str, Any]) -> list[str]:

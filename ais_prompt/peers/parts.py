@@ -67,7 +67,7 @@ class Translation:
         if found is None:
             return values
         args = {**found.args, **{key: value for key, value in values.items() if key != "type"}}
-        row = self.row(kind, found.path)
+        row = self.row(kind, found.path, args)
         if row is not None:
             return {"type": row.ours, **self._ruled(kind, row, args, where)}
         if kind in ADAPTERS:
@@ -79,22 +79,29 @@ class Translation:
         """Return the part of a peer that a dict names; None if it names none of theirs."""
         return peer_part(kind, values["type"], self.peer) if is_part(values) else None
 
-    def row(self, kind: str, path: str) -> Row | None:
+    def row(self, kind: str, path: str, args: Mapping[str, Any]) -> Row | None:
         """Return the row of a part; None if the peer's own code is to run.
 
         Args:
             kind: the kind of part.
             path: its dotted path.
+            args: its arguments.
         """
         row = find_row(kind, path)
-        if row is None or not self.peer_scores or not (row.exact or row.differs):
+        if row is None or any(args.get(name) in values for name, values in row.unless.items()):
+            return None
+        if not self.peer_scores or not (row.exact or row.differs):
             return row
         return Row(row.name, row.exact, row.module, row.rename, row.drop, row.values) if row.exact else None
 
     def is_native(self, kind: str, values: Any) -> bool:
         """Return whether a part is a peer's that has a counterpart of ours."""
+        return self.native_row(kind, values) is not None
+
+    def native_row(self, kind: str, values: Any) -> Row | None:
+        """Return the row of a peer's part that has a counterpart of ours; None for any other."""
         found = self.peer_part(kind, values)
-        return found is not None and self.row(kind, found.path) is not None
+        return None if found is None else self.row(kind, found.path, {**found.args, **values})
 
     def known(
         self, section: Mapping[str, Any], names: Sequence[str], dropped: Mapping[str, str], where: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from ais_prompt.catalog import PROVIDERS
@@ -13,26 +14,30 @@ HfType = Literal["chat", "base"]
 _HF_TYPES: Final = {"chat": "HuggingFaceChatModel", "base": "HuggingFaceBaseModel"}
 
 
-def served_model(url: str, name: str | None) -> dict[str, Any]:
-    """Return the config of a model behind an OpenAI-compatible server.
+def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
+    """Return the config of a model behind an OpenAI-compatible server, or behind several.
 
     Args:
-        url: address of the server up to its version, or the name of a provider.
-        name: the model, as the server knows it; None if the server serves only one.
+        urls: addresses of the servers up to their version, or names of providers.
+        name: the model, as the servers know it; None if they serve only one in common.
 
     Raises:
-        ModelError: the server has to be asked for its models, and does not list any.
-        ConfigError: it serves several.
+        ModelError: a server has to be asked for its models, and does not list any.
+        ConfigError: they have no model in common, or several.
     """
-    provider = PROVIDERS.get(url)
+    provider = PROVIDERS.get(urls[0]) if len(urls) == 1 else None
     if name is None:
-        found = served_models(*provider[:2]) if provider else served_models(url)
+        lists = [served_models(*provider[:2])] if provider else list(map(served_models, urls))
+        found = [model for model in lists[0] if all(model in names for names in lists)]
+        if not found:
+            raise ConfigError("the servers have no model in common", where="--url", fix="leave out the other servers")
         if len(found) > 1:
-            raise ConfigError(
-                f"the server has {len(found)} models", where="--url", fix=f"--model with: {listed(found)}"
-            )
+            has = "the server has" if len(urls) == 1 else "the servers have"
+            raise ConfigError(f"{has} {len(found)} models", where="--url", fix=f"--model with: {listed(found)}")
         name = found[0]
-    return {"type": "OpenAIChatModel", "model": name, **({"provider": url} if provider else {"base_url": url})}
+    if provider:
+        return {"type": "OpenAIChatModel", "model": name, "provider": urls[0]}
+    return {"type": "OpenAIChatModel", "model": name, "base_url": urls[0] if len(urls) == 1 else list(urls)}
 
 
 def local_model(path: str, hf_type: HfType) -> dict[str, Any]:

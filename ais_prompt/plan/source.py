@@ -41,7 +41,7 @@ class Source(Struct, frozen=True):
             They answered one dataset, so only one is left.
         answered: ``abbr`` of the dataset that was answered elsewhere; None if the config has only one.
         cache: folder of answers that runs share.
-        url: address of a server, for a model without a config.
+        urls: address of a server, or of several with the same model, for a model without a config.
         model: the model of that server; None if it serves only one.
         hf_path: folder or hub id of a local model without a config.
         hf_type: whether that model is a chat model or a base model.
@@ -59,7 +59,7 @@ class Source(Struct, frozen=True):
     answered_by: str | None = None
     answered: str | None = None
     cache: str | None = None
-    url: str | None = None
+    urls: tuple[str, ...] = ()
     model: str | None = None
     hf_path: str | None = None
     hf_type: HfType = "chat"
@@ -69,7 +69,7 @@ class Source(Struct, frozen=True):
     @property
     def names_model(self) -> bool:
         """Whether a model without a config is described."""
-        return self.url is not None or self.hf_path is not None
+        return bool(self.urls) or self.hf_path is not None
 
 
 class ReadConfig(Struct, frozen=True):
@@ -102,9 +102,9 @@ def read_spec(source: Source) -> ReadConfig:
             "give either a config, or datasets and models on the command line, not both",
             fix="change values of a config with --set",
         )
-    if source.url is not None and source.hf_path is not None:
+    if source.urls and source.hf_path is not None:
         raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
-    if source.model is not None and source.url is None:
+    if source.model is not None and not source.urls:
         raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
     if source.loaded is not None:
         loaded = source.loaded
@@ -138,8 +138,8 @@ def read_spec(source: Source) -> ReadConfig:
 
 def _described(source: Source) -> dict[str, Any] | None:
     """Return the config of the model that the command line describes; None if there is none."""
-    if source.url is not None:
-        return served_model(source.url, source.model)
+    if source.urls:
+        return served_model(source.urls, source.model)
     return None if source.hf_path is None else local_model(source.hf_path, source.hf_type)
 
 

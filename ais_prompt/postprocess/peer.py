@@ -206,6 +206,13 @@ def math_postprocess_v2_peer(text: str) -> str:
     return _simplified(next(announcing, sentences[0]))
 
 
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def math_postprocess_peer(text: str) -> str:
+    """Return the first sentence with "final answer", else the first, stripped of units."""
+    sentences = text.split(".")
+    return _simplified(next((one for one in sentences if "final answer" in one.lower()), sentences[0]))
+
+
 def _last_box(text: str) -> str | None:
     r"""What the last box holds; None if it never closes, or is no ``\boxed{`` to the letter."""
     begin = text.rfind("\\boxed")

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 FinishReason: TypeAlias = Literal["stop", "length", "unknown"]
 
-_OPTIONAL = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused")
+_OPTIONAL = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused", "replica")
 
 
 class Usage(Struct, frozen=True):
@@ -82,6 +82,7 @@ class Completion(Struct, frozen=True):
         token_seconds: mean seconds between the tokens of a streamed answer; else None.
         redacted: number of secrets in text and reasoning that were replaced by ``***``.
         refused: True if the server reports that the model refused to answer; ``text`` then holds the refusal.
+        replica: address of the server that answered, if the model has several; else empty.
     """
 
     text: str = ""
@@ -97,6 +98,7 @@ class Completion(Struct, frozen=True):
     token_seconds: float | None = None
     redacted: int = 0
     refused: bool = False
+    replica: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values. Optional fields are left out where they are empty."""

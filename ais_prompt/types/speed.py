@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, convert, field, to_builtins
 
 
 class Activity(Struct, frozen=True):
@@ -47,6 +47,7 @@ class Speed(Struct, frozen=True):
             None if nothing was answered.
         first_token: seconds to the first token of streamed answers.
         token: seconds between the tokens of streamed answers, one mean per answer.
+        replicas: address → number of its answers, if the model has several servers; else empty.
     """
 
     requests: int
@@ -59,6 +60,7 @@ class Speed(Struct, frozen=True):
     latency: Times | None = None
     first_token: Times | None = None
     token: Times | None = None
+    replicas: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def requests_per_second(self) -> float:
@@ -71,12 +73,15 @@ class Speed(Struct, frozen=True):
         return self.output_tokens / self.seconds if self.seconds else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values, including the rates."""
+        """Return plain JSON values, including the rates; ``replicas`` is left out if it is empty."""
         rates = {
             "requests_per_second": self.requests_per_second,
             "output_tokens_per_second": self.output_tokens_per_second,
         }
-        return {**to_builtins(self), **rates}
+        values = {**to_builtins(self), **rates}
+        if not self.replicas:
+            del values["replicas"]
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Speed:

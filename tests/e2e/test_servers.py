@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import textwrap
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,16 @@ def test_a_server_is_started_for_the_run_and_resume_does_not_depend_on_its_port(
     assert [line["key"] for line in project.journal()][:8] == keys
     assert len(set(re.findall(r"http://\S+", log(project)))) == 2, address
     assert "earlier answers came from" not in again.stderr
+
+
+def test_started_replicas_share_the_work(project: Project) -> None:
+    use(project, f"{MOCK} --latency 0.02", 60, ", max_concurrency=4", replicas=2)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    used = Counter(line["completions"][0]["replica"] for line in project.predictions())
+    assert used.total() == 60
+    assert min(used.values()) > 10
+    assert {*used} == {re.findall(r"http://\S+", log(project, name))[0] for name in ("fake-0", "fake-1")}
 
 
 def test_nothing_is_started_where_nothing_is_asked(project: Project) -> None:

@@ -10,6 +10,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.evaluators.code.programs import humaneval_program, tested_names
 from ais_prompt.evaluators.code.sandbox import Outcome, Task, end_spares, find_isolation, run_program
 from ais_prompt.metrics.aggregate import incident_shares, mean_scores
+from ais_prompt.postprocess.code import mbpp_postprocess
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 
@@ -111,14 +112,32 @@ class MBPPEvaluator(CodeEvaluator):
     """MBPP: does the program pass its assertions?
 
     The gold is the column ``test_list``, or a mapping with it and, if there are any, ``test_setup_code`` or
-    ``test_imports``: ``reader_cfg=dict(gold_columns=['test_list', 'test_setup_code'], ...)``. Source: Austin et al.
-    2021, "Program Synthesis with Large Language Models".
+    ``test_imports``: ``reader_cfg=dict(gold_columns=['test_list', 'test_setup_code'], ...)``. In OpenCompass the column
+    is also called ``test_list_2``. Source: Austin et al. 2021, "Program Synthesis with Large Language Models".
+
+    Args:
+        allow_code_execution, timeout, memory, sandbox: as in `CodeEvaluator`.
+        extract: whether the program is first looked for in the answer, as `mbpp_postprocess` does: for configs of
+            OpenCompass, whose evaluator does it.
     """
+
+    def __init__(
+        self,
+        allow_code_execution: bool | Literal["unsafe"] = False,
+        timeout: float = 10.0,
+        memory: int = 1024,
+        sandbox: str | None = None,
+        extract: bool = False,
+    ) -> None:
+        super().__init__(allow_code_execution, timeout, memory, sandbox)
+        self.extract = extract
 
     def task(self, answer: str, gold: Any) -> Task:
         """Return the answer, and the tests after their imports and setup."""
         columns = gold if isinstance(gold, Mapping) else {"test_list": gold}
-        tests = "\n".join(_lines(columns.get("test_list")))
+        if self.extract:
+            answer = mbpp_postprocess(answer) or ""
+        tests = "\n".join(_lines(columns.get("test_list") or columns.get("test_list_2")))
         if not tests:
             raise DataError("the gold has no tests", fix="reader_cfg=dict(gold_columns=['test_list'], ...)")
         setup = "\n".join([*_lines(columns.get("test_imports")), *_lines(columns.get("test_setup_code"))])

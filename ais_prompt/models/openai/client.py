@@ -1,4 +1,4 @@
-"""Send requests to one endpoint of one server."""
+"""Send requests to one endpoint of a server, or of its replicas."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from ais_prompt.errors import PartError
 from ais_prompt.models.openai.stream import STREAMED, StreamReader
 from ais_prompt.models.openai.wire import Endpoint, read_reply
+from ais_prompt.models.traffic.dispatch import Dispatcher
 from ais_prompt.models.traffic.retry import Attempt, read_retry_after
-from ais_prompt.models.traffic.traffic import Traffic
 from ais_prompt.models.transport import Reply, Sink, Transport
 from ais_prompt.models.transport.address import public_address
 from ais_prompt.types import Completion, Failure
@@ -28,32 +28,36 @@ class OpenAIClient:
 
     Args:
         endpoint: the endpoint of the server.
-        transport: sends requests to the server.
-        traffic: rate limits and retries.
+        dispatcher: chooses the replica, keeps to its limits, and retries.
         stream: let answers come piece by piece.
     """
 
-    def __init__(self, endpoint: Endpoint, transport: Transport, traffic: Traffic, *, stream: bool) -> None:
-        self.transport = transport
-        self.traffic = traffic
+    def __init__(self, endpoint: Endpoint, dispatcher: Dispatcher, *, stream: bool) -> None:
+        self.dispatcher = dispatcher
         self._endpoint = endpoint
         self._stream = stream
 
-    async def generate(self, body: Mapping[str, Any], tokens: float = 0) -> Completion:
+    async def generate(self, body: Mapping[str, Any], tokens: float = 0, conversation: str = "") -> Completion:
         """Return the answer to a request body, retries included. Failures are returned, not raised.
 
         Args:
             body: from `request_body`.
             tokens: expected tokens of prompt and answer, for a limit of tokens.
+            conversation: as for `Dispatcher.ask`.
         """
         once = self._once_streamed if self._stream else self._once
-        return await self.traffic.ask(lambda: once(body), tokens)
+        return await self.dispatcher.ask(lambda transport: once(transport, body), tokens, conversation)
 
-    async def post(self, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
+    async def close(self) -> None:
+        """Close the connections to all replicas."""
+        for replica in self.dispatcher.replicas:
+            await replica.transport.close()
+
+    async def post(self, transport: Transport, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
         """Post a body once. A reply that cannot be an answer, such as a redirect, is a failure too."""
         content = encode_plain(body)
         try:
-            reply = await self.transport.send("POST", self._endpoint.path, content, sink)
+            reply = await transport.send("POST", self._endpoint.path, content, sink)
         except PartError as error:  # it may have lost its connection, so a retry makes sense
             return Failure("connection", error.what, where=error.where)
         except Exception as error:  # our own transports can raise what their libraries raise
@@ -72,12 +76,12 @@ class OpenAIClient:
         words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
         return replace(failure, message=_with_address(words, reply) if reply else words)
 
-    async def _once(self, body: Mapping[str, Any]) -> Attempt:
-        return self._attempt(await self.post(body), None)
+    async def _once(self, transport: Transport, body: Mapping[str, Any]) -> Attempt:
+        return self._attempt(await self.post(transport, body), None)
 
-    async def _once_streamed(self, body: Mapping[str, Any]) -> Attempt:
+    async def _once_streamed(self, transport: Transport, body: Mapping[str, Any]) -> Attempt:
         reader = StreamReader()
-        return self._attempt(await self.post({**body, **STREAMED}, reader.feed), reader)
+        return self._attempt(await self.post(transport, {**body, **STREAMED}, reader.feed), reader)
 
     def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
         """Return the outcome of an attempt, with failures that may be shown."""

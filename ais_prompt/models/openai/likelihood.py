@@ -17,15 +17,16 @@ from ais_prompt.models.openai.token_log_probs import EMPTY, TokenLogProbs, conti
 from ais_prompt.models.openai.wire import CHAT, Endpoint
 from ais_prompt.models.options import MaxTokensField
 from ais_prompt.models.tokens.tokenizer import estimate_tokens
+from ais_prompt.models.traffic.dispatch import Once
 from ais_prompt.models.traffic.retry import Attempt, read_retry_after
-from ais_prompt.models.transport import Reply
+from ais_prompt.models.transport import Reply, Transport
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Usage
 
 T = TypeVar("T")
-Post: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Reply | Failure]]
+Post: TypeAlias = Callable[[Transport, Mapping[str, Any]], Awaitable[Reply | Failure]]
 """Post a body once."""
-Send: TypeAlias = Callable[[Callable[[], Awaitable[Attempt]], float], Awaitable[Completion]]
-"""Make attempts, see `ais_prompt.models.traffic.traffic.Traffic.ask`."""
+Send: TypeAlias = Callable[[Once, float, str], Awaitable[Completion]]
+"""Make attempts, see `ais_prompt.models.traffic.dispatch.Dispatcher.ask`."""
 
 PROBE: Final = "One and two are three."
 """A text whose log-likelihood is requested, to find out how a server returns log-likelihoods."""
@@ -71,8 +72,13 @@ class LikelihoodClient:
         self._finding = asyncio.Lock()
         self._alone: dict[str, TokenLogProbs] = {}
 
-    async def complete(self, prompt: Prompt, query: LikelihoodQuery) -> Completion:
+    async def complete(self, prompt: Prompt, query: LikelihoodQuery, conversation: str = "") -> Completion:
         """Return the log-likelihood of a prompt, its continuation or choices. Failures are returned, not raised.
+
+        Args:
+            prompt: a text or messages.
+            query: what is measured.
+            conversation: as for `Dispatcher.ask`.
 
         Raises:
             ModelError: the server returns no log-likelihoods of such texts; found out before the first one.
@@ -86,7 +92,7 @@ class LikelihoodClient:
         async with self._finding:
             if self._way is None:
                 self._way = await self._find_way()
-        return await self._by(self._way, prompt, query)
+        return await self._by(self._way, prompt, query, conversation)
 
     async def _find_way(self) -> Way:
         """Find the first way that the server supports, with a short text."""
@@ -106,14 +112,15 @@ class LikelihoodClient:
             fix="use a server that does, such as vLLM, a local model (HuggingFaceBaseModel), or GenInferencer",
         )
 
-    async def _by(self, way: Way, prompt: Prompt, query: LikelihoodQuery) -> Completion:
+    async def _by(self, way: Way, prompt: Prompt, query: LikelihoodQuery, conversation: str = "") -> Completion:
         started = perf_counter()
-        asking = _Asking(way)
+        asking = _Asking(way, conversation)
         try:
             completion = await self._likelihood_of(asking, prompt, query)
         except _Unanswered as error:
             completion = Completion(failure=error.failure)
-        return replace(completion, seconds=perf_counter() - started, attempts=1 + asking.repeats)
+        seconds = perf_counter() - started
+        return replace(completion, seconds=seconds, attempts=1 + asking.repeats, replica=asking.replica)
 
     async def _likelihood_of(self, asking: _Asking, prompt: Prompt, query: LikelihoodQuery) -> Completion:
         if not isinstance(prompt, str):
@@ -171,8 +178,8 @@ class LikelihoodClient:
         body = {**self._fields, self._endpoint.prompt_name: self._endpoint.prompt_value(prompt), **fields}
         found: list[T] = []
 
-        async def once() -> Attempt:
-            reply = await self._post(body)
+        async def once(transport: Transport) -> Attempt:
+            reply = await self._post(transport, body)
             outcome = reply if isinstance(reply, Failure) else read(reply.status, reply.body)
             if not isinstance(outcome, Failure):
                 found.append(outcome)
@@ -181,8 +188,9 @@ class LikelihoodClient:
                 return Attempt(Completion(failure=self._shown(reply, None)))
             return Attempt(Completion(failure=self._shown(outcome, reply)), read_retry_after(reply.retry_after))
 
-        completion = await self._send(once, estimate_tokens(prompt))
+        completion = await self._send(once, estimate_tokens(prompt), asking.conversation)
         asking.repeats += completion.attempts - 1
+        asking.replica = completion.replica
         if completion.failure is not None:
             raise _Unanswered(completion.failure)
         return found[0]
@@ -193,11 +201,15 @@ class _Asking(Struct):
 
     Attributes:
         way: how the server returns log-probabilities.
+        conversation: as for `Dispatcher.ask`.
         repeats: number of retries so far.
+        replica: address that the last reply came from; empty if there is only one.
     """
 
     way: Way
+    conversation: str
     repeats: int = 0
+    replica: str = ""
 
 
 class _Unanswered(Exception):

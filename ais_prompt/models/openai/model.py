@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from msgspec.structs import asdict
 
-from ais_prompt.catalog import PROVIDERS
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
@@ -26,6 +24,7 @@ from ais_prompt.models.flat_options import (
     refuse_unknown,
 )
 from ais_prompt.models.identity import GIVEN
+from ais_prompt.models.openai.addresses import read_addresses
 from ais_prompt.models.openai.client import OpenAIClient
 from ais_prompt.models.openai.likelihood import LikelihoodClient
 from ais_prompt.models.openai.likelihood_wire import ways_of
@@ -33,17 +32,18 @@ from ais_prompt.models.openai.providers import ProviderName, find_provider
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, request_body
 from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
-from ais_prompt.models.server.instance import WatchedTransport
+from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.server.started import StartedServers
 from ais_prompt.models.tokens.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
-from ais_prompt.models.traffic.traffic import Traffic
+from ais_prompt.models.traffic.dispatch import Dispatcher, Replica
+from ais_prompt.models.traffic.traffic import traffic_at
 from ais_prompt.models.transport import (
     ClientOption,
     Server,
-    Transport,
     allow_connections,
     check_environment,
+    forget_connections,
     read_client,
     request_headers,
 )
@@ -62,7 +62,6 @@ from ais_prompt.types import Activity, Completion, Decoding, Failure, Likelihood
 T = TypeVar("T")
 
 
-DEFAULT_BASE_URL: Final = PROVIDERS["openai"].base_url
 _TAKEN_OPTIONS: Final = {
     "max_tokens": "use max_out_len",
     "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
@@ -90,11 +89,12 @@ class OpenAIModel:
     Args:
         model: name of the model, as the server knows it.
         base_url: address of the server up to its version, ``http://127.0.0.1:8000/v1``; if None the environment's
-            ``OPENAI_BASE_URL``, or else that of OpenAI.
+            ``OPENAI_BASE_URL``, or else that of OpenAI. A list names replicas, servers of the same model: the least
+            loaded one gets the next request.
         api_key: NAME of the environment variable that holds the key; None for a server that wants none. A server on
             this machine is sent none if ``OPENAI_API_KEY`` is meant and not set.
         sampling: how answers are generated. Fields of the body that have no name here are ``extra``.
-        limits: how fast the server is asked, and how long a request may take.
+        limits: how fast each server is asked, and how long a request may take.
         retry: how often a request that failed temporarily is sent again: no connection, timeout, broken reply, HTTP
             408, 409, 425, 429 and 5xx. A number is that of the retries.
         wire: what differs between servers: streaming, names of fields.
@@ -116,9 +116,9 @@ class OpenAIModel:
         flat: fields of the values under their flat names.
 
     Raises:
-        ConfigError: ``api_key`` is the key itself, there is an address beside ``server``, a value is wrong or given
-            in both forms, ``sampling.extra`` holds what has an option of its own or cannot be sent as JSON, or
-            ``think_tags`` are not two texts.
+        ConfigError: ``base_url`` is an empty list or names a server twice, ``api_key`` is the key itself, there is an
+            address beside ``server``, a value is wrong or given in both forms, ``sampling.extra`` holds what has an
+            option of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
     """
 
     prompt_style: PromptStyle
@@ -127,7 +127,7 @@ class OpenAIModel:
     def __init__(
         self,
         model: str,
-        base_url: str | None = None,
+        base_url: str | Sequence[str] | None = None,
         api_key: VariableName = DEFAULT_VARIABLE,
         *,
         sampling: SamplingOption = None,
@@ -157,17 +157,15 @@ class OpenAIModel:
             if base_url is not None:
                 what = "base_url or provider cannot be given beside server, which has an address of its own"
                 raise ConfigError(what, where="server", fix="remove one of them")
-            if self.server.options.replicas != 1:
-                raise ConfigError("replicas of a started server are not possible yet", where="server.replicas")
             base_url, api_key = f"http://{HOST}/v1", None if api_key == DEFAULT_VARIABLE else api_key
-        self.base_url = base_url or self.client.address or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL
+        self.base_urls = read_addresses(base_url, self.client, model)
         self.api_key = self.client.key_variable(check_variable_name(api_key))
         self.sampling = read_option("sampling", Sampling, sampling, flat)
         self.limits = read_option("limits", Limits, limits, flat)
         self.retry = read_retry(retry)
         self.wire = read_option("wire", Wire, wire, flat)
         self.max_out_len = self.sampling.max_out_len
-        self.max_concurrency = self.limits.max_concurrency
+        self.max_concurrency = self.limits.max_concurrency * len(self.base_urls)
         self.max_seq_len = max_seq_len
         self.tokenizer_path = tokenizer_path
         self.headers = dict(headers or {})
@@ -180,6 +178,7 @@ class OpenAIModel:
         self._likelihoods: LikelihoodClient | None = None
         self._servers: StartedServers | None = None
         self._server_name = model
+        self._connections = 0
         self._starting: asyncio.Lock | None = None
 
     def identity(self) -> Mapping[str, Any]:
@@ -190,13 +189,16 @@ class OpenAIModel:
     @property
     def knows_stop_tokens(self) -> bool:
         """Whether the server accepts ``stop_token_ids``, as vLLM and SGLang do; OpenAI and Azure refuse the field."""
-        host = urlsplit(self.address).hostname or ""
-        return not host.endswith(("openai.com", "azure.com"))
+        hosts = (urlsplit(public_address(url)).hostname or "" for url in self.base_urls)
+        return not any(host.endswith(("openai.com", "azure.com")) for host in hosts)
 
     @property
     def address(self) -> str:
-        """The base URL, without secrets; of a server that is started the command, since its port is a random one."""
-        return public_address(self.base_url) if self.server is None else self.server.shown
+        """The base URL, without secrets; those of replicas in alphabetical order, separated by a comma.
+
+        Of servers that are started it is the command, since their ports are random.
+        """
+        return ", ".join(sorted(map(public_address, self.base_urls))) if self.server is None else self.server.shown
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
         """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in."""
@@ -220,10 +222,12 @@ class OpenAIModel:
         """
         if self.server is not None:
             self.server.preflight()
-        check_address(self.base_url)
+        for base_url in self.base_urls:
+            check_address(base_url)
         self.client.check()
-        self._server(self.base_url)
-        check_environment(self.base_url)
+        for base_url in self.base_urls:
+            self._server(base_url)
+            check_environment(base_url)
 
     def start_with(self, servers: StartedServers, name: str) -> None:
         """Let the servers of a run start the one of this model when it is opened."""
@@ -262,18 +266,21 @@ class OpenAIModel:
         """Do nothing: no connection outlives the event loop, see `aclose`."""
 
     async def open(self) -> None:
-        """Open the transport. Nothing is sent yet, and a server is started with the first request only.
+        """Open the transports. Nothing is sent yet, and servers are started with the first request only.
 
         Raises:
             ModelError: as `preflight`, or no run starts the server.
         """
         self.preflight()
-        allow_connections(self.max_concurrency)
         self._starting = asyncio.Lock()
         if self.server is None:
-            self._connect(self.client.open(self._server(self.base_url)))
+            self._connect([self._replica(base_url) for base_url in self.base_urls])
         elif self._servers is None:
             raise ModelError("only a run starts the server of a model", fix="start it yourself, and write base_url")
+        else:
+            self.max_concurrency = self.limits.max_concurrency * self._servers.replicas(self.server)
+        allow_connections(self.max_concurrency)
+        self._connections = self.max_concurrency
 
     async def complete(self, request: Request) -> Completion:
         """Answer one request, retries included. Failures are returned, not raised.
@@ -288,39 +295,50 @@ class OpenAIModel:
         if self.server is not None and self._client is None:
             await self._start(self.server)
         if isinstance(request.decoding, LikelihoodQuery):
-            return await _opened(self._likelihoods).complete(request.prompt, request.decoding)
+            return await _opened(self._likelihoods).complete(request.prompt, request.decoding, request.sample_id)
         body = request_body(self.endpoint, self.model, request, self.wire.max_tokens_field)
         counts = self.limits.tokens_per_minute is not None
         tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
-        completion = await _opened(self._client).generate(body, tokens)
+        completion = await _opened(self._client).generate(body, tokens, request.sample_id)
         return split_reasoning(completion, request.prompt, self.think_tags)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
+        forget_connections(self._connections)
+        self._connections = 0
         if self._client is not None:
-            await self._client.transport.close()
-            self._client = self._likelihoods = None
+            client, self._client, self._likelihoods = self._client, None, None
+            await client.close()
             if self.server is not None and self._servers is not None:
                 await self._servers.leave(self.server)
 
     def activity(self) -> Activity:
         """Return the requests in flight, and what the others wait for."""
-        return Activity() if self._client is None else self._client.traffic.activity()
+        return Activity() if self._client is None else self._client.dispatcher.activity()
 
-    def _connect(self, transport: Transport) -> None:
-        client = OpenAIClient(self.endpoint, transport, Traffic(self.limits, self.retry), stream=self.wire.stream)
+    def _connect(self, replicas: Sequence[Replica]) -> None:
+        dispatcher = Dispatcher(replicas, self.retry, self.limits.deadline)
+        client = OpenAIClient(self.endpoint, dispatcher, stream=self.wire.stream)
         self._client = client
         field = self.wire.max_tokens_field
         self._likelihoods = LikelihoodClient(
-            self.endpoint, self.model, field, self._ways, client.post, client.shown, client.traffic.ask
+            self.endpoint, self.model, field, self._ways, client.post, client.shown, dispatcher.ask
         )
 
     async def _start(self, server: ServerToStart) -> None:
         """Start the server before the first request; the others wait for that."""
         async with _opened(self._starting):
             if self._client is None:
-                [instance] = await _opened(self._servers).use(server, self._server_name)
-                self._connect(WatchedTransport(self.client.open(self._server(instance.base_url)), instance))
+                instances = await _opened(self._servers).use(server, self._server_name)
+                self._connect([self._replica(instance.base_url, instance) for instance in instances])
+
+    def _replica(self, base_url: str, instance: ServerInstance | None = None) -> Replica:
+        """Open the transport of one server; ``instance`` is its process, if it was started."""
+        transport = self.client.open(self._server(base_url))
+        if instance is not None:
+            transport = WatchedTransport(transport, instance)
+        address = public_address(base_url)
+        return Replica(address, transport, traffic_at(address, self.limits))
 
     def _server(self, base_url: str) -> Server:
         """Return the server at an address, as transports take it.

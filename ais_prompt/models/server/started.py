@@ -98,6 +98,10 @@ class StartedServers:
         self._waiting: list[object] = []
         self._servers: dict[str, StartedServer] = {}
 
+    def replicas(self, server: ServerToStart) -> int:
+        """Return how many instances of a server are started."""
+        return server.replicas(len(self._gpus))
+
     async def use(self, server: ServerToStart, name: str) -> Sequence[ServerInstance]:
         """Return the instances of a server, which is started if it does not run. `leave` it after the last request.
 
@@ -152,7 +156,7 @@ class StartedServers:
 
     async def _made(self, server: ServerToStart, name: str) -> StartedServer | None:
         """Make a server, not started yet; None if others are using the GPUs that it needs."""
-        each, number = server.gpus_each(len(self._gpus)), server.replicas(len(self._gpus))
+        each, number = server.gpus_each(len(self._gpus)), self.replicas(server)
         while (gpus := self._pool.take(each * number)) is None:
             idle = next((key for key, other in self._servers.items() if not other.users and other.gpus), None)
             if idle is None:

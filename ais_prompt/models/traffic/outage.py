@@ -13,6 +13,8 @@ OUTAGE_FAILURES: Final = 20
 """An outage begins after this many temporary failures in a row, of whichever requests."""
 FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 30.0
+LONGEST_SPARE_PAUSE_SECONDS: Final = 4.0
+"""The same if other servers take the requests: a probe then delays only one of them."""
 OUTAGE_LIMIT_SECONDS: Final = 900.0
 """Length of an outage in seconds after which the server counts as gone, and requests fail again."""
 
@@ -25,13 +27,17 @@ class Outage:
     During an outage one request at a time probes the server, after a pause that doubles. Its failures do not use up its
     retries. The first answer, good or bad, ends the outage.
 
+    Args:
+        address: where the server is, without secrets.
+
     Attributes:
         has_answered: whether the server has ever answered a request, good or bad.
         next_probe: time of the next probe during an outage.
         reason: why requests wait: ``http_429`` if the server named the time, else that the server is away.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
+        self._address = address
         self._in_a_row = 0
         self.has_answered = False
         self._since: float | None = None
@@ -45,36 +51,42 @@ class Outage:
         """Whether there is an outage."""
         return self._since is not None
 
+    def seconds(self, now: float) -> float:
+        """Return how long the outage has lasted; 0 without one."""
+        return 0.0 if self._since is None else now - self._since
+
     def answered(self) -> None:
         """Record that the server answered a request, good or bad."""
         if self._warned:
-            logger.warning("the server answers again")
+            logger.warning("the server answers again: %s", self._address)
         self._in_a_row = 0
         self.has_answered = True
         self._since = None
         self._warned = False
 
-    def failed(self, failure: Failure, at_least: float, now: float) -> bool:
+    def failed(self, failure: Failure, at_least: float, now: float, *, spare: bool = False, gone: bool = False) -> bool:
         """Record a temporary failure.
 
         Args:
             failure: the failure.
             at_least: seconds of the ``Retry-After``; 0 without one.
             now: the time.
+            spare: whether another server can take the requests; then one that never answered may be away too.
+            gone: whether the outage has lasted too long, and requests fail again.
 
         Returns:
             True if the failure is part of an outage, and does not use up a retry of the request.
         """
         self._in_a_row += 1
         if self._since is None:
-            if not self.has_answered or (self._in_a_row < OUTAGE_FAILURES and failure.kind != "unreachable"):
+            if not (self.has_answered or spare) or (self._in_a_row < OUTAGE_FAILURES and failure.kind != "unreachable"):
                 return False
             self._since, self._pause = now, FIRST_PAUSE_SECONDS / 2
         elif now < self.next_probe:
             return True  # the request was in flight when the outage began
-        if now - self._since > OUTAGE_LIMIT_SECONDS:
+        if gone:
             return False
-        self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+        self._pause = min(2 * self._pause, LONGEST_SPARE_PAUSE_SECONDS if spare else LONGEST_PAUSE_SECONDS)
         throttled = failure.kind == "http_429" and at_least > 0
         pause = at_least if throttled else max(self._pause, at_least)
         self.next_probe = now + pause
@@ -82,6 +94,7 @@ class Outage:
         number = f"{self._in_a_row} failure{'s' if self._in_a_row > 1 else ''}"
         # A server that names a time is throttling, not down; the progress display shows why requests wait.
         level = logging.INFO if throttled else logging.WARNING
-        logger.log(level, "pausing %.3g s after %s in a row (%s: %s)", pause, number, failure.kind, failure.message)
+        what = "asking other servers for" if spare else "pausing"
+        logger.log(level, "%s %.3g s after %s in a row (%s: %s)", what, pause, number, failure.kind, failure.message)
         self._warned = self._warned or not throttled
         return True

@@ -99,6 +99,7 @@ class AdaptiveLimit:
         most: highest limit.
 
     Attributes:
+        most: highest limit; may be raised.
         limit: requests in flight at most, at present.
     """
 
@@ -107,7 +108,7 @@ class AdaptiveLimit:
     """The limit stays where answers take this many times as long as the quickest: more requests would only queue."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         self._level = float(min(self.FIRST, most))
         self._quickest: float | None = None
         self._seconds: float | None = None
@@ -125,7 +126,7 @@ class AdaptiveLimit:
         if self._seconds > self.SLOWDOWN_LIMIT * self._quickest:
             self._starting = False
             return
-        self._level = min(float(self._most), self._level + (1.0 if self._starting else 1.0 / self._level))
+        self._level = min(float(self.most), self._level + (1.0 if self._starting else 1.0 / self._level))
 
     def overloaded(self, now: float) -> None:
         """Halve the limit: the server throttled, or did not answer in time."""

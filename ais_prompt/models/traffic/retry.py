@@ -25,6 +25,9 @@ _TEMPORARY_KINDS: Final = {
     "http_425",  # too early
     "http_429",  # too many requests
 }
+THROTTLED: Final = ("http_429", "http_503")
+"""The server has too much to do."""
+
 # Not the module `random`: its state belongs to the seed of the run.
 _jitter: Final = random.Random()
 

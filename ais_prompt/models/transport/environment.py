@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -106,27 +107,46 @@ def _unusable(variable: str, value: str, error: OSError) -> ModelError:
     )
 
 
+_lock: Final = threading.Lock()
+_connections = 0
+"""Connections that the open models of this process may have together."""
+
+
 def allow_connections(number: int) -> None:
-    """Raise the soft limit of open files for a number of connections; leave a higher limit unchanged.
+    """Raise the soft limit of open files for a model's connections beside those of others; never lower it.
+
+    Args:
+        number: connections of the model at most, at all of its servers.
 
     Raises:
         ModelError: the hard limit is lower.
     """
+    global _connections
+    with _lock:
+        _raise_limit(_connections + number, number)
+        _connections += number
+
+
+def forget_connections(number: int) -> None:
+    """Count the connections of a model no longer: they are closed."""
+    global _connections
+    with _lock:
+        _connections -= number
+
+
+def _raise_limit(connections: int, number: int) -> None:
     if resource is None:
         return
-    needed = number + OTHER_FILES
+    needed = connections + OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return
+    beside = f" beside the {connections - number} of other models" if connections > number else ""
+    what = f"{number} connections (max_concurrency of each server){beside} need {needed} open files"
+    fix = f"raise the limit with `ulimit -n {needed}`, or lower max_concurrency"
     if hard != resource.RLIM_INFINITY and hard < needed:
-        raise ModelError(
-            f"max_concurrency={number} needs {needed} open files, and this machine allows {hard} to a process",
-            fix=f"raise the limit with `ulimit -n {needed}`, or set max_concurrency to {max(1, hard - OTHER_FILES)}",
-        )
+        raise ModelError(f"{what}, and this machine allows {hard} to a process", fix=fix)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
     except (ValueError, OSError) as error:
-        raise ModelError(
-            f"max_concurrency={number} needs {needed} open files, and the limit is {soft}: {error}",
-            fix=f"raise the limit with `ulimit -n {needed}`, or set max_concurrency to {max(1, soft - OTHER_FILES)}",
-        ) from None
+        raise ModelError(f"{what}, and the limit is {soft}: {error}", fix=fix) from None

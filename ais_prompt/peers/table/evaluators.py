@@ -2,22 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from ais_prompt.peers.table.row import Row
 
+_PASS_K: Final = "for pass@k set n and k of the dataset"
+_SANDBOX: Final = "each program runs in a sandbox, for at most 10 seconds"
+
+
+def _language(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an evaluator that finds words, for the ``language`` of one of LongBench."""
+    is_chinese = args.pop("language", "en") == "zh"
+    return {**args, "tokenize": "jieba" if is_chinese else "words"}
+
+
 EVALUATORS: Final = (
     Row("AccEvaluator", "AccEvaluator"),
+    Row("AccwithDetailsEvaluator", "AccEvaluator"),
+    Row("AGIEvalEvaluator_mcq", "AccEvaluator"),
+    Row("BBHEvaluator_mcq", "AccEvaluator"),
+    Row("GPQAEvaluator", "AccEvaluator"),
+    Row("MGSM_Evaluator", "AccEvaluator"),
+    Row("BBHEvaluator", "BBHEvaluator"),
     Row("EMEvaluator", "EMEvaluator"),
+    Row("EDAccEvaluator", "EDAccEvaluator"),
+    Row("MMLUProBaseEvaluator", "OptionOrTextEvaluator"),
+    Row("LambadaEvaluator", "LambadaEvaluator"),
+    Row("DropOpenAIEvaluator", "FuzzyMatchEvaluator"),
+    Row("TriviaQAEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is", "a:", "answer:")}),
+    Row("NQEvaluator", "ContainedAnswerEvaluator", add={"cues": ("answer is",)}),
+    Row("NQEvaluatorCN", "ContainedAnswerEvaluator", add={"cues": ("答案是：",), "whole": True}),
+    Row("LEvalEMEvaluator", "ContainedAnswerEvaluator", add={"cues": (), "first_line": False}),
+    Row("CircularEvaluator", "CircularEvaluator"),
+    Row("AveragePPLEvaluator", "AveragePPLEvaluator"),
     Row("BleuEvaluator", "BleuEvaluator"),
     Row("RougeEvaluator", "RougeEvaluator"),
     Row("JiebaRougeEvaluator", "JiebaRougeEvaluator"),
     Row("SquadEvaluator", "SquadEvaluator"),
-    Row("HumanEvalEvaluator", "HumanEvalEvaluator"),
+    Row("LongBenchF1Evaluator", "SquadEvaluator", add={"first_line": False}, change=_language),
+    Row(
+        "LongBenchRougeEvaluator",
+        "RougeEvaluator",
+        add={"metrics": ("rougeL",)},
+        change=_language,
+        differs="ROUGE-L is computed by rouge-score",
+    ),
+    Row("LongBenchClassificationEvaluator", "LongBenchClassificationEvaluator"),
+    Row("LongBenchCodeSimEvaluator", "LongBenchCodeSimEvaluator", differs="lines of code are compared by difflib"),
+    Row("LongBenchCountEvaluator", "LongBenchCountEvaluator"),
+    Row("LongBenchRetrievalEvaluator", "LongBenchRetrievalEvaluator"),
+    Row(
+        "HumanEvalEvaluator",
+        "HumanEvalEvaluator",
+        drop={"k": _PASS_K},
+        gold_columns=("prompt", "test", "entry_point"),
+        differs=_SANDBOX,
+    ),
     Row("HumanEvaluator", "HumanEvaluator"),
-    Row("MBPPEvaluator", "MBPPEvaluator"),
+    Row("MBPPEvaluator", "MBPPEvaluator", add={"extract": True}, unless={"metric": ("MBPPPlus",)}, differs=_SANDBOX),
+    Row("MBPPPassKEvaluator", "MBPPEvaluator", add={"extract": True}, drop={"k": _PASS_K}, differs=_SANDBOX),
     Row("Gsm8kEvaluator", "Gsm8kEvaluator"),
-    Row("MATHEvaluator", "MATHEvaluator", differs="answers are compared by math-verify"),
+    Row("MATHEvaluator", "MATHEvaluator", drop={"version": ""}, differs="answers are compared by math-verify"),
     Row("MATHVerifyEvaluator", "MATHVerifyEvaluator"),
     Row("GenericLLMEvaluator", "GenericLLMEvaluator"),
     Row("CascadeEvaluator", "CascadeEvaluator"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -24,6 +24,8 @@ class Row(Struct, frozen=True):
         values: our argument → their value → ours; other values stay.
         add: arguments that our part needs to do the same.
         change: for what the rules above cannot say: takes the arguments and returns those of our part.
+        unless: argument → values for which the row does not hold, so that the peer's own code runs.
+        gold_columns: for an evaluator: the columns that ours needs as the gold; theirs finds them in the rows.
         differs: in what the results differ from the peer's, as a sentence for the note; empty if they are the same.
         exact: the registered name of our part that gives the peer's results, for ``--peer-scores``. Without it, that
             option uses their own code.
@@ -37,5 +39,7 @@ class Row(Struct, frozen=True):
     values: Mapping[str, Mapping[Any, Any]] = {}
     add: Mapping[str, Any] = {}
     change: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    unless: Mapping[str, Sequence[Any]] = {}
+    gold_columns: tuple[str, ...] = ()
     differs: str = ""
     exact: str = ""

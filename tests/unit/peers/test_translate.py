@@ -10,7 +10,7 @@ import pytest
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.peers import translate
 from ais_prompt.peers.parts import REGISTRIES
-from ais_prompt.peers.table import ROWS
+from ais_prompt.peers.table import PEERS, ROWS, peer_part
 
 OPENICL = "opencompass.openicl"
 
@@ -199,14 +199,8 @@ def test_registered_names_are_known_without_an_import(name: str, cls: str, kwarg
 
 
 def test_a_registered_name_means_that_of_its_own_peer() -> None:
-    scoring = {"pred_postprocessor": {"type": "Xsum"}}
-    ours, _ = translated(eval_cfg=scoring)
-    theirs, _ = translate({"datasets": [{"type": "ais_bench.benchmark.datasets.XsumDataset", "eval_cfg": scoring}]})
-    functions = [
-        values["eval_cfg"]["pred_postprocessor"]["function"].partition(".")[0]
-        for values in (ours, theirs["datasets"][0])
-    ]
-    assert functions == ["opencompass", "ais_bench"]
+    parts = [peer_part("postprocessors", "Xsum", peer) for peer in PEERS]
+    assert [part and part.path.partition(".")[0] for part in parts] == list(PEERS)
 
 
 def test_a_dataset_is_named_as_the_peer_names_it() -> None:

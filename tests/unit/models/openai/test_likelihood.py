@@ -128,6 +128,16 @@ def test_a_prompt_is_requested_once_for_all_its_continuations(server: MockServer
     assert asked_alone == [*many, many[0]]
 
 
+def test_replicas_compute_what_one_server_does(server: MockServer) -> None:
+    texts = [(f"It is {number} ", LikelihoodQuery("so")) for number in range(12)]
+    alone = asyncio.run(asked(completions(server), *texts))
+    with mock_server() as other:
+        model = OpenAICompletionModel("mock", [server.base_url, other.base_url])
+        together = asyncio.run(asked(model, *texts))
+    assert [answer.likelihood for answer in together] == [answer.likelihood for answer in alone]
+    assert {answer.replica for answer in together} == {server.base_url, other.base_url}
+
+
 @pytest.mark.parametrize("via", WAYS)
 def test_a_text_without_tokens_is_not_sent(server: MockServer, via: Any) -> None:
     model = completions(server, logprobs_via=via)

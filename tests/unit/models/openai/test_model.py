@@ -155,7 +155,7 @@ def test_the_address_comes_from_the_config_or_the_environment(
     assert OpenAIChatModel("m").address == "https://api.openai.com/v1"
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     assert ask(OpenAIChatModel("m")).text == "7"
-    assert OpenAIChatModel("m", "http://127.0.0.1:1/v1").base_url == "http://127.0.0.1:1/v1"
+    assert OpenAIChatModel("m", "http://127.0.0.1:1/v1").address == "http://127.0.0.1:1/v1"
 
 
 def test_a_truncated_answer_says_so(server: MockServer) -> None:
@@ -235,11 +235,12 @@ def test_retry_after_is_respected(server: MockServer) -> None:
     assert ask(chat(server)).attempts == 1
 
 
-def test_the_caller_decides_the_concurrency(server: MockServer) -> None:
-    server.follow({"latency": 0.3})
-    answers = asyncio.run(asked(chat(server), *[f"{number}+1" for number in range(120)]))
+@pytest.mark.parametrize("most", [7, 120])
+def test_max_concurrency_is_used_and_kept_to(server: MockServer, most: int) -> None:
+    server.follow({"latency": 0.3 if most > 100 else 0.01})
+    answers = asyncio.run(asked(chat(server, max_concurrency=most), *[f"{number}+1" for number in range(120)]))
     assert [answer.text for answer in answers] == [str(number + 1) for number in range(120)]
-    assert server.stats()["most_in_flight"] > 100, "a limit of the connection pool is in the way"
+    assert 0.8 * most < server.stats()["most_in_flight"] <= most
 
 
 def test_a_key_is_sent_and_never_shown(server: MockServer, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:

@@ -24,7 +24,7 @@ def test_a_provider_sets_address_and_key(name: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     known = PROVIDERS[name]
     model = OpenAIChatModel("m", provider=name)
-    assert (model.base_url, model.api_key) == (known.base_url, known.key)
+    assert (model.address, model.api_key) == (known.base_url, known.key)
     assert model.identity() == OpenAIChatModel("m").identity()
     check_address(known.base_url)
     assert check_variable_name(known.key) == known.key
@@ -34,7 +34,7 @@ def test_a_provider_sets_address_and_key(name: str, monkeypatch: pytest.MonkeyPa
 
 def test_what_the_config_says_itself_wins() -> None:
     model = OpenAICompletionModel("m", "http://127.0.0.1:8000/v1", "MY_KEY", provider="deepseek")
-    assert (model.base_url, model.api_key) == ("http://127.0.0.1:8000/v1", "MY_KEY")
+    assert (model.address, model.api_key) == ("http://127.0.0.1:8000/v1", "MY_KEY")
     assert OpenAIChatModel("m", api_key=None, provider="deepseek").api_key is None
 
 
@@ -46,7 +46,7 @@ def test_an_unknown_provider_is_a_fault_with_the_nearest_name() -> None:
 
 
 def test_the_command_line_takes_a_provider_for_an_address() -> None:
-    assert served_model("groq", "m") == {"type": "OpenAIChatModel", "model": "m", "provider": "groq"}
+    assert served_model(["groq"], "m") == {"type": "OpenAIChatModel", "model": "m", "provider": "groq"}
 
 
 def test_the_page_lists_all_providers_in_order() -> None:

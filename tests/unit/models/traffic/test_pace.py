@@ -108,7 +108,7 @@ def test_concurrency_never_exceeds_what_is_allowed() -> None:
 
 
 def test_twenty_failures_in_a_row_are_an_outage(caplog: pytest.LogCaptureFixture) -> None:
-    outage = Outage()
+    outage = Outage("http://a.test/v1")
     outage.answered()
     assert [outage.failed(BUSY, 0.0, 0.0) for _ in range(OUTAGE_FAILURES)] == [False] * (OUTAGE_FAILURES - 1) + [True]
     assert outage.lasts
@@ -126,7 +126,7 @@ def test_twenty_failures_in_a_row_are_an_outage(caplog: pytest.LogCaptureFixture
 
 
 def test_an_answer_in_between_is_no_outage() -> None:
-    outage = Outage()
+    outage = Outage("http://a.test/v1")
     for number in range(200):
         assert not outage.failed(BUSY, 0.0, float(number))
         if number % 10 == 0:
@@ -134,13 +134,13 @@ def test_an_answer_in_between_is_no_outage() -> None:
 
 
 def test_a_server_that_never_answered_is_not_waited_for() -> None:
-    outage = Outage()
+    outage = Outage("http://a.test/v1")
     assert not any(outage.failed(failure, 0.0, float(number)) for number in range(50) for failure in (BUSY, AWAY))
     assert not outage.lasts
 
 
 def test_a_refused_connection_is_an_outage_if_the_server_has_answered_before() -> None:
-    outage = Outage()
+    outage = Outage("http://a.test/v1")
     assert not outage.failed(AWAY, 0.0, 0.0), "it may never have been there"
     outage.answered()
     assert outage.failed(AWAY, 0.0, 1.0)
@@ -148,4 +148,12 @@ def test_a_refused_connection_is_an_outage_if_the_server_has_answered_before() -
     assert outage.next_probe == 14.0, "the server's own wish counts"
     assert outage.failed(Failure("http_429", "slow down"), 0.5, outage.next_probe)
     assert outage.next_probe == 14.5
-    assert not outage.failed(AWAY, 0.0, 1.0 + OUTAGE_LIMIT_SECONDS + 1), "it does not come back"
+    assert outage.seconds(11.0) == 10.0
+    assert not outage.failed(AWAY, 0.0, 1.0 + OUTAGE_LIMIT_SECONDS + 1, gone=True), "it does not come back"
+
+
+def test_a_server_that_never_answered_is_left_out_if_there_is_another() -> None:
+    outage = Outage("http://a.test/v1")
+    assert outage.failed(AWAY, 0.0, 0.0, spare=True)
+    assert outage.lasts
+    assert outage.failed(AWAY, 0.0, outage.next_probe), "it stays out, whatever becomes of the other"

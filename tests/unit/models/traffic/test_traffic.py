@@ -14,10 +14,12 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.models.openai.model import OpenAIChatModel
 from ais_prompt.models.options import Limits, Retry
 from ais_prompt.models.traffic import outage
+from ais_prompt.models.traffic.dispatch import Dispatcher
 from ais_prompt.models.traffic.retry import Attempt
-from ais_prompt.models.traffic.traffic import Traffic
+from ais_prompt.models.transport import Transport
 from ais_prompt.types import Activity, Completion, Failure, Request, Usage
 from tests.servers import MockServer, mock_server
+from tests.simulated import SimulatedServer, VirtualLoop, dispatcher_of
 from tests.waiting import STALL_SECONDS, wait_until
 
 
@@ -60,6 +62,11 @@ async def asked(model: OpenAIChatModel, count: int) -> tuple[list[Completion], l
     return [answers[number] for number in range(count)], seen
 
 
+def dispatcher(limits: Limits, retry: Retry) -> Dispatcher:
+    """One server; the attempts of these tests send it nothing."""
+    return dispatcher_of([SimulatedServer("a")], limits, retry)
+
+
 def test_requests_keep_to_their_rate(running: MockServer) -> None:
     running.follow()
     started = time.monotonic()
@@ -73,11 +80,11 @@ def test_the_old_name_of_the_rate_means_the_same(running: MockServer) -> None:
 
 
 def test_tokens_keep_to_their_rate() -> None:
-    async def once() -> Attempt:
+    async def once(_: Transport) -> Attempt:
         return Attempt(Completion("yes", "stop", Usage(1, 1)))
 
     async def main() -> Activity:
-        traffic = Traffic(Limits(max_concurrency=1, tokens_per_minute=60), Retry(first_wait=0.0))
+        traffic = dispatcher(Limits(max_concurrency=1, tokens_per_minute=60), Retry(first_wait=0.0))
         for _ in range(15):
             await traffic.ask(once, 31)
         last = asyncio.create_task(traffic.ask(once, 31))
@@ -114,8 +121,8 @@ def test_a_throttled_request_keeps_its_slot(kind: str, keeps: bool) -> None:
         return Attempt(Completion(failure=Failure(kind, "later")), 1.0) if len(log) == 1 else Attempt(Completion("yes"))
 
     async def ask_both() -> list[Completion]:
-        traffic = Traffic(Limits(max_concurrency=1, adaptive=True), Retry(first_wait=0.0))
-        return await asyncio.gather(traffic.ask(lambda: once("first")), traffic.ask(lambda: once("second")))
+        traffic = dispatcher(Limits(max_concurrency=1, adaptive=True), Retry(first_wait=0.0))
+        return await asyncio.gather(traffic.ask(lambda _: once("first")), traffic.ask(lambda _: once("second")))
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         assert [answer.text for answer in runner.run(ask_both())] == ["yes", "yes"]
@@ -132,29 +139,13 @@ def test_a_rate_limit_loses_nothing_and_is_shown(running: MockServer) -> None:
     assert any(activity.waiting and activity.reason in ("http_429", "the server is away") for activity in seen)
 
 
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock jumps to the next timer, so that hours pass in no time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = 0.0
-
-    def time(self) -> float:
-        return self.now
-
-    def _run_once(self) -> None:
-        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
-            self.now = max(self.now, self._scheduled[0].when())  # type: ignore[attr-defined]
-        super()._run_once()  # type: ignore[misc]
-
-
 def put_off(*retry_afters: float, deadline: float | None = None, requests: int = 1) -> tuple[list[Completion], float]:
     """What becomes of requests, each put off so long, one after the other, and the seconds that it takes."""
 
-    async def ask(traffic: Traffic) -> Completion:
+    async def ask(traffic: Dispatcher) -> Completion:
         waits = list(retry_afters)
 
-        async def once() -> Attempt:
+        async def once(_: Transport) -> Attempt:
             if waits:
                 return Attempt(Completion(failure=Failure("http_429", "slow down")), waits.pop(0))
             return Attempt(Completion("yes", "stop"))
@@ -162,7 +153,7 @@ def put_off(*retry_afters: float, deadline: float | None = None, requests: int =
         return await traffic.ask(once)
 
     async def main() -> list[Completion]:
-        traffic = Traffic(Limits(max_concurrency=64, deadline=deadline), Retry(first_wait=0.0))
+        traffic = dispatcher(Limits(max_concurrency=64, deadline=deadline), Retry(first_wait=0.0))
         return await asyncio.gather(*(ask(traffic) for _ in range(requests)))
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
@@ -202,10 +193,10 @@ def test_progress_shows_the_real_waiting_time() -> None:
     """Thirty requests are put off together, which is an outage for all of them: one looks when the time is over."""
 
     async def main() -> tuple[Activity, list[Completion]]:
-        traffic = Traffic(Limits(max_concurrency=64), Retry(first_wait=0.0))
+        traffic = dispatcher(Limits(max_concurrency=64), Retry(first_wait=0.0))
         clock = asyncio.get_running_loop().time
 
-        async def once() -> Attempt:
+        async def once(_: Transport) -> Attempt:
             if clock() < 400:
                 return Attempt(Completion(failure=Failure("http_429", "slow down")), 400 - clock())
             return Attempt(Completion("yes", "stop"))
@@ -214,7 +205,7 @@ def test_progress_shows_the_real_waiting_time() -> None:
         await asyncio.sleep(100)
         return traffic.activity(), await asking
 
-    async def _answered() -> Attempt:
+    async def _answered(_: Transport) -> Attempt:
         return Attempt(Completion("yes", "stop"))
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:

@@ -17,7 +17,15 @@ import pytest
 
 from ais_prompt import __version__
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.transport import Reply, Server, Transport, allow_connections, read_client, request_headers
+from ais_prompt.models.transport import (
+    Reply,
+    Server,
+    Transport,
+    allow_connections,
+    forget_connections,
+    read_client,
+    request_headers,
+)
 from ais_prompt.models.transport.address import without_login
 from ais_prompt.models.transport.environment import check_environment, proxy_for
 from ais_prompt.types import Failure
@@ -501,11 +509,14 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 OPEN_FILES = """
 import resource, sys
 from ais_prompt.errors import ModelError
-from ais_prompt.models.transport import allow_connections
+from ais_prompt.models.transport import allow_connections, forget_connections
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 300))
 allow_connections(200)
 print(resource.getrlimit(resource.RLIMIT_NOFILE))
+forget_connections(200)
 allow_connections(20)
+print(resource.getrlimit(resource.RLIMIT_NOFILE))
+allow_connections(200)
 print(resource.getrlimit(resource.RLIMIT_NOFILE))
 try:
     allow_connections(1000)
@@ -518,11 +529,14 @@ def test_the_soft_limit_of_open_files_is_raised_and_the_hard_one_is_named() -> N
     done = subprocess.run(
         [sys.executable, "-c", OPEN_FILES], capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=True
     )
-    raised, kept, error = done.stdout.splitlines()
+    raised, kept, summed, error = done.stdout.splitlines()
     assert raised == kept == "(264, 300)"
-    assert "ulimit -n 1064" in error
+    assert summed == "(284, 300)", "the connections of two models that are open at the same time"
+    assert "beside the 220 of other models" in error
+    assert "ulimit -n 1284" in error
     assert "max_concurrency" in error
     allow_connections(1)
+    forget_connections(1)
 
 
 class TestOwn:

@@ -1,0 +1,110 @@
+"""Accuracy of short answers in free words: TriviaQA, Natural Questions, L-Eval, DROP, LAMBADA, BBH."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ais_prompt.evaluators.base import golds_of
+from ais_prompt.evaluators.mean import MeanEvaluator
+from ais_prompt.metrics.squad import normalize
+from ais_prompt.postprocess.peer import general_postprocess_peer
+from ais_prompt.postprocess.phrases import bbh_freeform_postprocess
+from ais_prompt.registry import EVALUATORS
+
+_ANSWER_LINE: Final = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
+_PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
+
+
+@EVALUATORS.register_module()
+class ContainedAnswerEvaluator(MeanEvaluator):
+    """Accuracy: 1 where a gold answer is in the answer, each without punctuation and articles.
+
+    Source: OpenCompass, ``TriviaQAEvaluator``, ``NQEvaluator`` and ``LEvalEMEvaluator``. There a gold without letters
+    and digits is in every answer; here it is in none.
+
+    Args:
+        cues: the answer begins after the last of these texts, which are looked for one after the other.
+        first_line: whether only the first line counts, in small letters.
+        whole: whether the answer must be equal to the gold.
+    """
+
+    def __init__(self, cues: Sequence[str] = ("answer is",), first_line: bool = True, whole: bool = False) -> None:
+        self.cues = tuple(cues)
+        self.first_line = first_line
+        self.whole = whole
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if a gold is in the answer, else 0."""
+        text = answer.strip().partition("\n")[0].lower() if self.first_line else answer
+        for cue in self.cues:
+            text = text.rpartition(cue)[2]
+        text = general_postprocess_peer(text.strip())
+        return float(any(self._matches(text, one) for one in golds_of(gold)))
+
+    def _matches(self, text: str, gold: str) -> bool:
+        plain = general_postprocess_peer(gold)
+        if self.first_line:
+            plain = plain.lower()
+        elif gold.strip() and gold in text:
+            return True
+        return bool(plain) and (plain == text if self.whole else plain in text)
+
+
+@EVALUATORS.register_module()
+class FuzzyMatchEvaluator(MeanEvaluator):
+    """Accuracy: 1 where answer and gold contain each other, in small letters, without punctuation and articles.
+
+    The answer is what follows "Answer:" in a line, or else all. Several golds are separated by ``|``. Source: OpenAI
+    simple-evals, ``drop_eval.py``; OpenCompass, ``DropOpenAIEvaluator``.
+    """
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if the answer matches one of the golds, else 0."""
+        line = _ANSWER_LINE.search(answer)
+        text = normalize(line.group(1) if line else answer)
+        golds = [normalize(one) for whole in golds_of(gold) for one in whole.split("|")]
+        return float(any(text == one or (text and one and (text in one or one in text)) for one in golds))
+
+
+@EVALUATORS.register_module()
+class LambadaEvaluator(MeanEvaluator):
+    """Accuracy of the first word, up to a punctuation mark. Source: OpenCompass, ``LambadaEvaluator``."""
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if the first word is the gold, else 0."""
+        word = _PUNCTUATION.split(answer.strip().partition(" ")[0], maxsplit=1)[0]
+        return float(any(general_postprocess_peer(word) == general_postprocess_peer(one) for one in golds_of(gold)))
+
+
+@EVALUATORS.register_module()
+class BBHEvaluator(MeanEvaluator):
+    """Accuracy of answers in free words: equal after `bbh_freeform_postprocess`, upper and lower case alike.
+
+    Source: OpenCompass, ``BBHEvaluator`` (metric ``score``).
+    """
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if answer and gold are the same, else 0."""
+        found = bbh_freeform_postprocess(answer)
+        return float(any(_equal(found, bbh_freeform_postprocess(one)) for one in golds_of(gold)))
+
+
+@EVALUATORS.register_module()
+class OptionOrTextEvaluator(MeanEvaluator):
+    """Accuracy where the gold is ``B. its text``: 1 if the first line of the answer is the letter or the text.
+
+    Source: OpenCompass, ``MMLUProBaseEvaluator``.
+    """
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if the answer is the letter or the text, else 0."""
+        letter, separator, text = golds_of(gold)[0].partition(". ")
+        line = answer.partition("\n")[0].strip()
+        return float(bool(separator) and ". " not in text and line in (letter, text.strip()))
+
+
+def _equal(first: str | None, second: str | None) -> bool:
+    return (first or "").casefold() == (second or "").casefold()

@@ -1,0 +1,296 @@
+"""Send the requests of one model to its replicas: the least loaded one first, with retries."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ais_prompt.models.options import Retry
+from ais_prompt.models.traffic.outage import OUTAGE_LIMIT_SECONDS
+from ais_prompt.models.traffic.retry import THROTTLED, Attempt, wait_before_retry
+from ais_prompt.models.traffic.traffic import Traffic, now
+from ais_prompt.models.transport import Transport
+from ais_prompt.types import Activity, Completion, Failure
+
+_AWAY: Final = "the server is away"
+
+
+class Replica(Struct, frozen=True, eq=False):
+    """One server of a model.
+
+    Attributes:
+        address: its base URL, without secrets.
+        transport: sends requests to it.
+        traffic: its limits, shared by all models that ask there.
+    """
+
+    address: str
+    transport: Transport
+    traffic: Traffic
+
+
+Once: TypeAlias = Callable[[Transport], Awaitable[Attempt]]
+"""Makes one attempt with the transport of a replica. Failures are returned, not raised."""
+
+_answered: ContextVar[tuple[str, Replica] | None] = ContextVar("_answered", default=None)
+"""The conversation that this task was last answered in, and by which replica."""
+
+
+class Dispatcher:
+    """Asks the replicas of one model. It belongs to the event loop in which it is made.
+
+    The least loaded replica that is up gets the next request. A conversation stays on one replica as long as that is
+    up, for the sake of its prefix cache.
+
+    Args:
+        replicas: the servers.
+        retry: when a failed request is retried.
+        deadline: seconds of a request with all its attempts; None for no limit.
+    """
+
+    def __init__(self, replicas: Sequence[Replica], retry: Retry, deadline: float | None) -> None:
+        self.replicas = tuple(replicas)
+        self._retry = retry
+        self._deadline = deadline
+        self._longest_wait = OUTAGE_LIMIT_SECONDS if deadline is None else deadline
+        self._clock = asyncio.get_running_loop().time  # `activity` is called by other threads
+        self._in_flight = 0
+        self._held_back = 0  # requests that wait for a slot
+        self._waits: dict[object, tuple[float, str]] = {}  # until when, and why
+
+    def activity(self) -> Activity:
+        """Return the requests in flight, and what the others wait for."""
+        until, reason = min(self._waits.values(), default=(0.0, ""))
+        waiting = len(self._waits)
+        outages = [replica.traffic.outage for replica in self.replicas]
+        if self._held_back and all(outage.lasts for outage in outages):
+            waiting += self._held_back
+            until, reason = min((outage.next_probe, outage.reason) for outage in outages)
+        return Activity(self._in_flight, waiting, reason, max(0.0, until - self._clock()) if waiting else 0.0)
+
+    async def ask(self, once: Once, tokens: float = 0, conversation: str = "") -> Completion:
+        """Make attempts until there is an answer, or until a retry makes no sense.
+
+        Args:
+            once: makes one attempt.
+            tokens: expected tokens of the request, for a limit of tokens.
+            conversation: name of the conversation; requests with the same name, one after the other in one task, stay
+                on one replica. Empty for none.
+
+        Returns:
+            The completion of the last attempt, with its seconds, the number of attempts and, if there are several
+            replicas, the address of the one that answered.
+        """
+        before, replica = _answered.get() or ("", None)
+        home = replica if conversation == before and replica in self.replicas else None
+        asking = _Asking(once, tokens, conversation, home, now())
+        if self._deadline is None:
+            return await self._ask(asking)
+        try:
+            async with asyncio.timeout(self._deadline):
+                return await self._ask(asking)
+        except TimeoutError:
+            words = f"no answer within {self._deadline:g} s, all attempts together"
+            return Completion(failure=Failure("deadline", words))
+
+    async def _ask(self, asking: _Asking) -> Completion:
+        while True:
+            replica, leave = await self._take_slot(asking)
+            try:
+                if not await self._wait_for_turn(replica, asking.tokens):
+                    continue  # an outage has begun meanwhile
+                attempt, seconds = await self._send(replica, asking.once)
+                wait = self._wait_after(asking, replica, attempt, seconds)
+                if isinstance(wait, Completion):
+                    return wait
+                # A throttled request keeps its slot while it waits, so that others do not run into the same limit.
+                if wait and wait.reason in THROTTLED:
+                    await self._wait(wait)
+                    wait = None
+            finally:
+                leave()
+            if wait:
+                await self._wait(wait)
+
+    async def _take_slot(self, asking: _Asking) -> tuple[Replica, Callable[[], None]]:
+        """Wait for a slot, and return the replica and what gives the slot back."""
+        waiter = _Waiter(lambda: self._choose(asking), [replica.traffic for replica in self.replicas])
+        if self._stays(asking) or not any(traffic.waiters for traffic in waiter.at):
+            waiter.try_slot()
+        if not waiter.slot.done():
+            waiter.queue()
+            self._held_back += 1
+            try:
+                await waiter.slot
+            except asyncio.CancelledError:
+                waiter.give_up()
+                raise
+            finally:
+                self._held_back -= 1
+        return waiter.slot.result()
+
+    def _choose(self, asking: _Asking) -> Replica | None:
+        """Return the replica for a request; None if none has a slot now."""
+        if stays := self._stays(asking):
+            return stays if stays.traffic.has_room() else None
+        free = [replica for replica in self.replicas if replica.traffic.has_room()]
+        for replica in free:
+            if replica.traffic.outage.lasts:
+                return replica  # it is time to probe it
+        others = any(replica.traffic.is_up() and replica not in asking.failed for replica in self.replicas)
+        fit = [replica for replica in free if not (others and replica in asking.failed)]
+        return min(fit, key=lambda replica: replica.traffic.load, default=None)
+
+    def _stays(self, asking: _Asking) -> Replica | None:
+        """Return the replica that has answered in this conversation; None without one that is up."""
+        home = asking.home
+        return None if home is None or home in asking.failed or home.traffic.outage.lasts else home
+
+    async def _wait_for_turn(self, replica: Replica, tokens: float) -> bool:
+        """Wait for the rate limits; False if the replica is down afterwards."""
+        is_probe = replica.traffic.outage.lasts
+        await self._wait(_Wait(replica.traffic.seconds_to_start(), "request_rate"))
+        await self._wait(_Wait(replica.traffic.seconds_to_tokens(tokens), "tokens_per_minute"))
+        return is_probe or not replica.traffic.outage.lasts
+
+    async def _send(self, replica: Replica, once: Once) -> tuple[Attempt, float]:
+        """Make one attempt, and return it with its seconds."""
+        self._in_flight += 1
+        started = now()
+        try:
+            attempt = await once(replica.transport)
+            return attempt, now() - started
+        finally:
+            self._in_flight -= 1
+
+    def _wait_after(
+        self, asking: _Asking, replica: Replica, attempt: Attempt, seconds: float
+    ) -> Completion | _Wait | None:
+        """Record an attempt. Return its completion if it is the last one, else how long to wait for the next one."""
+        traffic, failure = replica.traffic, attempt.completion.failure
+        asking.attempts += 1
+        time_left = max(0.0, self._longest_wait - (now() - asking.started))
+        waits_too_long = failure is not None and (attempt.retry_after or 0.0) > time_left
+        throttled = failure is not None and failure.kind in THROTTLED
+        moves = throttled and self._may_move(asking, replica, waits_too_long=waits_too_long)
+        in_outage = not waits_too_long and self._is_part_of_outage(replica, attempt)
+        put_off = throttled and attempt.retry_after is not None and time_left > 0
+        asking.counted += not (in_outage or moves or put_off)
+        traffic.record(attempt, seconds, asking.tokens)
+        asking.failed.add(replica)
+        if moves:
+            pause = self._retry.first_wait if attempt.retry_after is None else attempt.retry_after
+            traffic.rest(min(pause, OUTAGE_LIMIT_SECONDS))
+            return None
+        if len(asking.failed) == len(self.replicas):
+            asking.failed.clear()
+        wait = wait_before_retry(self._retry, attempt, asking.counted, time_left)
+        if wait is not None and failure is not None:
+            return None if traffic.outage.lasts else _Wait(wait, failure.kind)
+        completion = _with_reason(attempt) if waits_too_long else attempt.completion
+        if failure is None and asking.conversation:
+            _answered.set((asking.conversation, replica))
+        address = replica.address if len(self.replicas) > 1 else ""
+        return replace(completion, seconds=seconds, attempts=asking.attempts, replica=address)
+
+    def _may_move(self, asking: _Asking, replica: Replica, *, waits_too_long: bool) -> bool:
+        """Return whether another replica takes a request that this one throttled."""
+        if not waits_too_long and self._stays(asking) is replica:
+            return False
+        others = (other for other in self.replicas if other is not replica and other not in asking.failed)
+        return replica not in asking.failed and any(other.traffic.is_up() for other in others)
+
+    def _is_part_of_outage(self, replica: Replica, attempt: Attempt) -> bool:
+        outages = [other.traffic.outage for other in self.replicas]
+        spare = any(not outage.lasts for outage in outages if outage is not replica.traffic.outage)
+        gone = all(outage.seconds(now()) > OUTAGE_LIMIT_SECONDS for outage in outages)
+        return replica.traffic.note_outcome(attempt, spare=spare, gone=gone)
+
+    async def _wait(self, wait: _Wait) -> None:
+        if wait.seconds <= 0:
+            return
+        token = object()
+        self._waits[token] = (now() + wait.seconds, wait.reason)
+        try:
+            await asyncio.sleep(wait.seconds)
+        finally:
+            del self._waits[token]
+
+
+class _Asking(Struct):
+    """A request on its way.
+
+    Attributes:
+        once, tokens, conversation: as for `Dispatcher.ask`.
+        home: the replica that answered in this conversation before; None at its beginning.
+        started: when it began.
+        attempts, counted: attempts so far, and those that use up a retry.
+        failed: replicas that failed it; it prefers the others.
+    """
+
+    once: Once
+    tokens: float
+    conversation: str
+    home: Replica | None
+    started: float
+    attempts: int = 0
+    counted: int = 0
+    failed: set[Replica] = field(default_factory=set)
+
+
+class _Wait(Struct, frozen=True):
+    """A wait of so many seconds, and its reason."""
+
+    seconds: float
+    reason: str
+
+
+class _Waiter:
+    """A request that waits for a slot at one of its replicas.
+
+    Attributes:
+        slot: the replica, and what gives the slot back.
+        at: where it waits.
+    """
+
+    def __init__(self, choose: Callable[[], Replica | None], at: Sequence[Traffic]) -> None:
+        self._choose = choose
+        self.at = at
+        self.slot: asyncio.Future[tuple[Replica, Callable[[], None]]] = asyncio.get_running_loop().create_future()
+
+    def queue(self) -> None:
+        """Wait for a slot after the requests that wait already."""
+        for traffic in self.at:
+            traffic.waiters[self] = None
+        for traffic in self.at:  # those before may wait for another address
+            traffic.serve()
+
+    def try_slot(self) -> None:
+        """Take a slot if there is one."""
+        if not self.slot.done() and (replica := self._choose()):
+            self._leave_queue()
+            self.slot.set_result((replica, replica.traffic.enter()))
+
+    def give_up(self) -> None:
+        """Wait no longer; a slot that was just given is given back."""
+        self._leave_queue()
+        if self.slot.done() and not self.slot.cancelled():
+            _, leave = self.slot.result()
+            leave()
+
+    def _leave_queue(self) -> None:
+        for traffic in self.at:
+            traffic.waiters.pop(self, None)
+
+
+def _with_reason(attempt: Attempt) -> Completion:
+    """Return the completion of an attempt with a too long ``Retry-After``, which its failure then names."""
+    failure = attempt.completion.failure
+    assert failure is not None
+    words = f"{failure.message}; its Retry-After of {attempt.retry_after:.0f} s is longer than a request may wait"
+    return replace(attempt.completion, failure=replace(failure, message=words))

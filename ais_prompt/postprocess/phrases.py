@@ -1,0 +1,204 @@
+"""Parts of an answer that a simple rule finds: a pattern, a tag, a line, what follows a phrase.
+
+They do what functions of the same names do in OpenCompass, but for one thing: where nothing is found they return None,
+and the answer counts as unparsed. Thoughts are left out first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ais_prompt.postprocess.source import said
+from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types.extraction import Extraction
+from ais_prompt.utils.imports import require
+
+_NUMBER: Final = re.compile(r"-?\d*\.?/?\d+")
+_YES_NO: Final = re.compile(r"(yes|no|true|false)\b", re.IGNORECASE)
+_ANSWER_WORDS: Final = {
+    **{"en": "Answer", "bn": "উত্তর", "de": "Antwort", "es": "Respuesta", "fr": "Réponse", "ja": "答え"},
+    **{"ru": "Ответ", "sw": "Jibu", "te": "సమాధానం", "th": "คำตอบ", "zh": "答案"},
+}
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def match_answer_pattern(text: str, answer_pattern: str) -> Extraction | None:
+    r"""Return the first group of the first match of a regular expression; None without a match.
+
+    >>> match_answer_pattern("So it is.\nANSWER: C", r"(?i)ANSWER\s*:\s*([A-D])")
+    'C'
+    """
+    source = said(text, fold=False)
+    found = re.search(answer_pattern, source.text)
+    if found is None:
+        return None
+    group = 1 if found.re.groups else 0
+    return source.extraction("answer_pattern", *found.span(group)) if found.group(group) else None
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def xml_tag_postprocessor(text: str, tag: str) -> Extraction | None:
+    """Return what is between the last pair of a tag; None without one.
+
+    >>> xml_tag_postprocessor("<conclude>A</conclude> <conclude> B </conclude>", "<conclude>")
+    'B'
+    """
+    source = said(text, fold=False)
+    found = list(re.finditer(f"{re.escape(tag)}(.*?)</{re.escape(tag[1:-1])}>", source.text, re.DOTALL))
+    return source.stripped("tag", *found[-1].span(1)) if found else None
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def first_line_postprocess(text: str, remove: Sequence[str] = (), strip: str = "") -> Extraction | None:
+    """Return the first line that is not empty, without blanks at its ends.
+
+    Args:
+        text: the answer.
+        remove: texts of which one is left out at the beginning of the line, such as ``Answer: ``.
+        strip: characters that are left out at both ends.
+
+    >>> first_line_postprocess("Answer: Rome\\nIt lies in Italy.", remove=["Answer: "])
+    'Rome'
+    """
+    source = said(text, fold=False)
+    line = re.search(r"\S[^\n]*", source.text)
+    if line is None:
+        return None
+    start = line.start() + next((len(one) for one in remove if line.group().startswith(one)), 0)
+    return source.stripped("the first line", start, line.end(), f"{strip} \t\r" if strip else None)
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def after_phrase_postprocess(text: str, phrase: str = "答案是") -> Extraction | None:
+    """Return what follows the first occurrence of a phrase, up to the next one; all of the answer without the phrase.
+
+    >>> after_phrase_postprocess("根据原文，答案是北京")
+    '北京'
+    """
+    source = said(text, fold=False)
+    start = source.text.find(phrase)
+    if start < 0:
+        return source.extraction("the whole text", 0, len(source.text))
+    start += len(phrase)
+    end = source.text.find(phrase, start)
+    return source.extraction(f"after {phrase!r}", start, len(source.text) if end < 0 else end)
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def bbh_mcq_postprocess(text: str) -> Extraction | None:
+    """Return the letter that an answer to BBH names: the first in brackets, else the first capital; else all of it.
+
+    It is looked for after the first "answer is ", if there is one.
+
+    >>> bbh_mcq_postprocess("Alice has the ball. So the answer is (B).")
+    'B'
+    """
+    source = said(text, fold=False)
+    _, cue, _ = source.text.partition("answer is ")
+    start = source.text.find(cue) + len(cue) if cue else 0
+    end = source.text.find("answer is ", start) if cue else -1
+    end = len(source.text) if end < 0 else end
+    for rule, pattern in (("in brackets", r"\(([A-Z])\)*"), ("a capital", "([A-Z])")):
+        if letter := re.compile(pattern).search(source.text, start, end):
+            return source.extraction(rule, *letter.span(1))
+    return source.stripped("the whole text", start, end)
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def bbh_freeform_postprocess(text: str) -> str | None:
+    """Return the answer in free words: the first line after the last "answer is", without markup and double blanks.
+
+    "Yes", "no", "true" and "false" at its beginning are the whole answer.
+
+    >>> bbh_freeform_postprocess("So the answer is **apple, banana**.")
+    'apple banana'
+    >>> bbh_freeform_postprocess("The answer is yes, as shown above.")
+    'Yes'
+    """
+    answer = re.split(r"answer is\s*:?\s*", said(text, fold=False).text, flags=re.IGNORECASE)[-1]
+    answer = answer.strip().partition("\n")[0].strip()
+    answer = answer.removesuffix(".").strip()
+    if bold := re.search(r"\*\*(.*?)\*\*", answer):
+        answer = bold.group(1).strip()
+    if word := _YES_NO.match(answer):
+        return word.group(1).capitalize()
+    if not re.search(r"\d\s*,\s*\d", answer):
+        answer = re.sub(r"\s*,\s*", " ", answer)
+    return " ".join(answer.split()) or None
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def mathbench_postprocess(text: str, name: str) -> str | None:
+    """Return the first number after "The answer is" ("答案是" if the name has ``_cn``), else the last one; else all.
+
+    >>> mathbench_postprocess("2 and 3 make 5. The answer is 1,005 apples.", name="cloze_en")
+    '1005'
+    """
+    answer = said(text, fold=False).text
+    parts = answer.split("答案是" if "_cn" in name else "The answer is")
+    answer = parts[1].strip() if len(parts) > 1 else answer
+    numbers = _NUMBER.findall(re.sub(r"(\d),(\d)", r"\1\2", answer))
+    return (numbers[0] if len(parts) > 1 else numbers[-1]) if numbers else answer or None
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def mgsm_postprocess(text: str, lang: str) -> str | None:
+    """Return the last number after the word for "answer" in a language, without commas; None without one.
+
+    >>> mgsm_postprocess("3 + 4 = 7. Antwort: 1,007 Euro", lang="de")
+    '1007'
+    """
+    _, cue, after = said(text, fold=False).text.rpartition(_ANSWER_WORDS[lang])
+    numbers = re.findall(r"\d+\.?\d*", after.replace(",", "")) if cue else []
+    return numbers[-1].rstrip(".") if numbers else None
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def strategyqa_pred_postprocess(text: str) -> str | None:
+    """Return the first "yes" or "no" after the last "answer is " of the first paragraph; None without one.
+
+    >>> strategyqa_pred_postprocess("Fish swim. So the answer is Yes.\\n\\nQ: No?")
+    'yes'
+    """
+    paragraph = said(text, fold=False).text.partition("\n\n")[0]
+    found = re.search("yes|no", paragraph.rpartition("answer is ")[2].lower())
+    return found.group() if found else None
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def strategyqa_dataset_postprocess(text: object) -> str:
+    """Return the gold of StrategyQA: ``yes`` for True, else ``no``."""
+    return "yes" if str(text) == "True" else "no"
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def gsm100_postprocess(text: str) -> str | None:
+    """Return the digits of the first word with a digit after "The answer is"; None without one.
+
+    >>> gsm100_postprocess("The answer is about $1,200.")
+    '1200'
+    """
+    _, cue, after = said(text, fold=False).text.partition("The answer is")
+    words = after.partition("The answer is")[0].split(" ") if cue else []
+    numbers = ("".join(filter(str.isdigit, word)) for word in words)
+    return next(filter(None, numbers), None)
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def without_commas_postprocess(text: str) -> str:
+    """Return a gold number without its commas."""
+    return str(text).replace(",", "")
+
+
+@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+def general_cn_postprocess(text: str) -> str | None:
+    """Return the words that jieba finds in Chinese text, with blanks between them.
+
+    Raises:
+        MissingExtra: jieba is not installed.
+    """
+    jieba = require("jieba", extra="metrics", why="general_cn_postprocess")
+    jieba.setLogLevel("WARNING")
+    return " ".join(jieba.cut(said(text, fold=False).text)) or None

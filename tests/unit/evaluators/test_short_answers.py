@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ais_prompt.errors import DataError
+from ais_prompt.evaluators import (
+    AveragePPLEvaluator,
+    BBHEvaluator,
+    ContainedAnswerEvaluator,
+    EDAccEvaluator,
+    FuzzyMatchEvaluator,
+    LambadaEvaluator,
+    LongBenchClassificationEvaluator,
+    LongBenchCodeSimEvaluator,
+    LongBenchCountEvaluator,
+    LongBenchRetrievalEvaluator,
+    OptionOrTextEvaluator,
+    SquadEvaluator,
+)
+from ais_prompt.evaluators.nearest_option import edit_distance
+from ais_prompt.types import SampleScore
+
+OF_TEXTS = (
+    BBHEvaluator(),
+    ContainedAnswerEvaluator(),
+    ContainedAnswerEvaluator(cues=(), first_line=False),
+    FuzzyMatchEvaluator(),
+    LambadaEvaluator(),
+    LongBenchCodeSimEvaluator(),
+    LongBenchCountEvaluator(),
+    OptionOrTextEvaluator(),
+)
+WORDS = st.text("ab1 .,\n", max_size=12)
+
+
+@pytest.mark.parametrize("evaluator", OF_TEXTS, ids=lambda one: type(one).__name__)
+@given(answer=st.none() | WORDS, gold=WORDS | st.lists(WORDS, min_size=1, max_size=3))
+def test_values_are_from_0_to_1(evaluator: Any, answer: str | None, gold: Any) -> None:
+    [(metric, value)] = evaluator.score(answer, gold).items()
+    assert evaluator.metrics == (metric,)
+    assert 0 <= value <= 1
+
+
+@pytest.mark.parametrize("evaluator", OF_TEXTS, ids=lambda one: type(one).__name__)
+def test_no_gold_is_an_error(evaluator: Any) -> None:
+    with pytest.raises(DataError, match="no gold"):
+        evaluator.score("a", None)
+
+
+def test_a_whole_answer_must_be_equal() -> None:
+    whole = ContainedAnswerEvaluator(whole=True)
+    assert whole.score("The answer is the Eiffel Tower", ["Eiffel Tower"]) == {"accuracy": 1}
+    assert whole.score("The answer is the old Eiffel Tower", ["Eiffel Tower"]) == {"accuracy": 0}
+
+
+@given(st.text(max_size=8), st.text(max_size=8), st.text(max_size=8))
+def test_edit_distance_is_a_metric(first: str, second: str, third: str) -> None:
+    assert edit_distance(first, second) == edit_distance(second, first)
+    assert (edit_distance(first, second) == 0) == (first == second)
+    assert edit_distance(first, third) <= edit_distance(first, second) + edit_distance(second, third)
+    assert edit_distance(first, second) >= abs(len(first) - len(second))
+
+
+def test_edit_distance_of_a_known_pair() -> None:
+    assert edit_distance("kitten", "sitting") == 3
+
+
+@pytest.mark.parametrize("gold", [None, "B", {"candidates": []}, {"candidates": ["a", "b"]}])
+def test_nearest_option_needs_candidates(gold: Any) -> None:
+    with pytest.raises(DataError, match="candidates"):
+        EDAccEvaluator().score("a", gold)
+
+
+def test_a_class_beside_others_counts_less() -> None:
+    gold = {"answers": ["Food"], "all_classes": ["Food", "Animal", "Sport"]}
+    evaluator = LongBenchClassificationEvaluator()
+    assert [evaluator.value(answer, gold) for answer in ("Food", "Food or Animal", "Sport")] == [1, 0.5, 0]
+    with pytest.raises(DataError, match="all_classes"):
+        evaluator.value("Food", ["Food"])
+
+
+def test_a_gold_without_paragraph_is_an_error() -> None:
+    with pytest.raises(DataError, match="names no paragraph"):
+        LongBenchRetrievalEvaluator("zh").value("3", ["Paragraph 3"])
+
+
+def test_f1_of_chinese_words() -> None:
+    scores = SquadEvaluator(first_line=False, tokenize="jieba").score("首都是北京。", ["北京是首都"])
+    assert scores["f1"] == pytest.approx(1)
+    assert SquadEvaluator(first_line=False).score("首都是北京。", ["北京是首都"])["f1"] == 0
+
+
+def test_mean_perplexity_has_no_right_and_wrong() -> None:
+    evaluator = AveragePPLEvaluator()
+    samples = [SampleScore(str(value), "scored", value, None, evaluator.score(value, None)) for value in (1.5, 2.5)]
+    [score] = evaluator.aggregate(samples)
+    assert (score.metric, score.value, score.bounds) == ("average_ppl", 2.0, None)
