@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.engine.infer import TaskJob
+from ais_prompt.engine.progress import silent_progress
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder, read_predictions
@@ -31,7 +32,7 @@ def test_the_predictions_are_those_of_the_whole_run(rows: int, cut: float, concu
             write_rows(folder.root / "x.jsonl", [{"question": str(n), "answer": "a"} for n in range(rows)])
         )
         task = Task.of(spec, ScriptedModel(ANSWERS, default="other", max_concurrency=concurrency))
-        ask_alone(TaskJob(task, folder))
+        ask_alone(TaskJob(task, folder, silent_progress))
         whole = {one.sample_id: one for one in read_predictions(folder.predictions("fake", "sums"))}
 
         journal = folder.journal("fake", "sums")
