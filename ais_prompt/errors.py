@@ -12,6 +12,7 @@ AisPromptError                 what happened, where, how to fix it, exit code
  ├── ModelError         (3)    a model or its server cannot be used
  │    └── MissingExtra  (3)    an optional package is not installed
  ├── InternalError      (70)   a fault of the program itself, which ended one task
+ ├── Paused             (4)    a budget or a quota is used up; the run can be taken up again
  └── Interrupted        (130)  stopped by the user; the run can be taken up again
 """
 
@@ -155,6 +156,12 @@ class ModelError(AisPromptError):
 
 class MissingExtra(ModelError):
     """An optional package is not installed; the fix is the command that installs it."""
+
+
+class Paused(AisPromptError):
+    """A budget or the quota of a provider is used up; what was answered is kept, and the run can be taken up again."""
+
+    exit_code = 4
 
 
 class InternalError(AisPromptError):

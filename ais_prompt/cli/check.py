@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ais_prompt.cli.budget import show_estimate
 from ais_prompt.cli.options import source, source_options
 from ais_prompt.cli.verb import Verb
 
@@ -21,6 +22,8 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     searched for golds in other columns, choices that look right, and questions that are copied (docs/leaks.md).
     Golds are put into ordinary phrasings to see whether the postprocessor finds them again.
     Of gates with a claim, such as 'accuracy >= 70% @95%', it says how many samples they need.
+    It ends with the number of requests to servers, about how many tokens they have, and their cost if models have
+    a price.
     Exit code 2 if anything is wrong; warnings are about prompts that you may not expect.
     """
     from ais_prompt.report.extraction import describe
@@ -34,5 +37,6 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     lines += [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
     for line in lines:
         click.echo(printable(line))
+    show_estimate(found.plan, by_task=False)
     models, datasets = len(found.plan.models), len(found.plan.datasets)
     click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} dataset{'s' * (datasets != 1)}.")

@@ -24,6 +24,7 @@ def show(result: RunResult, root: Path) -> None:
     from rich.console import Console
 
     from ais_prompt.report.speed import print_speed
+    from ais_prompt.report.spending import used_line
     from ais_prompt.report.summary import print_summary
 
     click.echo()
@@ -34,6 +35,8 @@ def show(result: RunResult, root: Path) -> None:
         print_speed(result.speeds, console)
     if result.isolation:
         click.echo(f"\nisolation: {', '.join(sorted(set(result.isolation.values())))}")
+    if result.used.requests:
+        click.echo(f"\nasked: {used_line(result.used)}")
     click.echo(f"\nRun folder: {root}")
     click.echo("  predictions/  every prompt and answer, one sample a line")
     click.echo("  results/      scores with the details of each sample")
@@ -57,11 +60,16 @@ def opened_partial(plan: Plan, folder: RunFolder) -> RunFolder | None:
 
 
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
+    from ais_prompt.errors import Paused
+
     errors = [outcome.error for outcome in result.outcomes if outcome.error is not None]
-    if errors:
-        click.echo(f"\n{len(errors)} of {len(result.outcomes)} tasks failed; the first cause:", err=True)
-        report(errors[0], debug=debug)
-        return errors[0].exit_code
+    failures = [error for error in errors if not isinstance(error, Paused)]
+    for causes, words in ((failures, "failed; the first cause"), (result.paused, "are paused")):
+        if causes:
+            click.echo(f"\n{len(causes)} of {len(result.outcomes)} tasks {words}:", err=True)
+            report(causes[0], debug=debug)
+    if failures or result.paused:
+        return (failures or result.paused)[0].exit_code
     if not limit.allows(result.failed, result.asked):
         reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items())
         failed = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments, budget_options, read_budget, show_estimate
 from ais_prompt.cli.drift import show_drift
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--lock-file", metavar="FILE", help="The lock of --locked (default: eval.lock beside eval.py).")
 @click.option("--cache", metavar="DIR", help="Answers that runs share: what any of them has asked is not asked again.")
 @click.option("--save-config", metavar="FILE", help="Write the config of this command line; ask nothing.")
-@click.option("--dry-run", is_flag=True, help="Show the tasks and the number of questions; ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the tasks, requests, tokens and cost; ask nothing.")
 @click.option(
     "--max-failures",
     type=FAILURE_LIMIT,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     metavar="N|N%",
     help="More samples than this that failed: exit code 1.",
 )
+@budget_options
 @gate_options
 @click.option("--stop-early", is_flag=True, help="Ask of each dataset only until its gates are decided.")
 @click.pass_context
@@ -67,14 +69,17 @@ def run(
     CONFIG is a Python config. Without one, name shipped ones (--models NAME… --datasets NAME…), or the model of a
     server: --url http://127.0.0.1:8000/v1 --datasets NAME…
     """
+    from msgspec.structs import replace
+
     from ais_prompt.errors import ConfigError
     from ais_prompt.plan.source import checked
     from ais_prompt.workflows import run as pipeline
 
     gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
+    budget = {name: options.pop(name) for name in BUDGET_OPTIONS}
     if mode == "infer" and (gate_values["baseline"] or (gate_values["gates"] and not stop_early)):
         raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
-    plan, warnings = checked(source(**options, cache=cache))
+    plan, warnings = checked(replace(source(**options, cache=cache), budget=read_budget(**budget)))
     keeper = read_gates(plan, **gate_values)
     decisive = keeper.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(plan, lock_file, options):
@@ -83,7 +88,8 @@ def run(
         _save_config(plan, Path(save_config))
         return
     if dry_run:
-        _show_plan(plan)
+        show_estimate(plan, by_task=True)
+        click.echo("nothing was asked (--dry-run)")
         return
     folder = pipeline.open_run_folder(plan, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
@@ -95,7 +101,8 @@ def run(
     root = (partial or folder).root
     show(result, root)
     holds = mode == "infer" or keeper.hold(result, root)
-    _show_next(result, folder.root, root, max_failures, options)
+    again = " ".join([as_command("run", **options), *budget_arguments(budget), "-r", folder.root.name])
+    _show_next(result, again, folder.root, root, max_failures, options)
     ctx.exit(exit_code(result, max_failures, debug=options["debug"]) or int(not holds))
 
 
@@ -127,19 +134,14 @@ def _save_config(plan: Plan, path: Path) -> None:
     click.echo(f"{path} is written. Run it: aisprompt run {shlex.quote(str(path))}")
 
 
-def _show_plan(plan: Plan) -> None:
-    """Print the tasks of a run, and how many questions each has."""
-    sizes = [len(task.data.test) for task in plan.tasks]
-    for task, size in zip(plan.tasks, sizes, strict=True):
-        click.echo(f"{task.name}: {size} questions")
-    click.echo(f"{sum(sizes)} questions in all; nothing was asked (--dry-run)")
-
-
-def _show_next(result: RunResult, root: Path, scored: Path, limit: FailureLimit, options: dict[str, Any]) -> None:
+def _show_next(
+    result: RunResult, again: str, root: Path, scored: Path, limit: FailureLimit, options: dict[str, Any]
+) -> None:
     """Print the commands that are useful next.
 
     Args:
         result: of the run.
+        again: the command that resumes it.
         root: its folder.
         scored: the folder with the scores, another one if the run is not finished.
         limit: of ``--max-failures``.
@@ -147,13 +149,12 @@ def _show_next(result: RunResult, root: Path, scored: Path, limit: FailureLimit,
     """
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
-    again = as_command("run", **options)
     view = as_command("view-prompt", **options)
-    rows = []
+    rows = [("ask the rest", again)] if result.paused else []
     if result.failed and set(result.reasons) != {UNUSABLE_GOLD}:
-        rows.append(("ask the failed ones again", f"{again} -r {root.name}"))
+        rows.append(("ask the failed ones again", again))
     if not limit.allows(result.failed, result.asked):
-        rows.append(("accept these failures", f"{again} -r {root.name} --max-failures {result.failed}"))
+        rows.append(("accept these failures", f"{again} --max-failures {result.failed}"))
     score = ["aisprompt", "score", str(root)]
     rows += [
         ("look at every sample", f"aisprompt view {shlex.quote(str(scored))}"),

@@ -69,6 +69,7 @@ CONFIG: Final = Table(
         Key("datasets", "list of datasets", "on what", NEEDED),
         Key("summarizer", "dict", "which scores the summary shows, and averages of groups", "all datasets"),
         Key("gates", "list of texts", "conditions that decide the exit code: `'gsm8k*: accuracy >= 80%'`"),
+        Key("budget", "dict", "how much a session may ask", "no limit"),
         Key("work_dir", "text", "the folder of all runs", "`'outputs'`"),
         Key("run_name", "text", "the folder of this config below `work_dir`", "the name of the file"),
         Key("cache", "text", "a folder of answers that runs share"),
@@ -86,7 +87,31 @@ MODEL: Final = Table(
         Key("abbr", "text", "its name in files and tables", "from `path`, `model` or `type`"),
         Key("meta_template", "dict, or list of messages", "the format of dialogues"),
         Key("prompt_template", "dict or dotted path", "a role template, in place of `meta_template`"),
+        Key("price", "dict", "what its tokens cost"),
         Key("run_cfg", "dict", "`num_gpus`: GPUs of a server that is started; its other keys are not used"),
+    ),
+)
+
+PRICE: Final = Table(
+    "The price of a model",
+    "models[i].price",
+    "With it, `check` and `--dry-run` show the cost of a run, and `budget` can limit it.",
+    (
+        Key("input", "number", "price of the tokens of prompts", NEEDED),
+        Key("output", "number", "price of the tokens of answers, thoughts included", NEEDED),
+        Key("currency", "text", "the same for all models", "`'USD'`"),
+        Key("per", "number", "for how many tokens `input` and `output` are", "`1_000_000`"),
+    ),
+)
+
+BUDGET: Final = Table(
+    "budget",
+    "budget",
+    "How much one session may ask. When it is used up, the run is paused and can be taken up with `-r`.",
+    (
+        Key("max_requests", "number", "requests; retries do not count", "no limit"),
+        Key("max_tokens_total", "number", "tokens of prompts and answers together", "no limit"),
+        Key("max_cost", "number", "cost, in the currency of the prices; every model needs a `price`", "no limit"),
     ),
 )
 
@@ -253,7 +278,9 @@ GROUP: Final = Table(
 
 TABLES: Final = (
     CONFIG,
+    BUDGET,
     MODEL,
+    PRICE,
     META_TEMPLATE,
     META_ROLE,
     MESSAGE,

@@ -21,6 +21,7 @@ def ask_in_batches(job: Job, model: BatchModel) -> None:
     """Hold all conversations of a job to their end.
 
     Raises:
+        Paused: the budget is used up.
         ModelError: the model cannot be used, or every request fails in the same way.
     """
     window: list[RunningConversation] = []
@@ -34,6 +35,7 @@ def ask_in_batches(job: Job, model: BatchModel) -> None:
             model.load()
             loaded = True
         batch = _next_batch(window, model.batch_size)
+        batch = batch[: job.admit(len(batch))]
         for number, completion in _answers(model, [request for _, request in batch]):
             conversation, request = batch[number]
             completion = without_secrets(completion)

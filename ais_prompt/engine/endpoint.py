@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, cast
 from ais_prompt.engine.failures import ends_run, error_of
 from ais_prompt.engine.job import Job
 from ais_prompt.engine.threads import FileThreads
-from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.errors import AisPromptError, PartError, Paused
 from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.secrets import without_secrets
@@ -157,9 +157,11 @@ class Endpoint:
             try:
                 await self._hold(entry.job, model, conversation)
             except asyncio.CancelledError:
-                if entry.error is None or this.uncancel():
+                if entry.error is None or isinstance(entry.error, Paused) or this.uncancel():
                     self._broken = True  # everything is stopped, not only this task
                     raise
+            except Paused as error:
+                self._pause(entry, error)
             except Exception as error:
                 self._fail(entry, error, this)
             finally:
@@ -173,6 +175,7 @@ class Endpoint:
             if self._passed % PASSED == 0:
                 await asyncio.sleep(0)
         while requests:
+            job.admit(1)
             completion = without_secrets(await _complete(model, requests[0]))
             job.record(requests[0], completion)
             conversation.answer(requests[0], completion)
@@ -242,6 +245,13 @@ class Endpoint:
         for place in entry.places:
             if place is not this:
                 place.cancel()
+
+    def _pause(self, entry: _UnderWay, error: Paused) -> None:
+        """End one task when the requests that are under way have ended."""
+        entry.error = entry.error or error
+        if entry in self._ready:
+            self._ready.remove(entry)
+            self._changed.set()
 
     def _end_if_over(self, entry: _UnderWay) -> None:
         if entry.places or entry.ending or entry in self._ready or self._broken:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
 from ais_prompt.engine.progress import OpenProgress, Progress, silent_progress
 from ais_prompt.engine.speed import SpeedMeter
+from ais_prompt.engine.spending import Spending
 from ais_prompt.engine.watch import NeverEnough, Watch
 from ais_prompt.errors import ModelError, PartError, StoreError
 from ais_prompt.inferencers import RunningConversation
@@ -52,11 +53,13 @@ class AskingOptions(Struct, frozen=True):
             sample. With it, samples are asked in a random order, the same in every session: those that were asked are
             a fair sample.
         addresses: where earlier sessions asked; version 1 had the address in its keys.
+        spending: counts what is asked, and pauses the tasks when the budget is used up.
     """
 
     cache_folder: Path | None = None
     watch_of: Callable[[Task, int], Watch] | None = None
     addresses: Sequence[str] = ()
+    spending: Spending = field(default_factory=Spending)
 
 
 class TaskJob:
@@ -102,9 +105,11 @@ class TaskJob:
         """Read the data, open the files, and find out which samples are answered already.
 
         Raises:
+            Paused: the budget is used up.
             AisPromptError: whatever is wrong with the config, the data or the disk.
         """
         task, model, spec = self.task, self.model, self.task.spec
+        self._asking.spending.check(spec.model.abbr)
         check_cluster(spec.dataset.eval, task.data.test)
         check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
         names = spec.model.abbr, spec.dataset.abbr
@@ -141,12 +146,23 @@ class TaskJob:
         """Start the next conversation; None after the last one, or if enough was asked."""
         return None if self._watch.decided else next(self._conversations, None)
 
+    def admit(self, count: int) -> int:
+        """Return how many requests may be sent now, at least one.
+
+        Raises:
+            Paused: the budget is used up.
+        """
+        return self._asking.spending.admit(self.task.spec.model.abbr, count)
+
     def record(self, request: Request, completion: Completion) -> None:
         """Write an answer or a failure down.
 
         Raises:
+            Paused: the provider's quota is used up.
             AisPromptError: the disk does not take it, or the model cannot be used.
         """
+        model = self.task.spec.model
+        self._asking.spending.add(model.abbr, model.price, request, completion)
         self._failures(request, completion)
 
     def finished(self, conversation: RunningConversation) -> None:

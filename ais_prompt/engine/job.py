@@ -39,10 +39,18 @@ class Job(Protocol):
             AisPromptError: the task cannot go on.
         """
 
+    def admit(self, count: int) -> int:
+        """Return how many requests may be sent now: at least one, and at most ``count``; `record` follows for each.
+
+        Raises:
+            Paused: none may; those that are under way are finished.
+        """
+
     def record(self, request: Request, completion: Completion) -> None:
         """Write an answer or a failure down.
 
         Raises:
+            Paused: the provider's quota is used up; nothing is written then.
             AisPromptError: the task cannot go on.
         """
 

@@ -22,7 +22,7 @@ from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.warning import PromptWarning, translation_notes
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import DatasetSpec, RunSpec, SummarySpec
+from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
 from ais_prompt.utils.text import listed
 
 
@@ -47,6 +47,7 @@ class Source(Struct, frozen=True):
         hf_type: whether that model is a chat model or a base model.
         peer_scores: score a config of OpenCompass or AISBench with their own rules.
         loaded: a config that is loaded already, in place of all others.
+        budget: limits that replace those of the config.
     """
 
     config: str | None = None
@@ -65,6 +66,7 @@ class Source(Struct, frozen=True):
     hf_type: HfType = "chat"
     peer_scores: bool = False
     loaded: LoadedConfig | None = None
+    budget: Budget = Budget()
 
     @property
     def names_model(self) -> bool:
@@ -123,7 +125,7 @@ def read_spec(source: Source) -> ReadConfig:
         loaded = replace(loaded, values={**loaded.values, "models": models})
     values, notes = translate(loaded.values, peer_scores=source.peer_scores, place=loaded.place)
     loaded = replace(loaded, values=values)
-    spec = parse_run(loaded, work_dir=source.work_dir)
+    spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)
     if source.answered_by is not None:
         spec = _with_one_dataset(spec, source.answered)
     if source.num_prompts is not None:

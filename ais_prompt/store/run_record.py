@@ -10,12 +10,14 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
+from msgspec import to_builtins
+
 from ais_prompt.errors import Interrupted, StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.store.run_file import SCHEMA_VERSION, next_number, read_run_file
-from ais_prompt.types import Speed, TaskFacts, TaskSpec
+from ais_prompt.types import Speed, TaskFacts, TaskSpec, Used
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.versions import versions
 
@@ -23,7 +25,7 @@ WRITING_SHARE: Final = 20
 """Tasks that end are written down in one twentieth of the time at most."""
 logger = logging.getLogger(__name__)
 
-RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted", "partial"]
+RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted", "partial", "paused"]
 
 
 class RunRecord:
@@ -87,6 +89,9 @@ class RunRecord:
         }
         with replacing(folder.config_file) as stream:
             stream.write(config.encode("utf-8", "backslashreplace"))
+        self._used_before = Used.from_json(before.get("used", {}))
+        if "used" in before:
+            self._values["used"] = before["used"]
         self._next_write = 0.0
         self._write()
 
@@ -109,6 +114,11 @@ class RunRecord:
         """Note how the programs of a task's answers were kept apart from the machine in this session."""
         self._session.setdefault("isolation", {})[task.name] = isolation
         self._write_at_times()
+
+    def note_used(self, used: Used) -> None:
+        """Note what this session asked so far, and with it what all sessions did."""
+        self._session["used"] = to_builtins(used)
+        self._values["used"] = to_builtins(self._used_before + used)
 
     @property
     def isolation(self) -> dict[str, str]:

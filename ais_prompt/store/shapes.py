@@ -11,7 +11,7 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 
 import msgspec
 
-from ais_prompt.types import SampleScore, Score, TaskFacts
+from ais_prompt.types import SampleScore, Score, TaskFacts, Used
 
 Value = TypeVar("Value")
 
@@ -26,6 +26,7 @@ class Session(TypedDict, total=False):
     addresses: dict[str, str]
     isolation: dict[str, str]
     done: list[str]
+    used: Used
 
 
 class RunFile(TypedDict, total=False):
@@ -37,6 +38,7 @@ class RunFile(TypedDict, total=False):
     config_digest: str
     versions: dict[str, Any]
     tasks: dict[str, TaskFacts]
+    used: Used
 
 
 class Results(TypedDict):

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, convert
 from msgspec.structs import asdict
 
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import AisPromptError, Paused
 from ais_prompt.types import STATUSES, Score
 
 
@@ -148,6 +148,8 @@ def score_row(dataset: str, model: str, score: Score) -> Row:
 def _rows(outcome: TaskOutcome) -> list[Row]:
     if outcome.error is not None:
         reason = " ".join(str(outcome.error).split())
+        if isinstance(outcome.error, Paused):
+            return [Row(outcome.dataset, outcome.model, note=f"paused: {reason}")]
         return [Row(outcome.dataset, outcome.model, note=f"error: {type(outcome.error).__name__}: {reason}")]
     if outcome.predictions_only:
         return [Row(outcome.dataset, outcome.model, note="not scored: predictions only")]

@@ -1,5 +1,6 @@
 """Frozen values that travel through the program. No I/O, and no third-party package except msgspec."""
 
+from ais_prompt.types.budget import Budget, Price, Used
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
 from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
@@ -30,6 +31,7 @@ __all__ = [
     "REFUSAL",
     "STATUSES",
     "Activity",
+    "Budget",
     "ChatMessage",
     "Completion",
     "Content",
@@ -48,6 +50,7 @@ __all__ = [
     "PartSpec",
     "Precision",
     "Prediction",
+    "Price",
     "Prompt",
     "Prompts",
     "ReaderSpec",
@@ -67,6 +70,7 @@ __all__ = [
     "TaskSpec",
     "Times",
     "Usage",
+    "Used",
     "prompt_from_json",
     "prompt_to_json",
 ]

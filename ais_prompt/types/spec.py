@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
+from ais_prompt.types.budget import Budget, Price
 from ais_prompt.types.gate import Gate
 
 
@@ -128,6 +129,7 @@ class ModelSpec(Struct, frozen=True):
         prompt_template: a role template instead of a meta template: role → (before, after), or a dotted path.
         where: config path.
         num_gpus: GPUs that it works on; None if the config does not say.
+        price: what its tokens cost; None if that is not known.
     """
 
     abbr: str
@@ -136,6 +138,7 @@ class ModelSpec(Struct, frozen=True):
     prompt_template: Mapping[str, Any] | str | None = None
     where: str = ""
     num_gpus: int | None = None
+    price: Price | None = None
 
 
 class SummaryEntry(Struct, frozen=True):
@@ -189,6 +192,7 @@ class RunSpec(Struct, frozen=True):
         summary: what the summary shows.
         cache: folder of the answer cache that runs share; None for no cache.
         gates: the conditions that the run must meet.
+        budget: how much each session may ask.
     """
 
     name: str
@@ -200,6 +204,7 @@ class RunSpec(Struct, frozen=True):
     summary: SummarySpec = SummarySpec()
     cache: Path | None = None
     gates: tuple[Gate, ...] = ()
+    budget: Budget = Budget()
 
     @property
     def tasks(self) -> list[TaskSpec]:

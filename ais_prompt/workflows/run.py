@@ -13,7 +13,8 @@ from msgspec import Struct, field
 
 from ais_prompt.config.render import hidden_again, render_config
 from ais_prompt.engine.infer import AskingOptions
-from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.engine.spending import Spending
+from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models.identity import address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel
@@ -30,7 +31,7 @@ from ais_prompt.store.run_record import RunRecord, RunStatus, recorded
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
-from ais_prompt.types import Gate, Speed, TaskSpec
+from ais_prompt.types import Gate, Speed, TaskSpec, Used
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 from ais_prompt.workflows.partial import forget_partial
@@ -51,6 +52,7 @@ class RunResult(Struct, frozen=True):
         reasons: why answers failed → how many of them.
         speeds: task → how fast its served model answered.
         isolation: task → how the programs of its answers were kept apart from the machine.
+        used: what this session asked.
     """
 
     outcomes: Sequence[TaskOutcome]
@@ -60,6 +62,12 @@ class RunResult(Struct, frozen=True):
     reasons: Mapping[str, int] = field(default_factory=dict)
     speeds: Mapping[str, Speed] = field(default_factory=dict)
     isolation: Mapping[str, str] = field(default_factory=dict)
+    used: Used = Used()
+
+    @property
+    def paused(self) -> list[Paused]:
+        """Why tasks are paused, one for each."""
+        return [outcome.error for outcome in self.outcomes if isinstance(outcome.error, Paused)]
 
 
 def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None) -> RunFolder:
@@ -118,7 +126,7 @@ def run(
         record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
-            asking = AskingOptions(spec.cache, watch, record.addresses)
+            asking = AskingOptions(spec.cache, watch, record.addresses, Spending(spec.budget))
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:
@@ -129,6 +137,7 @@ def run(
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
             write_speed(folder.summary_dir, record.speeds(tasks))
+            record.note_used(asking.spending.used)
             record.finish(_status(outcomes, record.unfinished(tasks)))
             if not record.unfinished(tasks):
                 forget_partial(folder)
@@ -136,13 +145,14 @@ def run(
                 write_report(folder)
             else:
                 forget_report(folder)
-    return _result(tasks, outcomes, chosen, record)
+    return _result(tasks, outcomes, chosen, record, asking.spending.used)
 
 
 def _status(outcomes: Sequence[TaskOutcome], unfinished: Sequence[str]) -> RunStatus:
     """Return how a session ended; one that only scores cannot finish a run of which not everything was asked."""
-    if any(outcome.error for outcome in outcomes):
-        return "failed"
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if errors:
+        return "paused" if all(isinstance(error, Paused) for error in errors) else "failed"
     return "partial" if unfinished else "finished"
 
 
@@ -176,12 +186,12 @@ def _begin_session(
 
 
 def _result(
-    tasks: Sequence[TaskSpec], outcomes: Sequence[TaskOutcome], rows: Sequence[Row], record: RunRecord
+    tasks: Sequence[TaskSpec], outcomes: Sequence[TaskOutcome], rows: Sequence[Row], record: RunRecord, used: Used
 ) -> RunResult:
     by_name = {outcome.name: outcome for outcome in outcomes}
     failed = sum(_failed(task, by_name[task.name], record) for task in tasks)
     asked = sum(record.samples(task) or 0 for task in tasks)
-    return RunResult(outcomes, rows, failed, asked, _reasons(outcomes), record.speeds(tasks), record.isolation)
+    return RunResult(outcomes, rows, failed, asked, _reasons(outcomes), record.speeds(tasks), record.isolation, used)
 
 
 def _failed(task: TaskSpec, outcome: TaskOutcome, record: RunRecord) -> int:

@@ -96,6 +96,8 @@ class _Steps:
     def next_of(self, job: TaskJob, error: AisPromptError | None) -> list[TaskJob]:
         """Return what is asked after a job that is over, in any thread."""
         task = job.answered.task if isinstance(job, JudgeJob) else job.task
+        with self._lock:
+            self._record.note_used(self._asking.spending.used)
         if error is not None:
             logging.getLogger(__name__).info("%s failed", task.name, exc_info=error)
             self._end(task, Scored(error=error))

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ais_prompt.config.parse.abbr import derived_abbr, parse_abbr
+from ais_prompt.config.parse.budget import parse_price
 from ais_prompt.config.parse.section import ConfigSection, shown
 from ais_prompt.config.paths import replace_paths
 from ais_prompt.config.schema import MODEL
@@ -25,10 +26,11 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
     meta_template = section.get("meta_template", (Mapping, list, type(None)), "a dict, a list, or None", None)
     role_template = _role_template(section)
     num_gpus = _num_gpus(section)
+    price = parse_price(section)
     if abbr is None:
         return None
     part = replace(part, args=replace_paths(part.args, find))
-    return ModelSpec(abbr, part, meta_template, role_template, section.where, num_gpus)
+    return ModelSpec(abbr, part, meta_template, role_template, section.where, num_gpus, price)
 
 
 def _num_gpus(section: ConfigSection) -> int | None:

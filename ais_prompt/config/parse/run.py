@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from ais_prompt.config.bases import check_bases
 from ais_prompt.config.load import LoadedConfig
 from ais_prompt.config.parse.abbr import name_fault, refuse_duplicates
+from ais_prompt.config.parse.budget import check_cost, parse_budget
 from ais_prompt.config.parse.dataset import parse_dataset
 from ais_prompt.config.parse.gates import parse_gates
 from ais_prompt.config.parse.model import parse_model
@@ -19,16 +20,16 @@ from ais_prompt.config.parse.summary import parse_summary
 from ais_prompt.config.paths import expand, resolve_data_path
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.config.syntax import read_syntax
-from ais_prompt.types import DatasetSpec, ModelSpec, RunSpec
+from ais_prompt.types import Budget, DatasetSpec, ModelSpec, RunSpec
 
 DEFAULT_WORK_DIR = "outputs"
-KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer", "gates")
+KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer", "gates", "budget")
 """What the resolved config has as it was written."""
 
 Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
 
 
-def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
+def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budget | None = None) -> RunSpec:
     """Parse a config. Parts are not resolved here: the check binds their types and arguments.
 
     The specs hold absolute paths of data files and model folders that exist; ``resolved`` keeps every path as the user
@@ -37,6 +38,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     Args:
         loaded: the config.
         work_dir: replaces the config's ``work_dir``.
+        budget: limits that replace those of the config.
 
     Raises:
         ConfigFaults: every fault of the config, each with its config path and, where it is known, ``file:line``.
@@ -54,12 +56,21 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None) -> RunSpec:
     faults.raise_any()  # which datasets the summary may name is known only if all are
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     gates = parse_gates(top)
+    own = parse_budget(top)
+    budget = own if budget is None else budget.over(own)
+    check_cost(budget, [*models, *_judges(datasets)], faults)
     faults.raise_any()
     resolved = {"work_dir": where_to, "run_name": name, "paths_relative_to": str(folder)}
     resolved |= {"cache": cache} if cache else {}
     kept = {key: loaded.values[key] for key in KEPT_KEYS if key in loaded.values}
     cache_folder = expand(cache) if cache else None
-    return RunSpec(name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder, gates)
+    return RunSpec(
+        name, models, datasets, expand(where_to), loaded.path, resolved | kept, summary, cache_folder, gates, budget
+    )
+
+
+def _judges(datasets: Sequence[DatasetSpec]) -> Iterator[ModelSpec]:
+    return (dataset.eval.judge.model for dataset in datasets if dataset.eval.judge is not None)
 
 
 def _is_used(loaded: LoadedConfig, name: str) -> bool:

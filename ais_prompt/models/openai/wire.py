@@ -33,6 +33,11 @@ from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
 _FINISH_REASONS: Final[Mapping[Any, FinishReason]] = {"stop": "stop", "length": "length"}
 CONTENT_FILTER: Final = "content_filter"
 """The finish reason, and the error code, of an answer that the server's content filter withheld or cut."""
+QUOTA: Final = "quota"
+"""The account may ask nothing more: the run is paused."""
+_PAYMENT_REQUIRED: Final = 402
+_WITHOUT_QUOTA: Final = re.compile(rb'"(code|type)"\s*:\s*"(insufficient_quota|billing_hard_limit_reached)"')
+"""Error codes of OpenAI, which other servers use too: https://platform.openai.com/docs/guides/error-codes."""
 _FATAL_STATUS: Final = {401, 403, 404}
 """A wrong key, a forbidden or an unknown model: the same for every request."""
 
@@ -212,6 +217,8 @@ def http_failure(status: int, body: bytes) -> Failure:
     words = server_words(body)
     if status in _TOO_LONG_STATUS and _TOO_LONG.search(body.decode("utf-8", "replace")):
         return Failure("too_long", words)
+    if status == _PAYMENT_REQUIRED or _WITHOUT_QUOTA.search(body):
+        return Failure(QUOTA, words or f"status {status} without a message")
     if _FILTERED.search(body):
         return Failure(CONTENT_FILTER, words)
     return Failure(f"http_{status}", words or f"status {status} without a message", fatal=status in _FATAL_STATUS)

@@ -49,6 +49,9 @@ class Task:
         number = next(self._left, None)
         return None if number is None else RunningConversation(conversation(f"{self.name} {number}"), lambda _: None)
 
+    def admit(self, count: int) -> int:
+        return count
+
     def record(self, request: Request, completion: Completion) -> None:
         self.asked.append(request.sample_id)
         if "record" in self._fails:

@@ -1,0 +1,117 @@
+"""Count what a session asks, and pause it when its budget or the quota of a provider is used up."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from ais_prompt.errors import Paused
+from ais_prompt.models.tokens.tokenizer import approximate_tokens
+from ais_prompt.types import Budget, Completion, Failure, Price, Request, Used
+
+QUOTA: Final = "quota"
+"""The kind of a failure that says that the account may ask nothing more."""
+GO_ON: Final = "every answer so far is kept; go on with -r"
+
+
+class Spending:
+    """What one session has asked, from any thread.
+
+    Tokens and costs are known only when a request has ended. Those that are under way are expected to need as much as
+    the mean so far; they are finished in any case, so that the limit can be exceeded by what they need beyond that.
+
+    Args:
+        budget: how much may be asked.
+    """
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self._budget = budget or Budget()
+        self._lock = threading.Lock()
+        self._used = Used()
+        self._begun = 0
+        self._pause: str = ""  # why nothing more may be asked
+        self._without_quota: dict[str, str] = {}  # abbr of a model → what its provider says
+
+    @property
+    def used(self) -> Used:
+        """What was asked so far."""
+        with self._lock:
+            return self._used
+
+    def check(self, model: str) -> None:
+        """See whether anything more may be asked.
+
+        Args:
+            model: ``abbr`` of who would be asked.
+
+        Raises:
+            Paused: nothing more may.
+        """
+        with self._lock:
+            self._check(model)
+
+    def admit(self, model: str, count: int = 1) -> int:
+        """Return how many requests may be sent, at least one and at most ``count``; `add` must follow for each.
+
+        Raises:
+            Paused: none may.
+        """
+        with self._lock:
+            self._check(model)
+            most = self._budget.max_requests
+            admitted = count if most is None else min(count, most - self._begun)
+            self._begun += admitted
+            return admitted
+
+    def add(self, model: str, price: Price | None, request: Request, completion: Completion) -> None:
+        """Count a request that has ended.
+
+        Args:
+            model: ``abbr`` of who was asked.
+            price: of that model.
+            request: what was asked.
+            completion: what came of it.
+
+        Raises:
+            Paused: the provider's quota is used up; the request is no failure, and was not answered.
+        """
+        failure = completion.failure
+        if failure is not None and failure.kind == QUOTA:
+            with self._lock:
+                self._begun -= 1
+                self._without_quota.setdefault(model, _words(failure))
+                self._check(model)
+        used = _used(price, request, completion)
+        with self._lock:
+            self._used += used
+
+    def _check(self, model: str) -> None:
+        self._pause = self._pause or self._spent()
+        if why := self._pause or self._without_quota.get(model, ""):
+            raise Paused(why, fix=GO_ON)
+
+    def _spent(self) -> str:
+        budget, used = self._budget, self._used
+        if budget.max_requests is not None and self._begun >= budget.max_requests:
+            return f"max_requests={budget.max_requests:,} is used up"
+        expected = self._begun / used.requests if used.requests else 1.0
+        if budget.max_tokens_total is not None and used.tokens * expected >= budget.max_tokens_total:
+            return f"max_tokens_total={budget.max_tokens_total:,} is used up: {used.tokens:,} tokens"
+        cost = sum(used.cost.values())  # of one currency, see `ais_prompt.config.parse.budget`
+        if budget.max_cost is not None and cost * expected >= budget.max_cost:
+            return f"max_cost={budget.max_cost:,} is used up: {cost:.4g} {''.join(used.cost)}"
+        return ""
+
+
+def _words(failure: Failure) -> str:
+    return f"the provider's quota is used up: {failure.message}"
+
+
+def _used(price: Price | None, request: Request, completion: Completion) -> Used:
+    usage = completion.usage
+    sent, received = usage.prompt_tokens, usage.completion_tokens
+    if sent is None:
+        sent = 0 if completion.failure else approximate_tokens(request.prompt)
+    if received is None:
+        received = approximate_tokens(completion.reasoning + completion.text)
+    return Used(1, sent, received, {price.currency: price.cost(sent, received)} if price else {})

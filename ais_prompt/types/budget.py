@@ -1,0 +1,91 @@
+"""What answers cost, how much may be asked, and how much was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import Struct, convert, field
+
+MILLION: Final = 1_000_000
+
+
+class Price(Struct, frozen=True):
+    """The price of a model's tokens.
+
+    Attributes:
+        input, output: for ``per`` tokens of prompts, and of answers.
+        currency: a name such as ``USD``.
+        per: number of tokens that ``input`` and ``output`` are for.
+    """
+
+    input: float
+    output: float
+    currency: str = "USD"
+    per: int = MILLION
+
+    def cost(self, input_tokens: float, output_tokens: float) -> float:
+        """Return the cost of so many tokens."""
+        return (input_tokens * self.input + output_tokens * self.output) / self.per
+
+
+class Budget(Struct, frozen=True):
+    """How much one session may ask; None for no limit.
+
+    Attributes:
+        max_requests: requests; one that is sent again after a failure counts once.
+        max_tokens_total: tokens of prompts and answers together.
+        max_cost: cost in the currency of the prices.
+    """
+
+    max_requests: int | None = None
+    max_tokens_total: int | None = None
+    max_cost: float | None = None
+
+    def over(self, other: Budget) -> Budget:
+        """Return these limits, and those of another budget where this one has none."""
+        return Budget(
+            other.max_requests if self.max_requests is None else self.max_requests,
+            other.max_tokens_total if self.max_tokens_total is None else self.max_tokens_total,
+            other.max_cost if self.max_cost is None else self.max_cost,
+        )
+
+
+class Used(Struct, frozen=True):
+    """How much was asked.
+
+    Attributes:
+        requests: requests that have ended.
+        input_tokens, output_tokens: tokens of prompts and of answers, as the server counts them, else estimated.
+        cost: currency → amount, for models with a price.
+    """
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Mapping[str, float] = field(default_factory=dict)
+
+    def __add__(self, other: Used) -> Used:
+        cost = dict(self.cost)
+        for currency, amount in other.cost.items():
+            cost[currency] = cost.get(currency, 0.0) + amount
+        return Used(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            cost,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and answers together."""
+        return self.input_tokens + self.output_tokens
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Used:
+        """Read values as `msgspec.to_builtins` writes them.
+
+        Raises:
+            ValueError: they are not those of this class.
+        """
+        return convert(values, cls)
