@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.project import DATASET, Project
 from tests.servers import MockServer, mock_server
 from tests.waiting import wait_until
+from tools.bench.kills import Bench, measure
 
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(120)]
 DIALOGUE = """dict(
@@ -186,3 +187,22 @@ def test_wrong_lists_are_refused_before_anything_is_asked(project: Project, urls
     assert done.returncode in (2, 3)
     assert words in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_models_that_share_a_replica_share_its_places(project: Project, servers: tuple[MockServer, MockServer]) -> None:
+    one, other = servers
+    both = served(one, other).replace("'fake'", "'both'")
+    asked(project, f"{both}, {served(one)}")
+    assert one.stats()["most_in_flight"] == 4
+    assert one.stats()["requests"] + other.stats()["requests"] == 240
+
+
+def test_killed_at_random_moments_over_20_datasets_and_two_models_nothing_is_lost_or_asked_twice(
+    tmp_path: Path, servers: tuple[MockServer, MockServer]
+) -> None:
+    one, other = servers
+    with mock_server(latency=0.02) as alone:
+        bench = Bench(tmp_path, [[alone.base_url], [one.base_url, other.base_url]], 20, 8)
+        outcome = measure(bench, kills=6, seed=11, step=60)
+    assert (outcome.predictions, outcome.wrong) == (320, 0)
+    assert (outcome.twice, outcome.repeated) == (0, 0)

@@ -1,9 +1,10 @@
-"""A run that is killed (`kill -9`) at random moments and taken up again each time: what is lost, what is asked twice.
+"""A run that is killed (`kill -9`) at random moments and resumed each time: what is lost, what is asked twice.
 
     python -m tools.bench.kills                  # 50 moments; --kills 10 --seed 1 for others
 
-The mock server counts. At the end the predictions must be those of an undisturbed run, and no request whose
-answer was in the journal when the run was killed may have been sent again.
+The run has 20 datasets and two models: one behind a server, one behind two replicas. The servers count. At the end the
+predictions must be those of an undisturbed run, and no request whose answer was in the journal when the run was killed
+may have been sent again.
 """
 
 from __future__ import annotations
@@ -16,101 +17,178 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.request import urlopen
 
-from tools.bench.engine import CONFIG, ROOT
+from tools.bench.engine import ROOT
 
 COMMAND: Final = [sys.executable, "-m", "ais_prompt", "run", "eval.py"]
+CONFIG: Final = """
+models = [
+    dict(type='OpenAIChatModel', abbr='model%d' % number, model='mock%d' % number, base_url=urls, max_concurrency=8)
+    for number, urls in enumerate({urls!r})
+]
+datasets = [
+    dict(
+        abbr='part%d' % number, type='LocalDataset', path='part%d.jsonl' % number,
+        reader_cfg=dict(input_columns=['question'], output_column='answer'),
+        infer_cfg=dict(
+            prompt_template=dict(type='PromptTemplate', template='Question: {{question}}\\nAnswer: {{answer}}'),
+            retriever=dict(type='ZeroRetriever'),
+            inferencer=dict(type='GenInferencer'),
+        ),
+        eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+    )
+    for number in range({parts})
+]
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run that was killed again and again.
+
+    Attributes:
+        predictions, wrong: lines of all predictions, and those that are not the right answer.
+        requests: what the servers were sent.
+        twice: requests whose answer was in the journal at a kill, and that were sent again.
+        repeated: answers that a journal holds twice.
+    """
+
+    predictions: int
+    wrong: int
+    requests: int
+    twice: int
+    repeated: int
 
 
 class Bench:
-    """A folder with a config, and the server that its model is behind.
+    """A folder with a config, and the servers that its models are behind.
 
     Args:
         folder: the folder.
-        url: base URL of the server.
-        samples: how many questions there are.
+        urls: base URLs of the servers of each model.
+        parts: number of datasets.
+        samples: questions in each.
     """
 
-    def __init__(self, folder: Path, url: str, samples: int) -> None:
+    def __init__(self, folder: Path, urls: Sequence[Sequence[str]], parts: int, samples: int) -> None:
         self.folder = folder
-        self.url = url
-        rows = ({"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(samples))
-        (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (folder / "eval.py").write_text(CONFIG.format(url=url, concurrency=16, client="aiohttp"))
+        self.urls = [url for each in urls for url in each]
+        for part in range(parts):
+            numbers = range(part * samples, (part + 1) * samples)
+            rows = ({"question": f"{number}+{number}=?", "answer": str(2 * number)} for number in numbers)
+            (folder / f"part{part}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (folder / "eval.py").write_text(CONFIG.format(urls=[list(each) for each in urls], parts=parts))
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Start the command."""
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        quiet = subprocess.DEVNULL
-        return subprocess.Popen([*COMMAND, *options], cwd=self.folder, env=environment, stdout=quiet, stderr=quiet)
+        with (self.folder / "output.txt").open("ab") as output:
+            return subprocess.Popen(
+                [*COMMAND, *options], cwd=self.folder, env=environment, stdout=output, stderr=output
+            )
 
-    def ask_server(self, path: str) -> Any:
-        """What the server has counted."""
-        with urlopen(self.url.removesuffix("v1") + path, timeout=30) as reply:
-            return json.load(reply)
+    def requests(self) -> int:
+        """How many requests the servers were sent so far."""
+        return sum(int(_ask(url, "stats")["requests"]) for url in self.urls)
 
-    def finished(self) -> set[str]:
-        """Ids of the samples whose answers are in the journal."""
-        lines = [
-            line for path in self.folder.glob("outputs/*/*/journal/*/*") for line in path.read_bytes().split(b"\n")
+    def asked(self) -> list[list[str]]:
+        """Model and question of each request, in order, of each server."""
+        return [[_name(request["body"]) for request in _ask(url, "requests")] for url in self.urls]
+
+    def journal(self) -> list[tuple[str, str]]:
+        """Model and id of each answer in the journals."""
+        return [
+            (path.parent.name, json.loads(line)["sample_id"])
+            for path in self.folder.glob("outputs/*/*/journal/*/*")
+            for line in path.read_bytes().split(b"\n")[:-1]
         ]
-        return {json.loads(line)["sample_id"] for line in lines[:-1]}
 
-    def predictions(self) -> list[dict[str, Any]]:
-        """The predictions of the only run."""
-        [path] = self.folder.glob("outputs/*/*/predictions/*/*")
-        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    def predictions(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """The predictions of the only run, by model and id."""
+        lines: dict[tuple[str, str], dict[str, Any]] = {}
+        for path in self.folder.glob("outputs/*/*/predictions/*/*"):
+            found = map(json.loads, path.read_text("utf-8").splitlines())
+            lines |= {(path.parent.name, line["id"]): line for line in found}
+        return lines
 
 
-def measure(bench: Bench, kills: int, seed: int) -> str:
-    """Kill, take up again, compare; what came of it, in a sentence."""
+def measure(bench: Bench, kills: int, seed: int, step: int = 40) -> Outcome:
+    """Kill a run, resume it, and compare at the end.
+
+    Args:
+        bench: the run.
+        kills: how often.
+        seed: of the moments.
+        step: requests until the next kill at most.
+
+    Raises:
+        SystemExit: the last run fails.
+    """
     moments = random.Random(seed)
-    marks: list[tuple[int, set[str]]] = []  # requests so far, and the samples that were finished
-    done = 0
+    marks: list[tuple[list[int], set[tuple[str, str]]]] = []  # requests of each server so far, and what was answered
     for _ in range(kills):
         process = bench.start(*(["-r"] if marks else []))
-        target = done + moments.randrange(1, 40)
-        while process.poll() is None and _requests(bench) < target:
+        target = bench.requests() + moments.randrange(1, step)
+        while process.poll() is None and bench.requests() < target:
             time.sleep(0.01)
         time.sleep(moments.random() / 20)
         process.kill()
         process.wait()
-        done = _requests(bench)
-        marks.append((done, bench.finished()))
+        marks.append((list(map(len, bench.asked())), {*bench.journal()}))
     if bench.start("-r").wait():
-        raise SystemExit("the last run failed")
-    predictions = bench.predictions()
-    wrong = sum(line["prediction"] != line["gold"] for line in predictions)
-    prompts = {line["id"]: json.dumps(line["origin_prompt"]) for line in predictions}
-    asked = [json.dumps(request["body"]["messages"]) for request in bench.ask_server("requests")]
-    twice = sum(len({prompts[sample] for sample in finished} & {*asked[count:]}) for count, finished in marks)
-    return (
-        f"{kills} kills, {len(predictions)} predictions, {wrong} wrong or missing, {len(asked)} requests, "
-        f"{twice} finished requests sent again"
-    )
+        raise SystemExit((bench.folder / "output.txt").read_text()[-3000:])
+    predictions, asked, journal = bench.predictions(), bench.asked(), bench.journal()
+    names = {key: _prompt_name(key[0], line["origin_prompt"]) for key, line in predictions.items()}
+    twice = 0
+    for counts, answered in marks:
+        later = {name for requests, count in zip(asked, counts, strict=True) for name in requests[count:]}
+        twice += len({names[key] for key in answered} & later)
+    wrong = sum(line["prediction"] != line["gold"] for line in predictions.values())
+    return Outcome(len(predictions), wrong, sum(map(len, asked)), twice, len(journal) - len({*journal}))
 
 
-def _requests(bench: Bench) -> int:
-    return int(bench.ask_server("stats")["requests"])
+def _ask(url: str, path: str) -> Any:
+    """What a server has counted."""
+    with urlopen(url.removesuffix("v1") + path, timeout=60) as reply:
+        return json.load(reply)
+
+
+def _name(body: dict[str, Any]) -> str:
+    return f"{body['model'].replace('mock', 'model')} {body['messages'][-1]['content']}"
+
+
+def _prompt_name(model: str, prompt: list[dict[str, str]]) -> str:
+    return f"{model} {prompt[-1]['content']}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--samples", type=int, default=1500)
+    parser.add_argument("--samples", type=int, default=75, help="in each of the 20 datasets")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         command = [sys.executable, "-m", "tools.mock_server", "--latency", "0.05"]
-        server = stack.enter_context(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True))
-        stack.callback(server.kill)
-        assert server.stdout
-        print(measure(Bench(folder, server.stdout.readline().strip(), options.samples), options.kills, options.seed))
+        urls = []
+        for _ in range(3):
+            server = stack.enter_context(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True))
+            stack.callback(server.kill)
+            assert server.stdout
+            urls.append(server.stdout.readline().strip())
+        bench = Bench(folder, [urls[:1], urls[1:]], 20, options.samples)
+        outcome = measure(bench, options.kills, options.seed)
+    print(
+        f"{options.kills} kills, {outcome.predictions} predictions, {outcome.wrong} wrong or missing, "
+        f"{outcome.requests} requests, {outcome.twice} finished requests sent again, "
+        f"{outcome.repeated} answers stored twice"
+    )
 
 
 if __name__ == "__main__":
