@@ -72,9 +72,10 @@ class Cost:
 
 
 @contextmanager
-def lean_server(latency: float, sigma: float = 0.0) -> Iterator[str]:
+def lean_server(latency: float, sigma: float = 0.0, port: int = 0) -> Iterator[str]:
     """A server as long as the block lasts; its base URL."""
     command = [sys.executable, "-m", "tools.bench.lean_server", "--latency", str(latency), "--sigma", str(sigma)]
+    command += ["--port", str(port)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
@@ -94,7 +95,7 @@ def run_command(command: Sequence[str], folder: Path, url: str) -> Cost:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit((folder / "output.txt").read_text())
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, _stats(url))
+    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, take_stats(url))
 
 
 def evaluate(samples: int, concurrency: int, url: str, more: str = "", client: str = "aiohttp") -> Cost:
@@ -202,7 +203,7 @@ def _question(number: int) -> str:
     return f"A train with {number} carriages leaves. " + "How many apples are there in forty boxes of nine? " * 5
 
 
-def _stats(url: str) -> dict[str, Any]:
+def take_stats(url: str) -> dict[str, Any]:
     with urlopen(url.removesuffix("v1") + "stats", timeout=10) as reply:
         stats: dict[str, Any] = json.load(reply)
     return stats

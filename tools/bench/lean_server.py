@@ -2,6 +2,7 @@
 
     python -m tools.bench.lean_server --latency 0.2                # prints its base URL
     python -m tools.bench.lean_server --latency 1 --sigma 1        # log-normal with this mean
+    python -m tools.bench.lean_server --port 8000                  # a certain port instead of a free one
 
 `tools.mock_server` does more for each request than a fast client, so it would be what is measured. ``GET /stats`` tells
 how many requests there were, the seconds from the first to the last, how many were in flight at most, and the processor
@@ -120,7 +121,7 @@ def latency_of(body: bytes, mean: float, sigma: float) -> float:
     return mean * math.exp(sigma * normal - sigma**2 / 2)
 
 
-async def serve(latency: Callable[[bytes], float]) -> None:
+async def serve(latency: Callable[[bytes], float], port: int) -> None:
     """Serve for an hour at most."""
     counts = [Counts()]
 
@@ -132,7 +133,7 @@ async def serve(latency: Callable[[bytes], float]) -> None:
     def connection() -> Connection:
         return Connection(latency, take_counts, lambda: counts[0])
 
-    server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", 0, backlog=4096)
+    server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", port, backlog=4096)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await asyncio.sleep(3600)
 
@@ -141,8 +142,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.bench.lean_server")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds until a reply")
     parser.add_argument("--sigma", type=float, default=0.0, help="of a log-normal latency; 0 for a fixed one")
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     options = parser.parse_args()
-    asyncio.run(serve(lambda body: latency_of(body, options.latency, options.sigma)))
+    asyncio.run(serve(lambda body: latency_of(body, options.latency, options.sigma), options.port))
 
 
 if __name__ == "__main__":
