@@ -17,10 +17,14 @@ class StartCall(Struct, frozen=True, tag=True):
     Attributes:
         log: file for what their code prints.
         network: whether their code may use the network.
+        peers: package of a peer → its folder, of those that are there.
+        whole: packages that Python can import as they are, with all that they require.
     """
 
     log: str
     network: bool
+    peers: Mapping[str, str]
+    whole: Sequence[str]
 
 
 class CheckCall(Struct, frozen=True, tag=True):

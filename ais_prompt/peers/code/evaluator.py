@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.batch import AnswerBatch, Verdict
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.peers.code.calls import CheckCall, ScoreCall
@@ -28,7 +29,7 @@ class PeerEvaluator:
         kwargs: its arguments.
     """
 
-    metrics: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ("accuracy",)
 
     def __init__(self, cls: str, kwargs: Mapping[str, Any] | None = None) -> None:
         self._cls = cls
@@ -65,12 +66,22 @@ class PeerEvaluator:
         return Verdict(found["metrics"], found["each"])
 
     def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
-        """Return the metrics of a single answer."""
-        return self.score_all(AnswerBatch([extracted], [gold], [None], rows=list)).metrics
+        """Return ``accuracy`` of a single answer, as the rule of a `CascadeEvaluator`: 1 if the main metric is above 0.
+
+        Raises:
+            AisPromptError: as `score_all`; or ``score`` asks for the rows.
+        """
+        answer = "" if extracted is None else extracted
+        found = self.score_all(AnswerBatch([answer], [gold], [None], rows=self._no_rows))
+        return {"accuracy": float(next(iter(found.metrics.values())) > 0)}
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the means of what is known of each answer."""
         return mean_scores(self.metrics, scores, best=None)
+
+    def _no_rows(self) -> Any:
+        what = f"{self._cls} asks for the rows, which it gets only for all answers together"
+        raise ConfigError(what, fix="use it as the evaluator itself, not inside another one")
 
     @cached_property
     def _wanted(self) -> Sequence[str]:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from ais_prompt.peers.code.data import find_data
 from ais_prompt.peers.code.definitions import find_definition, find_registering
-from ais_prompt.peers.code.sources import DISTRIBUTIONS, is_complete, peer_package
+from ais_prompt.peers.code.sources import DISTRIBUTIONS, peer_package
 
 REGISTRY_MODULES: Final = {"opencompass.registry": "opencompass", "ais_bench.benchmark.registry": "ais_bench"}
 """Module with the registries of a peer → package of the peer."""
@@ -37,15 +37,14 @@ class NoSuchName(Exception):
     """The peer has no such module or name; the message is the dotted name."""
 
 
-def install_finders() -> None:
-    """Make the peers importable, each from where `ais_prompt.peers.code.sources` finds it.
+def install_finders(peers: Mapping[str, str]) -> None:
+    """Make packages importable.
 
-    A peer that is installed with everything it requires is left to Python.
+    Args:
+        peers: package → its folder.
     """
-    for package in DISTRIBUTIONS:
-        folder = peer_package(package)
-        if folder is not None and not is_complete(package):
-            sys.meta_path.insert(0, PeerFinder(package, folder))
+    for package, folder in peers.items():
+        sys.meta_path.insert(0, PeerFinder(package, Path(folder)))
 
 
 def resolve(path: str) -> Any:

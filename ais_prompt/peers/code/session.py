@@ -16,7 +16,7 @@ import msgspec
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
 from ais_prompt.peers.code.calls import Call, Fault, Reply, StartCall
-from ais_prompt.peers.code.sources import DISTRIBUTIONS, PEER_PATH, peer_package
+from ais_prompt.peers.code.sources import DISTRIBUTIONS, PEER_PATH, is_complete, peer_package
 from ais_prompt.utils.peer_imports import peer_of
 from ais_prompt.utils.worker import Worker, WorkerDied
 
@@ -106,7 +106,9 @@ class Session:
             descriptor, name = tempfile.mkstemp(prefix="aisprompt-peer-", suffix=".log")
             os.close(descriptor)
             self._log = Path(name)
-            self._worker.call(StartCall(name, network=settings[1] == "1"), CHECK_SECONDS)
+            peers = {package: str(folder) for package in DISTRIBUTIONS if (folder := peer_package(package))}
+            whole = [package for package in peers if is_complete(package)]
+            self._worker.call(StartCall(name, settings[1] == "1", peers, whole), CHECK_SECONDS)
         return msgspec.json.decode(self._worker.call(call, seconds), type=Reply)
 
     def _stop(self) -> None:

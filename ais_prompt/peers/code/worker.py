@@ -29,6 +29,7 @@ from ais_prompt.peers.code.data import DataAbsent
 from ais_prompt.peers.code.importing import NoSuchName, install_finders
 from ais_prompt.peers.code.missing import advice, missing_package
 from ais_prompt.peers.code.running import WrongArguments, check, load, postprocess, score
+from ais_prompt.peers.code.sources import PEER_PATH
 from ais_prompt.peers.code.verdicts import NoVerdict
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import users_line
@@ -64,7 +65,9 @@ def _start(call: StartCall) -> None:
     if not call.network:
         os.environ.update(dict.fromkeys(OFFLINE, "1"))
         sys.addaudithook(_refuse_network)
-    install_finders()
+    # The same folders as the parent sees, whose search path may have one that this process lacks.
+    os.environ[PEER_PATH] = os.pathsep.join(str(Path(folder).parent) for folder in call.peers.values())
+    install_finders({package: folder for package, folder in call.peers.items() if package not in call.whole})
 
 
 def _refuse_network(event: str, args: tuple[Any, ...]) -> None:

@@ -152,3 +152,10 @@ def test_a_peer_that_is_nowhere_is_one_fault(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv(PEER_PATH)
     with pytest.raises(MissingExtra, match="not installed"):
         rows("Renamed")
+
+
+def test_an_evaluator_of_all_answers_may_be_the_rule_of_a_cascade() -> None:
+    rule = PeerEvaluator("opencompass.datasets.Share_100")
+    assert [rule.score(answer, "a")["accuracy"] for answer in ("a", "b", None)] == [1, 0, 0]
+    with pytest.raises(ConfigError, match="asks for the rows"):
+        PeerEvaluator("opencompass.openicl.icl_evaluator.Detailed").score("a", "a")

@@ -1,0 +1,202 @@
+"""What `tools.peer_configs` asks of one config file of OpenCompass or AISBench."""
+
+from __future__ import annotations
+
+import re
+import signal
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ais_prompt.config.load import load_config
+from ais_prompt.errors import AisPromptError, MissingExtra, PartError, faults_of
+from ais_prompt.plan.check import check_plan
+from ais_prompt.plan.faults import FaultList
+from ais_prompt.plan.plan import Plan
+from ais_prompt.plan.source import ReadConfig, Source, read_spec
+from ais_prompt.registry import READERS
+from ais_prompt.types import DatasetSpec, PartSpec, RunSpec
+from ais_prompt.utils.digest import digest
+from ais_prompt.workflows.run import open_run_folder, run
+from tools.made_up_rows import SHAPES, made_up
+
+Measure: TypeAlias = Literal["check", "run", "models", "summarizers"]
+
+SECONDS: Final = 240
+"""Time limit of a file."""
+KINDS_RUN: Final = 3
+"""Datasets of a file that are run: the first of each kind, which differ in evaluator, postprocessor or inferencer."""
+LIKELIHOOD: Final = ("PPL", "CLP", "LL")
+"""Beginnings of inferencers that need a model with log-likelihoods, which a text model has here."""
+_COLUMN: Final = re.compile(r"""(?:KeyError: |Column )['"]?\\?['"]?(\w[\w.-]*)""")
+"""The column that an evaluator misses."""
+_MOST_COLUMNS: Final = 8
+_PARTS: Final = Path(__file__).parent / "peer_parts"
+
+
+class FileResult(Struct, frozen=True):
+    """What came of one file.
+
+    Attributes:
+        file: its path below the configs of the peer.
+        datasets: how many it has.
+        causes: why it did not pass; empty if it did.
+        seconds: how long it took.
+    """
+
+    file: str
+    datasets: int
+    causes: tuple[str, ...]
+    seconds: float = 0.0
+
+
+def checked(file: Path, name: str) -> FileResult:
+    """Check all datasets of a file: names, arguments, loaders that can be imported, and prompts on made-up rows."""
+    try:
+        config = _read(file)
+    except AisPromptError as error:
+        return FileResult(name, 0, tuple(map(cause, faults_of(error))))
+    return FileResult(name, len(config.spec.datasets), tuple(map(cause, _faults(config))))
+
+
+def ran(file: Path, name: str) -> FileResult:
+    """Run the first dataset of each kind of a file, with the scripted model and made-up rows."""
+    try:
+        config = _read(file)
+        found = [_run(one) for one in _kinds(config)]
+    except AisPromptError as error:
+        return FileResult(name, 0, tuple(map(cause, faults_of(error))))
+    return FileResult(name, len(config.spec.datasets), tuple(dict.fromkeys(one for one in found if one)))
+
+
+def checked_model(file: Path, name: str) -> FileResult:
+    """Check the models of a file with a small dataset. No engine is needed, nothing is loaded."""
+    return _checked(Source(models=(str(file),), datasets=(str(_PARTS / "dataset.py"),)), name)
+
+
+def checked_summarizer(file: Path, name: str) -> FileResult:
+    """Check the summarizer of a file with a small dataset and the scripted model."""
+    try:
+        summarizer = load_config(file).values.get("summarizer")
+        parts = [load_config(_PARTS / part).values for part in ("chat.py", "dataset.py")]
+    except AisPromptError as error:
+        return FileResult(name, 0, tuple(map(cause, faults_of(error))))
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "config.py"
+        values = {"models": parts[0]["models"], "datasets": parts[1]["datasets"], "summarizer": summarizer}
+        config.write_text("".join(f"{key} = {value!r}\n" for key, value in values.items()), "utf-8")
+        return _checked(Source(str(config)), name)
+
+
+def _checked(source: Source, name: str) -> FileResult:
+    try:
+        config = read_spec(source)
+        faults = check_plan(Plan(config.spec), config.loaded.place).faults
+    except AisPromptError as error:
+        faults = list(faults_of(error))
+    return FileResult(name, 1, tuple(map(cause, faults)))
+
+
+def cause(error: AisPromptError) -> str:
+    """Return what is wrong in a form that is equal for all files with the same fault."""
+    what = error.what if isinstance(error, MissingExtra) else f"{type(error).__name__}: {error.what}"
+    same = re.sub(r"/tmp/\S+|0x[0-9a-f]+|(?<=\[)\d+(?=\])|(?<=the abbr )'[^']*'", "…", what)
+    return re.sub(r"\s+", " ", same)[:200]
+
+
+def _read(file: Path) -> ReadConfig:
+    source = Source(allow_code_execution=True, datasets=(str(file),), models=(str(_PARTS / "text.py"),))
+    config = read_spec(source)
+    first = config.spec.datasets[0].infer.inferencer.type if config.spec.datasets else ""
+    if not first.startswith(LIKELIHOOD):
+        config = read_spec(replace(source, models=(str(_PARTS / "chat.py"),)))
+    return config
+
+
+def _faults(config: ReadConfig) -> list[AisPromptError]:
+    """Return the faults of all datasets; those of data that only a run would read are none."""
+    faults = FaultList(config.loaded.place)
+    for dataset in config.spec.datasets:
+        faults.check_part(READERS, dataset.source)
+    spec = _with_rows(config.spec, "letter", ())
+    return [*faults, *check_plan(Plan(spec), config.loaded.place).faults]
+
+
+def _with_rows(spec: RunSpec, shape: str, unknown: Sequence[str]) -> RunSpec:
+    """Return the config with made-up rows in place of all loaders, and a scripted judge."""
+    return replace(spec, datasets=tuple(_dataset(dataset, shape, unknown) for dataset in spec.datasets))
+
+
+def _dataset(dataset: DatasetSpec, shape: str, unknown: Sequence[str]) -> DatasetSpec:
+    rows = PartSpec("tools.made_up_rows.MadeUpRows", made_up(dataset, shape, unknown), dataset.source.where)
+    reader = replace(dataset.reader, train_range=None, test_range=None)
+    if dataset.eval.judge is not None:
+        scripted = PartSpec("ScriptedModel", {"default": "A"}, dataset.eval.judge.model.part.where)
+        judge = replace(dataset.eval.judge, model=replace(dataset.eval.judge.model, part=scripted, meta_template=None))
+        dataset = replace(dataset, eval=replace(dataset.eval, judge=judge))
+    # Made-up rows are as similar as rows can be: a question among its own examples is no fault of the config.
+    infer = replace(dataset.infer, allow_overlap=True)
+    return replace(dataset, source=rows, reader=reader, infer=infer)
+
+
+def _kinds(config: ReadConfig) -> Iterator[RunSpec]:
+    """Yield the config with the first dataset of each kind, one at a time."""
+    seen: set[str] = set()
+    for dataset in config.spec.datasets:
+        scoring, inferencer = dataset.eval, dataset.infer.inferencer
+        parts = [scoring.evaluator, scoring.pred_postprocessor, scoring.dataset_postprocessor, inferencer]
+        kind = digest([(part.type, repr(part.args)) if part else None for part in parts])
+        if kind not in seen and len(seen) < KINDS_RUN:
+            seen.add(kind)
+            yield replace(config.spec, datasets=(dataset,), gates=())
+
+
+def _run(spec: RunSpec) -> str:
+    """Run one dataset with one shape of rows after the other, until it is scored; return the first cause if none is."""
+    first = ""
+    for shape in SHAPES:
+        unknown: list[str] = []
+        while True:
+            found = _run_once(_with_rows(spec, shape, unknown))
+            if not found:
+                return ""
+            first = first or found
+            column = _COLUMN.search(found)
+            if column is None or column[1] in unknown or len(unknown) >= _MOST_COLUMNS:
+                break
+            unknown.append(column[1])
+    return first
+
+
+def _run_once(spec: RunSpec) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Plan(replace(spec, work_dir=Path(folder), name="peer"))
+        faults = check_plan(plan, str).faults
+        if faults:
+            return cause(faults[0])
+        result = run(plan, open_run_folder(plan), with_report=False)
+    for outcome in result.outcomes:
+        if outcome.error is not None:
+            return cause(outcome.error)
+    return next((f"samples failed: {reason}" for reason in result.reasons), "")
+
+
+@contextmanager
+def time_limit(seconds: int) -> Iterator[None]:
+    """Raise a `PartError` in the main thread when the time is over."""
+
+    def over(*_: Any) -> None:
+        raise PartError(f"the file took longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
