@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ais_prompt.peers.model import translate_model
 from ais_prompt.peers.parts import Translation, is_part
 
 JUDGED: Final = "GenericLLMEvaluator"
@@ -38,7 +39,7 @@ def translate_judged(args: Mapping[str, Any], where: str, translation: Translati
 def _judge(values: Any, where: str, translation: Translation) -> Any:
     """Return the model that judges. An empty one means the variables of OpenCompass."""
     if values:
-        return translation.part("models", values, where)
+        return translate_model(values, where, translation)
     model = os.environ.get("OC_JUDGE_MODEL")
     if not model:
         fix = "export OC_JUDGE_MODEL=…, OC_JUDGE_API_BASE=… and OC_JUDGE_API_KEY=…, or fill judge_cfg"

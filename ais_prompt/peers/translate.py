@@ -7,6 +7,7 @@ from typing import Any
 
 from ais_prompt.config.parse.section import Faults
 from ais_prompt.peers.dataset import translate_dataset
+from ais_prompt.peers.model import translate_model
 from ais_prompt.peers.notes import Note
 from ais_prompt.peers.parts import Translation
 
@@ -29,12 +30,8 @@ def translate(
     """
     translation = Translation(Faults(place), peer_scores=peer_scores)
     translated = dict(values)
-    for key, translate_item in (("models", _translate_model), ("datasets", translate_dataset)):
+    for key, translate_item in (("models", translate_model), ("datasets", translate_dataset)):
         if isinstance(items := values.get(key), list | tuple):
             translated[key] = [translate_item(item, f"{key}[{i}]", translation) for i, item in enumerate(items)]
     translation.faults.raise_any()
     return translated, tuple(translation.notes)
-
-
-def _translate_model(values: Any, where: str, translation: Translation) -> Any:
-    return translation.part("models", values, where)

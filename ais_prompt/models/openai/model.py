@@ -29,6 +29,7 @@ from ais_prompt.models.openai.client import OpenAIClient
 from ais_prompt.models.openai.likelihood import LikelihoodClient
 from ais_prompt.models.openai.likelihood_wire import ways_of
 from ais_prompt.models.openai.providers import ProviderName, find_provider
+from ais_prompt.models.openai.served import served_models
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, request_body
 from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
@@ -58,6 +59,7 @@ from ais_prompt.models.transport.credentials import (
 )
 from ais_prompt.registry import MODELS
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
+from ais_prompt.utils.text import listed
 
 T = TypeVar("T")
 
@@ -87,7 +89,8 @@ class OpenAIModel:
     OpenCompass and AISBench: ``max_out_len=512``, ``max_concurrency=64`` (`ais_prompt.models.flat_options`).
 
     Args:
-        model: name of the model, as the server knows it.
+        model: name of the model, as the server knows it. An empty one means the only model that the server lists; it is
+            asked before the first request.
         base_url: address of the server up to its version, ``http://127.0.0.1:8000/v1``; if None the environment's
             ``OPENAI_BASE_URL``, or else that of OpenAI. A list names replicas, servers of the same model: the least
             loaded one gets the next request.
@@ -213,12 +216,13 @@ class OpenAIModel:
         )
 
     def preflight(self) -> None:
-        """Check all that can be checked without sending anything.
+        """Check all that can be checked without sending anything, but for the name of a model that has none.
 
         Raises:
-            ConfigError: the transport does not accept the arguments of ``client``.
+            ConfigError: the transport does not accept the arguments of ``client``, or the server has several models
+                and the config names none.
             ModelError: there is no key, ``base_url`` is not an address, or a header, a proxy or a file of certificates
-                cannot be used.
+                cannot be used; or the server is asked for its model and lists none.
         """
         if self.server is not None:
             self.server.preflight()
@@ -228,6 +232,17 @@ class OpenAIModel:
         for base_url in self.base_urls:
             self._server(base_url)
             check_environment(base_url)
+        if not self.model:
+            self.model = self._only_model()
+
+    def _only_model(self) -> str:
+        """Return the name of the only model that the first server lists."""
+        address = self.base_urls[0]
+        found = served_models(resolve_address(address), self.api_key, resolve_headers(self.headers))
+        if len(found) > 1:
+            what = f"the config names no model, and the server has {len(found)}"
+            raise ConfigError(what, where=public_address(address), fix=f"set model to one of: {listed(found)}")
+        return found[0]
 
     def start_with(self, servers: StartedServers, name: str) -> None:
         """Let the servers of a run start the one of this model when it is opened."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Final
 
 from ais_prompt.errors import ModelError
@@ -16,14 +17,17 @@ TIMEOUT_SECONDS: Final = 30.0
 _FIX: Final = "name the model: --model NAME"
 
 
-def served_models(base_url: str, api_key: str = DEFAULT_VARIABLE) -> list[str]:
+def served_models(
+    base_url: str, api_key: str | None = DEFAULT_VARIABLE, headers: Mapping[str, str] | None = None
+) -> list[str]:
     """Return the names of the models that a server lists at ``GET models``.
 
     Source of the format: "List models" of the OpenAI API reference.
 
     Args:
         base_url: address of the server up to its version.
-        api_key: the environment variable of its key.
+        api_key: the environment variable of its key; None to send none.
+        headers: further headers, as they are sent.
 
     Raises:
         ModelError: the address or key cannot be used, or the server lists no models.
@@ -31,7 +35,7 @@ def served_models(base_url: str, api_key: str = DEFAULT_VARIABLE) -> list[str]:
     check_address(base_url)
     check_environment(base_url)
     where = f"{public_address(base_url)}/models"
-    reply = asyncio.run(_get_models(base_url, api_key))
+    reply = asyncio.run(_get_models(base_url, api_key, headers or {}))
     if isinstance(reply, Failure):
         raise ModelError(f"the server does not answer: {reply.message}", where=where, fix=_FIX)
     try:
@@ -43,9 +47,9 @@ def served_models(base_url: str, api_key: str = DEFAULT_VARIABLE) -> list[str]:
     return names
 
 
-async def _get_models(base_url: str, api_key: str) -> Reply | Failure:
+async def _get_models(base_url: str, api_key: str | None, headers: Mapping[str, str]) -> Reply | Failure:
     key = read_key(api_key, base_url)
-    server = Server(without_login(base_url), request_headers(base_url, key, {}), key, "", TIMEOUT_SECONDS)
+    server = Server(without_login(base_url), request_headers(base_url, key, headers), key, "", TIMEOUT_SECONDS)
     transport = read_client("aiohttp").open(server)
     try:
         return await transport.send("GET", "models", None, None)

@@ -2,19 +2,135 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 
 from ais_prompt.peers.table.row import Row
+from ais_prompt.peers.table.served import chat_server, lmdeploy_engine, vllm_engine, vllm_server
+
+_NO_EFFECT: Final = dict.fromkeys(("attr", "verbose", "rpm_verbose", "use_timestamp", "stream_chunk_size"), "")
+_ENGINE: Final = "the server decides how prompts are put together"
+_TEMPLATE: Final = "the chat template of the tokenizer is used"
+_SERVED: Final = {
+    **_NO_EFFECT,
+    "trust_remote_code": "",
+    "returns_tool_calls": "tool calls are always kept",
+}
+_RENAMED: Final = {
+    "path": "model",
+    "openai_api_base": "base_url",
+    "api_base": "base_url",
+    "key": "api_key",
+    "batch_size": "max_concurrency",
+    "max_workers": "max_concurrency",
+}
+_LOCAL: Final = {
+    **_NO_EFFECT,
+    "batch_padding": "prompts of a batch are always padded",
+    "fastchat_template": _TEMPLATE,
+    "use_fastchat_template": _TEMPLATE,
+    "extract_pred_after_decode": "only the answer is decoded",
+    "pad_token_id": "",
+}
+_PATIENT: Final = {"timeout": 3600.0}
+"""The peers wait an hour for an answer, or for ever."""
+_GREEDY: Final = (
+    "answers are greedy unless generation_kwargs say otherwise; there the model's generation_config decides"
+)
+
+
+def _local(args: dict[str, Any]) -> dict[str, Any]:
+    """Return our arguments for a model of transformers."""
+    options = {name: value for name, value in (args.pop("generation_kwargs", None) or {}).items() if value is not None}
+    if (least := args.pop("min_out_len", None)) is not None:
+        options["min_new_tokens"] = least
+    if end := args.pop("end_str", None):
+        args["stop_words"] = [*args.get("stop_words", ()), end]
+    return {**args, **({"generation_kwargs": options} if options else {})}
+
+
+def _chat(name: str, change: Callable[[dict[str, Any]], dict[str, Any]] = chat_server, **add: Any) -> Row:
+    return Row(name, "OpenAIChatModel", rename=_RENAMED, drop=_SERVED, add={**_PATIENT, **add}, change=change)
+
+
+def _of_provider(name: str, provider: str) -> Row:
+    """Return the row of a class for one provider, whose key there is written in the config."""
+    differs = f"it is asked at the address for OpenAI's format of {provider}"
+    return Row(
+        name,
+        "OpenAIChatModel",
+        rename={name: ours for name, ours in _RENAMED.items() if ours != "base_url"},
+        drop={**_SERVED, "url": "the provider's own address is used"},
+        add={**_PATIENT, "provider": provider},
+        change=chat_server,
+        differs=differs,
+    )
+
+
+def _aisbench(name: str, ours: str, differs: str = "") -> Row:
+    rename = {"path": "tokenizer_path", "batch_size": "max_concurrency"}
+    return Row(name, ours, rename=rename, drop=_SERVED, add=_PATIENT, change=vllm_server, differs=differs)
+
+
+def _engine(name: str, ours: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Row:
+    drop = {**_NO_EFFECT, "fastchat_template": _TEMPLATE, "vision_kwargs": _ENGINE, "end_str": _ENGINE}
+    rename = {"path": "model", "batch_size": "max_concurrency", "sample_kwargs": "generation_kwargs"}
+    return Row(name, ours, rename=rename, drop=drop, add=_PATIENT, change=change)
+
+
+_BASE, _CHAT_LOCAL = "HuggingFaceBaseModel", "HuggingFaceChatModel"
 
 MODELS: Final = (
-    Row("HuggingFace", "HuggingFaceBaseModel"),
-    Row("HuggingFaceBaseModel", "HuggingFaceBaseModel"),
-    Row("HuggingFaceCausalLM", "HuggingFaceBaseModel"),
-    Row("HuggingFacewithChatTemplate", "HuggingFaceChatModel"),
-    Row("OpenAI", "OpenAIChatModel"),
-    Row("OpenAISDK", "OpenAIChatModel"),
-    Row("VLLMCustomAPI", "OpenAICompletionModel"),
-    Row("VLLMCustomAPIChat", "OpenAIChatModel"),
-    Row("VLLMCustomAPIChatStream", "OpenAIChatModel"),
-    Row("VLLMCustomAPIStream", "OpenAICompletionModel"),
+    Row("HuggingFace", _BASE, drop=_LOCAL, change=_local),
+    Row("HuggingFaceBaseModel", _BASE, drop=_LOCAL, change=_local),
+    Row("HuggingFaceCausalLM", _BASE, drop=_LOCAL, change=_local),
+    Row("AlayaLM", _BASE, drop=_LOCAL, change=_local, differs="its attention runs without Triton"),
+    Row("ModelScopeCausalLM", _BASE, drop=_LOCAL, change=_local, differs="it is loaded from the Hugging Face Hub"),
+    Row("HuggingFacewithChatTemplate", _CHAT_LOCAL, drop=_LOCAL, change=_local, differs=_GREEDY),
+    Row(
+        "HuggingFaceQwen2VLwithChatTemplate",
+        _CHAT_LOCAL,
+        drop={**_LOCAL, "vision_kwargs": "the processor's own sizes of images are used"},
+        change=_local,
+        differs=_GREEDY,
+    ),
+    Row(
+        "OpenAI",
+        "OpenAIChatModel",
+        rename=_RENAMED,
+        drop=_SERVED,
+        add={**_PATIENT, "temperature": 0.7},
+        change=chat_server,
+    ),
+    _chat("OpenAISDK"),
+    _chat("OpenAISDKStreaming", stream=True),
+    _chat("LiteLLMAPI"),
+    Row(
+        "BailingAPI", "OpenAIChatModel", rename={**_RENAMED, "url": "base_url", "token": "api_key"}, change=chat_server
+    ),
+    _chat(
+        "Gemini",
+        partial(chat_server, variable="GEMINI_API_KEY"),
+        base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+    ),
+    _chat("Claude", partial(chat_server, variable="ANTHROPIC_API_KEY"), base_url="https://api.anthropic.com/v1"),
+    _chat("ClaudeSDK", partial(chat_server, variable="ANTHROPIC_API_KEY"), base_url="https://api.anthropic.com/v1"),
+    _of_provider("DeepseekAPI", "deepseek"),
+    _of_provider("MoonShot", "moonshot"),
+    _of_provider("Mistral", "mistral"),
+    _of_provider("Qwen", "dashscope"),
+    _of_provider("ZhiPuV2AI", "zhipu"),
+    _aisbench("VLLMCustomAPI", "OpenAICompletionModel"),
+    _aisbench("VLLMCustomAPIStream", "OpenAICompletionModel"),
+    _aisbench("VLLMCustomAPIChat", "OpenAIChatModel"),
+    _aisbench("VLLMCustomAPIChatStream", "OpenAIChatModel"),
+    _aisbench("TGICustomAPI", "OpenAICompletionModel", "it is asked at /v1/completions"),
+    _aisbench("MindieStreamApi", "OpenAICompletionModel", "it is asked at /v1/completions"),
+    _engine("VLLM", "OpenAICompletionModel", vllm_engine),
+    _engine("VLLMwithChatTemplate", "OpenAIChatModel", vllm_engine),
+    _engine("VLLMOfflineVLModel", "OpenAIChatModel", vllm_engine),
+    _engine("TurboMindModel", "OpenAICompletionModel", lmdeploy_engine),
+    _engine("TurboMindModelwithChatTemplate", "OpenAIChatModel", lmdeploy_engine),
+    _engine("LmdeployPytorchModel", "OpenAICompletionModel", partial(lmdeploy_engine, backend="pytorch")),
 )

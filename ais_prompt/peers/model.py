@@ -1,0 +1,43 @@
+"""Translate a model, or the model of a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ais_prompt.models.reasoning import THINK_TAGS
+from ais_prompt.peers.parts import Translation, is_part
+
+_REASONING: Final = "extract_non_reasoning_content"
+"""The postprocessor that every model here applies by itself: it separates thoughts from answers."""
+
+
+def translate_model(values: Any, where: str, translation: Translation) -> Any:
+    """Return a model in terms of this program; one that is no peer's stays as it is."""
+    if translation.peer_part("models", values) is None:
+        return values
+    args = dict(values)
+    template = args.get("meta_template")
+    if isinstance(template, tuple) and len(template) == 1:
+        args["meta_template"] = template[0]
+        translation.notes.note("meta_template is the dict before the comma", f"{where}.meta_template")
+    args |= _tags(args.pop("pred_postprocessor", None), f"{where}.pred_postprocessor", translation)
+    return translation.part("models", args, where)
+
+
+def _tags(postprocessor: Any, where: str, translation: Translation) -> dict[str, Any]:
+    """Return ``think_tags`` for the postprocessor of a model, if that separates thoughts."""
+    if not postprocessor:
+        return {}
+    if not is_part(postprocessor) or postprocessor["type"].rpartition(".")[2].replace("-", "_") != _REASONING:
+        translation.notes.note("the pred_postprocessor of the model is not used: that of the dataset is", where)
+        return {}
+    return _named_tags(postprocessor)
+
+
+def _named_tags(postprocessor: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("think_start_token", "think_end_token")
+    if not any(name in postprocessor for name in names):
+        return {}
+    given = zip(names, THINK_TAGS, strict=True)
+    return {"think_tags": [postprocessor.get(name, default) for name, default in given]}
