@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 @click.option("--lock-file", metavar="FILE", help="The lock of --locked (default: eval.lock beside eval.py).")
 @click.option("--cache", metavar="DIR", help="Answers that runs share: what any of them has asked is not asked again.")
 @click.option("--save-config", metavar="FILE", help="Write the config of this command line; ask nothing.")
+@click.option(
+    "--max-num-workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Compute local models in N worker processes, each with GPUs of its own (default: in this process).",
+)
 @click.option("--dry-run", is_flag=True, help="Show the tasks, requests, tokens and cost; ask nothing.")
 @click.option(
     "--max-failures",
@@ -60,6 +66,7 @@ def run(
     cache: str | None,
     save_config: str | None,
     dry_run: bool,
+    max_num_workers: int | None,
     max_failures: FailureLimit,
     stop_early: bool,
     **options: Any,
@@ -95,7 +102,15 @@ def run(
     click.echo(f"Run folder: {folder.root}", err=True)
     partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None
     if partial is None:
-        result = pipeline.run(plan, folder, mode, command_line(), warnings, decisive)  # type: ignore[arg-type]
+        result = pipeline.run(
+            plan,
+            folder,
+            mode,  # type: ignore[arg-type]
+            command_line(),
+            warnings,
+            decisive,
+            max_num_workers=max_num_workers,
+        )
     else:
         result = pipeline.run(plan, partial, "eval", command_line())
     root = (partial or folder).root

@@ -85,6 +85,11 @@ class PlannedModel:
         """
         return build_model(self.spec)
 
+    def replace(self, model: Model) -> None:
+        """Use another model in its place."""
+        with self.lock:
+            vars(self)["model"] = model
+
     def preflight(self) -> None:
         """See whether the model can be used at all.
 

@@ -33,18 +33,20 @@ class Worker:
     Calls and replies are pickled. They go through pipes between two processes of one user, so unpickling is safe.
     """
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
         """Start it; it is not waited for.
 
         Args:
             module: its ``__main__`` calls `serve`.
+            environment: its variables, besides those of this process.
 
         Raises:
             OSError: it cannot be started.
         """
         # -P keeps files of the working directory from hiding the standard library.
         command = [sys.executable, "-P", "-m", module]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+        variables = {**_environment(), **(environment or {})}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
 
     def call(self, value: Any, seconds: float | None = None) -> Any:
         """Send a value, and return the reply.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from ais_prompt.config.render import hidden_again, render_config
 from ais_prompt.engine.infer import AskingOptions
 from ais_prompt.engine.spending import Spending
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
+from ais_prompt.models.base import BatchModel
 from ais_prompt.models.identity import address_of
 from ais_prompt.models.server.started import StartedServers, StartsServer
 from ais_prompt.plan.plan import Plan, PlannedModel
@@ -22,7 +23,9 @@ from ais_prompt.plan.warning import PromptWarning, TranslationNote
 from ais_prompt.report.html import forget_report, write_report
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
+from ais_prompt.runners.workers import ModelWorkers, in_workers
 from ais_prompt.scoring.early_stop import GateWatch
+from ais_prompt.scoring.worker import Surroundings
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
@@ -105,6 +108,7 @@ def run(
     stop_early: Sequence[Gate] = (),
     *,
     with_report: bool = True,
+    max_num_workers: int | None = None,
 ) -> RunResult:
     """Run every model on every dataset, and leave predictions, scores and a summary in the run folder.
 
@@ -116,6 +120,7 @@ def run(
         warnings: of the prompts, to be said before anything is asked.
         stop_early: ask of each dataset only until all of these gates that concern it are decided.
         with_report: write ``report.html``, which takes longer than the scores; else one of earlier scores is removed.
+        max_num_workers: compute local models in so many worker processes; None computes in this process.
 
     Raises:
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
@@ -130,9 +135,8 @@ def run(
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:
-                with StartedServers(folder.logs / "servers") as servers:
-                    _lend(servers, plan, mode)
-                    outcomes = ask_and_score(plan, mode, folder, record, asking)
+                with _started(plan, mode, folder, max_num_workers) as workers:
+                    outcomes = ask_and_score(plan, mode, folder, record, asking, workers)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries)
             write_summary(folder.summary_dir, rows, chosen)
@@ -237,12 +241,23 @@ def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
     return {abbr: address for abbr, address in found.items() if address is not None}
 
 
-def _lend(servers: StartedServers, plan: Plan, mode: RunMode) -> None:
-    """Let models start their servers when they are opened."""
-    for planned in _asked(plan, mode):
-        with suppress(AisPromptError):  # one that cannot be built ends its tasks
-            if isinstance(planned.model, StartsServer):
-                planned.model.start_with(servers, planned.spec.abbr)
+@contextmanager
+def _started(plan: Plan, mode: RunMode, folder: RunFolder, number: int | None) -> Iterator[ModelWorkers | None]:
+    """Let models start their servers and ``number`` workers when they are asked. All of them end with the context."""
+    with ExitStack() as stack:
+        servers = stack.enter_context(StartedServers(folder.logs / "servers"))
+        workers = None
+        if number is not None:
+            surroundings = Surroundings.here(plan.spec.resolved)
+            workers = stack.enter_context(ModelWorkers(number, servers, surroundings))
+        for planned in _asked(plan, mode):
+            with suppress(AisPromptError):  # one that cannot be built ends its tasks
+                model = planned.model
+                if isinstance(model, StartsServer):
+                    model.start_with(servers, planned.spec.abbr)
+                elif workers and isinstance(model, BatchModel):
+                    planned.replace(in_workers(model, planned.spec, workers))
+        yield workers
 
 
 def _questions(folder: RunFolder, row: Row) -> list[tuple[str, float]]:

@@ -13,6 +13,7 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.runners.local import run_local
+from ais_prompt.runners.workers import ModelWorkers
 from ais_prompt.scoring.background import BackgroundScoring
 from ais_prompt.scoring.judge import AnsweredTask, JudgeJob
 from ais_prompt.scoring.score import isolation_of, score, stored_scores
@@ -23,7 +24,12 @@ from ais_prompt.summary.rows import TaskOutcome
 
 
 def ask_and_score(
-    plan: Plan, mode: Literal["all", "infer", "eval"], folder: RunFolder, record: RunRecord, asking: AskingOptions
+    plan: Plan,
+    mode: Literal["all", "infer", "eval"],
+    folder: RunFolder,
+    record: RunRecord,
+    asking: AskingOptions,
+    workers: ModelWorkers | None = None,
 ) -> list[TaskOutcome]:
     """Ask models and judges, score each task when its last answer is there, and return how each ended, in order.
 
@@ -32,6 +38,7 @@ def ask_and_score(
         mode: everything, only the answers of the models, or only judges and scores.
         folder, record: of the run.
         asking: what the tasks have in common.
+        workers: compute local models; None to compute in this process.
 
     Raises:
         StoreError: nothing more can be written.
@@ -39,7 +46,7 @@ def ask_and_score(
     shown = [] if mode == "eval" else [task.name for task in plan.tasks]
     with run_progress(shown) as progress, BackgroundScoring(folder, plan.spec.resolved) as scoring:
         steps = _Steps(plan, folder, record, asking, progress, scoring, scores=mode != "infer")
-        run_local(steps.begin_with_stored() if mode == "eval" else steps.begin(), steps.next_of)
+        run_local(steps.begin_with_stored() if mode == "eval" else steps.begin(), steps.next_of, workers)
         found = scoring.finish(lambda answered: _score(answered, folder))
     for task in plan.tasks:
         if scored := found.get(task.name):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models.server.instance import ServerInstance
@@ -14,6 +14,8 @@ from ais_prompt.models.server.options import ServerToStart
 from ais_prompt.models.server.turn import POLL_SECONDS, Turn
 from ais_prompt.store.layout import safe_name
 from ais_prompt.utils.gpus import GpuPool, visible_gpus
+
+T = TypeVar("T")
 
 
 @runtime_checkable
@@ -114,7 +116,7 @@ class StartedServers:
         Raises:
             ModelError: it cannot be started.
         """
-        started = await self._reserved(server, name)
+        started = await self._in_turn(lambda: self._reserved(server, name))
         try:
             await started.start()
         except BaseException:
@@ -138,26 +140,56 @@ class StartedServers:
         for server in self._servers.values():
             server.stop()
 
-    async def _reserved(self, server: ServerToStart, name: str) -> StartedServer:
-        """Return a server that has its GPUs, and count one more user."""
+    async def take_gpus(self, number: int) -> Sequence[str] | None:
+        """Wait for so many free GPUs, and take them; None on a machine without any.
+
+        Raises:
+            ModelError: this machine has fewer.
+        """
+        if not self._gpus:
+            return None
+        if number > len(self._gpus):
+            what = f"{number} GPUs are needed, and this machine shows {len(self._gpus)}"
+            raise ModelError(what, fix="set run_cfg=dict(num_gpus=...) lower")
+        return await self._in_turn(lambda: self._free_gpus(number))
+
+    async def give_gpus_back(self, gpus: Sequence[str]) -> None:
+        """Give back what `take_gpus` returned."""
+        async with self._turn.taken():
+            self._pool.give_back(gpus)
+
+    async def _in_turn(self, attempt: Callable[[], Awaitable[T | None]]) -> T:
+        """Attempt something until it succeeds; those that asked first come first."""
         ticket = object()
         self._waiting.append(ticket)
         try:
             while True:
                 async with self._turn.taken():
-                    if (found := self._servers.get(server.key)) is not None:
-                        found.users += 1
+                    if self._waiting[0] is ticket and (found := await attempt()) is not None:
                         return found
-                    if self._waiting[0] is ticket and (made := await self._made(server, name)) is not None:
-                        return made
                 await asyncio.sleep(POLL_SECONDS)
         finally:
             self._waiting.remove(ticket)
 
-    async def _made(self, server: ServerToStart, name: str) -> StartedServer | None:
-        """Make a server, not started yet; None if others are using the GPUs that it needs."""
+    async def _reserved(self, server: ServerToStart, name: str) -> StartedServer | None:
+        """Return a server that has its GPUs, with one more user; None if others are using the GPUs that it needs."""
+        if (found := self._servers.get(server.key)) is not None:
+            found.users += 1
+            return found
         each, number = server.gpus_each(len(self._gpus)), self.replicas(server)
-        while (gpus := self._pool.take(each * number)) is None:
+        if (gpus := await self._free_gpus(each * number)) is None:
+            return None
+        instances = []
+        for index in range(number):
+            own = gpus[index * each : (index + 1) * each] if self._gpus else None
+            title = name if number == 1 else f"{name}-{index}"
+            instances.append(ServerInstance(server, own, self._logs / f"{safe_name(title)}.log", title))
+        self._servers[server.key] = StartedServer(instances, gpus)
+        return self._servers[server.key]
+
+    async def _free_gpus(self, number: int) -> Sequence[str] | None:
+        """Take free GPUs, for which idle servers are stopped; None if there are not enough."""
+        while (gpus := self._pool.take(number)) is None:
             idle = next((key for key, other in self._servers.items() if not other.users and other.gpus), None)
             if idle is None:
                 return None
@@ -167,10 +199,4 @@ class StartedServers:
             stopped.gpus = ()
             if stopped.error is None:  # one that failed is kept, so that it is not tried again
                 del self._servers[idle]
-        instances = []
-        for index in range(number):
-            own = gpus[index * each : (index + 1) * each] if self._gpus else None
-            title = name if number == 1 else f"{name}-{index}"
-            instances.append(ServerInstance(server, own, self._logs / f"{safe_name(title)}.log", title))
-        self._servers[server.key] = StartedServer(instances, gpus)
-        return self._servers[server.key]
+        return gpus
