@@ -88,7 +88,7 @@ MODEL: Final = Table(
         Key("meta_template", "dict, or list of messages", "the format of dialogues"),
         Key("prompt_template", "dict or dotted path", "a role template, in place of `meta_template`"),
         Key("price", "dict", "what its tokens cost"),
-        Key("run_cfg", "dict", "`num_gpus`: GPUs of a server that is started; its other keys are not used"),
+        Key("run_cfg", "dict", "`num_gpus`: GPUs of a started server or a worker process; other keys are not used"),
     ),
 )
 

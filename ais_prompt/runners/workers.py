@@ -25,18 +25,32 @@ class ModelWorkers:
     """The worker processes of a run. They end with the ``with`` block.
 
     Args:
-        number: how many of them may run at a time.
+        number: how many of them may run at a time, if there are enough GPUs.
         servers: have the GPUs of this machine.
         surroundings: of the config.
     """
 
     def __init__(self, number: int, servers: StartedServers, surroundings: Surroundings) -> None:
-        self.number = number
+        self._number = number
+        self._specs: list[ModelSpec] = []
         self._servers = servers
         self._surroundings = surroundings
         self._running: list[Worker] = []
         self._is_over = False
         self._lock = threading.Lock()
+
+    @property
+    def number(self) -> int:
+        """How many can run at a time: a worker that only waits for GPUs would load a model that another one has."""
+        if not self._servers.gpus:
+            return self._number
+        least = min((gpus_of(spec) for spec in self._specs), default=1)
+        return max(1, min(self._number, len(self._servers.gpus) // max(1, least)))
+
+    def move(self, model: BatchModel, spec: ModelSpec) -> BatchModel:
+        """Return a model like this one that computes in the workers."""
+        self._specs.append(spec)
+        return in_workers(model, spec, self)
 
     def start(self, spec: ModelSpec) -> ModelWorker:
         """Load a model in a worker, as soon as there are enough GPUs.
@@ -44,8 +58,7 @@ class ModelWorkers:
         Raises:
             ModelError: it cannot be loaded.
         """
-        wanted = 1 if spec.num_gpus is None else spec.num_gpus
-        gpus = asyncio.run(self._servers.take_gpus(wanted))
+        gpus = asyncio.run(self._servers.take_gpus(gpus_of(spec)))
         environment = {"TQDM_DISABLE": "1"} | ({} if gpus is None else {VARIABLE: ",".join(gpus)})
         with self._lock:
             if self._is_over:
@@ -124,6 +137,11 @@ class ModelWorker:
     def stop(self) -> None:
         """End the process, which frees all of its memory."""
         self._workers.release(self._worker, self._gpus)
+
+
+def gpus_of(spec: ModelSpec) -> int:
+    """Return how many GPUs a worker has."""
+    return 1 if spec.num_gpus is None else spec.num_gpus
 
 
 def in_workers(model: BatchModel, spec: ModelSpec, workers: ModelWorkers) -> BatchModel:

@@ -23,7 +23,7 @@ from ais_prompt.plan.warning import PromptWarning, TranslationNote
 from ais_prompt.report.html import forget_report, write_report
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
-from ais_prompt.runners.workers import ModelWorkers, in_workers
+from ais_prompt.runners.workers import ModelWorkers
 from ais_prompt.scoring.early_stop import GateWatch
 from ais_prompt.scoring.worker import Surroundings
 from ais_prompt.store.disk import reading, replacing
@@ -256,7 +256,7 @@ def _started(plan: Plan, mode: RunMode, folder: RunFolder, number: int | None) -
                 if isinstance(model, StartsServer):
                     model.start_with(servers, planned.spec.abbr)
                 elif workers and isinstance(model, BatchModel):
-                    planned.replace(in_workers(model, planned.spec, workers))
+                    planned.replace(workers.move(model, planned.spec))
         yield workers
 
 

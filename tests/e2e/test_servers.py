@@ -131,6 +131,25 @@ def test_a_server_that_crashes_is_restarted_once(project: Project, rows: int, co
     assert log(project).count("is too much") == 2
 
 
+def test_a_replica_that_is_gone_for_good_costs_no_answer(project: Project) -> None:
+    start = """
+        import os, sys
+        try:  # the first one to start is the one that crashes, again and again
+            with open("first", "x") as port:
+                port.write(sys.argv[1])
+        except FileExistsError:
+            pass
+        crash = ["--crash-after", "5"] if open("first").read() == sys.argv[1] else []
+        command = [sys.executable, "-m", "tools.mock_server", "--latency", "0.1", "--port", sys.argv[1], *crash]
+        os.execv(sys.executable, command)
+    """
+    use(project, ["{python}", "-c", textwrap.dedent(start), "{port}"], 300, ", retry=0, max_concurrency=4", replicas=2)
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert "again, and is not started any more" in done.stderr
+    assert all(line["prediction"] for line in project.predictions())
+
+
 def test_a_server_that_crashes_at_the_first_request_ends_its_tasks(project: Project) -> None:
     use(project, f"{MOCK} --crash-after 0", 3)
     done = project.run("run", "eval.py")

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.errors import ModelError, StoreError
-from ais_prompt.models.server.options import HOST, ServerToStart, find_program
+from ais_prompt.models.server.options import HOST, ServerToStart
 from ais_prompt.models.server.process import GuardedProcess, free_port
 from ais_prompt.models.server.turn import POLL_SECONDS
 from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_client
-from ais_prompt.models.transport.credentials import resolve_variables
 from ais_prompt.store.disk import replacing
 from ais_prompt.types import Failure
 from ais_prompt.utils.gpus import VARIABLE
@@ -40,9 +39,13 @@ class ServerInstance:
         gpus: the ids of its GPUs; None leaves the choice to the environment.
         log: file for its output.
         name: for messages.
+
+    Attributes:
+        others: the other replicas of its model.
     """
 
     def __init__(self, server: ServerToStart, gpus: Sequence[str] | None, log: Path, name: str) -> None:
+        self.others: Sequence[ServerInstance] = ()
         self._server = server
         self._gpus = gpus
         self._log = log
@@ -57,6 +60,11 @@ class ServerInstance:
     def base_url(self) -> str:
         """The address for requests."""
         return f"http://{HOST}:{self._port}/v1"
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it crashed more often than it is started again."""
+        return self._error is not None
 
     async def start(self) -> None:
         """Start it, and wait until it is ready.
@@ -84,8 +92,10 @@ class ServerInstance:
             self._restarting = asyncio.create_task(self._restart(process))
         if self._restarting is not None:
             await asyncio.shield(self._restarting)  # the deadline of a request ends no restart
-        if self._error is not None:
+        if self._error is not None and all(other.is_gone for other in self.others):
             return Failure("server_ended", self._error.what, fatal=True, where=self._error.where)
+        if self._error is not None:
+            return Failure("unreachable", self._error.what)
         # This kind costs no retry: it is an outage, which is over.
         return Failure("unreachable", f"the server of {self._name} crashed, and was started again")
 
@@ -109,8 +119,8 @@ class ServerInstance:
     def _started(self) -> GuardedProcess:
         server = self._server
         words = [word.replace("{port}", str(self._port)) for word in server.words(len(self._gpus or ()))]
-        words[0] = find_program(words[0]) or words[0]
-        own = {name: resolve_variables(value, f"{name} of server.env") for name, value in server.options.env.items()}
+        words[0] = server.program() or words[0]
+        own = server.environment()
         if self._gpus is not None:
             own = {VARIABLE: ",".join(self._gpus), **own}
         logger.info("starting the server of %s: %s", self._name, server.shown)
@@ -141,6 +151,7 @@ class ServerInstance:
         what = f"the server of {self._name} crashed ({process.ending()})"
         if self._restarts >= RESTARTS:
             self._error = self._failed(f"{what} again after a restart")
+            logger.warning("%s again, and is not started any more", what)
             self._restarting = None
             return
         self._restarts += 1

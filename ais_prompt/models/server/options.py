@@ -17,6 +17,7 @@ from ais_prompt.config.keys import advice
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.flat_options import read_value
 from ais_prompt.models.options import check_at_least, check_more_than_0
+from ais_prompt.models.transport.credentials import resolve_variables
 from ais_prompt.utils.gpus import visible_gpus
 from ais_prompt.utils.secrets import SECRETS
 
@@ -150,6 +151,24 @@ class ServerToStart(Struct, frozen=True):
         known = {"{model}": self.model, "{num_gpus}": str(num_gpus), "{python}": sys.executable}
         return [_filled(word, known) for word in self.options.pattern(num_gpus)]
 
+    def environment(self) -> dict[str, str]:
+        """Return the variables of ``env``.
+
+        Raises:
+            ModelError: another variable is named and not set.
+        """
+        return {name: resolve_variables(value, f"{name} of server.env") for name, value in self.options.env.items()}
+
+    def program(self) -> str | None:
+        """Return the path of the program: from PATH, or beside this Python, whose environment may not be activated.
+
+        Raises:
+            ModelError: as `environment`.
+        """
+        name = self.words(1)[0]
+        path = self.environment().get("PATH")
+        return shutil.which(name, path=path) or shutil.which(name, path=str(Path(sys.executable).parent))
+
     def gpus_each(self, gpus: int) -> int:
         """Return how many of the GPUs of this machine each replica has."""
         if not gpus:
@@ -163,13 +182,13 @@ class ServerToStart(Struct, frozen=True):
         return max(1, gpus // max(1, self.gpus_each(gpus)))
 
     def preflight(self) -> None:
-        """See whether the command and the GPUs are there.
+        """See whether the command, its variables and the GPUs are there.
 
         Raises:
             ModelError: they are not.
         """
         program = self.words(1)[0]
-        if find_program(program) is None:
+        if self.program() is None:
             preset = PRESETS.get(self.options.preset or "")
             raise ModelError(
                 f"the program {program!r}, which is to start the server, is not installed",
@@ -182,11 +201,6 @@ class ServerToStart(Struct, frozen=True):
                 f"the server needs {needed} GPUs, and this machine shows {gpus}",
                 fix="set run_cfg=dict(num_gpus=...) or server.replicas lower",
             )
-
-
-def find_program(name: str) -> str | None:
-    """Return the path of a program: from PATH, or beside this Python, whose environment may not be activated."""
-    return shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
 
 
 def read_server(given: str | ServerOptions | Mapping[str, Any], model: str, num_gpus: int | None) -> ServerToStart:

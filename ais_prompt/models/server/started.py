@@ -43,6 +43,8 @@ class StartedServer:
 
     def __init__(self, instances: Sequence[ServerInstance], gpus: Sequence[str]) -> None:
         self.instances = instances
+        for instance in instances:
+            instance.others = [other for other in instances if other is not instance]
         self.gpus = gpus
         self.users = 1
         self._turn = Turn()
@@ -99,6 +101,11 @@ class StartedServers:
         self._turn = Turn()
         self._waiting: list[object] = []
         self._servers: dict[str, StartedServer] = {}
+
+    @property
+    def gpus(self) -> Sequence[str]:
+        """The ids of all GPUs."""
+        return self._gpus
 
     def replicas(self, server: ServerToStart) -> int:
         """Return how many instances of a server are started."""
