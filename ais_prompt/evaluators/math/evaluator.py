@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from ais_prompt.errors import DataError, ModelError
@@ -16,8 +12,8 @@ from ais_prompt.metrics.aggregate import incident_shares, mean_scores
 from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore, Score
 from ais_prompt.utils.imports import require_installed
+from ais_prompt.utils.worker import Worker, WorkerDied
 
-WORKER: Final = Path(__file__).with_name("worker.py")
 START_SECONDS: Final = 60
 """Maximum number of seconds for the imports of the process."""
 
@@ -26,7 +22,7 @@ class MathProcess:
     """Compare answers one at a time, from any thread; the process starts when needed, and again after a stop."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
+        self._worker: Worker | None = None
         self._lock = threading.Lock()
 
     def equal(self, gold: str, answer: str, seconds: float) -> bool | None:
@@ -36,44 +32,24 @@ class MathProcess:
             ModelError: the process cannot be started.
         """
         with self._lock:
-            process = self._process or self._start()
-            self._process = process
-            reply = _ask(process, [gold, answer], seconds)
-            if not reply:
-                self._process = None
+            if self._worker is None:
+                self._worker = self._start()
+            try:
+                return bool(self._worker.call((gold, answer), seconds))
+            except (TimeoutError, WorkerDied):
+                self._worker.stop()
+                self._worker = None
                 return None
-            return bool(json.loads(reply))
 
-    def _start(self) -> subprocess.Popen[str]:
-        # -P keeps this folder, whose files have names like those of libraries, off the path.
-        command = [sys.executable, "-P", str(WORKER)]
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        weakref.finalize(self, process.kill)
-        if not _ask(process, ["1", "1"], START_SECONDS):
-            raise ModelError("the process that compares mathematical answers does not start", where=" ".join(command))
-        return process
-
-
-def _ask(process: subprocess.Popen[str], question: list[str], seconds: float) -> str:
-    """Return the reply in one line; empty if the process reached the time limit or died."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    limit = threading.Timer(seconds, process.kill)
-    limit.start()
-    try:
-        process.stdin.write(json.dumps(question) + "\n")
-        process.stdin.flush()
-        reply = process.stdout.readline()
-    except BrokenPipeError:
-        reply = ""
-    finally:
-        limit.cancel()
-    if not reply:
-        process.kill()
-        process.communicate()
-    return reply
+    def _start(self) -> Worker:
+        worker = Worker("ais_prompt.evaluators.math.worker")
+        weakref.finalize(self, worker.stop)
+        try:
+            worker.call(("1", "1"), START_SECONDS)
+        except (TimeoutError, WorkerDied) as error:
+            worker.stop()
+            raise ModelError(f"the process that compares mathematical answers does not start: {error or 'no reply'}") from error
+        return worker
 
 
 @EVALUATORS.register_module(name=["MATHVerifyEvaluator", "MATHEvaluator"])

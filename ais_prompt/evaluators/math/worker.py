@@ -1,17 +1,17 @@
-"""Compare mathematical answers in a separate process that can be stopped. It runs as a file and is not imported.
-
-It reads ``[gold, answer]`` as one JSON line after another, and answers each with ``true`` or ``false``.
-"""
+"""Compare mathematical answers in a process of its own (`ais_prompt.utils.worker`), with a limit on its memory."""
 
 from __future__ import annotations
 
-import json
 import logging
+import os
+import pickle
 import re
-import sys
+from pathlib import Path
 from typing import Any
 
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
+
+from ais_prompt.utils.worker import serve
 
 MEMORY = 4 * 2**30
 """Maximum number of bytes of address space: ``9^{9^{9^9}}`` is a short answer."""
@@ -22,18 +22,13 @@ _CURRENCY = re.compile(r"(?:\\\$|\\(?:pounds|euro|yen|textdollar|texteuro)(?![A-
 _THOUSANDS = re.compile(r"(?<=\d)(?:\\[,:;! ]|~|[\u00a0\u2009\u202f])(?=\d{3}(?!\d))")
 
 
-def main() -> None:
-    """Answer until the input ends."""
-    _limit_memory()
-    # The library warns at every comparison that it has no time limit; the caller has one.
-    logging.disable(logging.WARNING)
-    for line in sys.stdin:
-        gold, answer = json.loads(line)
-        try:
-            equal = is_equal(gold, answer)
-        except Exception:  # sympy raises any exception; unreadable answers are not equal
-            equal = False
-        print(json.dumps(equal), flush=True)
+def answer(message: bytes) -> bool:
+    """Return whether a pickled pair of gold answer and answer is equal."""
+    gold, given = pickle.loads(message)
+    try:
+        return is_equal(gold, given)
+    except Exception:  # sympy raises any exception; unreadable answers are not equal
+        return False
 
 
 def is_equal(gold: str, answer: str) -> bool:
@@ -69,5 +64,14 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
+def _silence() -> None:
+    """Hide what the libraries write, such as a warning at every comparison that it has no time limit."""
+    logging.disable(logging.WARNING)
+    with Path(os.devnull).open("wb") as nothing:
+        os.dup2(nothing.fileno(), 2)
+
+
 if __name__ == "__main__":
-    main()
+    _limit_memory()
+    _silence()
+    serve(answer)

@@ -13,6 +13,8 @@ from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.waiting import WATCHDOG_SECONDS
 
+pytestmark = pytest.mark.process
+
 pytest.importorskip("math_verify")
 
 RIGHT = {"accuracy": 1.0, "timeout": 0.0}
