@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from ais_prompt.metrics.interval import Z, mean_interval, spread_of, wilson_interval
+from ais_prompt.metrics.interval import Z, largest_variance, mean_interval, spread_of, wilson_interval
 from ais_prompt.types import STATUSES, SampleScore, Score, Spread, Status
 
 
@@ -110,11 +110,13 @@ def spread_of_questions(questions: Sequence[tuple[str, float]], mean: float, bes
         best: as in `mean_scores`.
     """
     deviations: defaultdict[str, float] = defaultdict(float)
+    shares: defaultdict[str, float] = defaultdict(float)
     for unit, value in questions:
         deviations[unit] += (value - mean) / len(questions)
+        shares[unit] += 1 / len(questions)
     alone = len(deviations) == len(questions)
     binary = alone and best is not None and all(value in (0.0, best) for _, value in questions)
-    return spread_of(list(deviations.values()), binary)
+    return spread_of(list(deviations.values()), binary, largest_variance(mean, best, shares.values()))
 
 
 def exact_mean(values: Sequence[float]) -> float:
@@ -185,7 +187,8 @@ def _spread(column: _Column, mean: float, best: float | None, *, binary: bool) -
     values = column.values
     if column.is_clustered:
         return spread_of_questions(list(zip(column.units, values, strict=True)), mean, best)
-    return spread_of(array("d", ((value - mean) / len(values) for value in values)), binary)
+    largest = largest_variance(mean, best, [1 / len(values)] * len(values))
+    return spread_of(array("d", ((value - mean) / len(values) for value in values)), binary, largest)
 
 
 def _standard_error(spread: Spread | None, interval: tuple[float, float] | None) -> float | None:

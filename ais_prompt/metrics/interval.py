@@ -23,9 +23,10 @@ _FEWEST_ANSWERS: Final = 1e-6
 _FREEDOM_PER_KURTOSIS: Final = 4.0
 """Twice the textbook's 2: a part of the doubt is in the shape of Wilson's interval already. Chosen by simulation, see
 ``tools.bench.statistics``."""
+_MOST_FREEDOM: Final = 1e9
 
 
-def spread_of(deviations: Sequence[float], binary: bool = False) -> Spread | None:
+def spread_of(deviations: Sequence[float], binary: bool = False, largest: float | None = None) -> Spread | None:
     """Return the spread of a mean from what each unit adds to it.
 
     The degrees of freedom follow the kurtosis, so that a few outliers, such as the two questions that were not answered
@@ -35,6 +36,8 @@ def spread_of(deviations: Sequence[float], binary: bool = False) -> Spread | Non
     Args:
         deviations: of each unit from the mean, divided by the number of all questions; they add up to 0.
         binary: every unit is one question with 0 or 1.
+        largest: as `largest_variance` returns it. The interval is then not wider than that of right and wrong answers,
+            and values near both ends, whose kurtosis is low, have more degrees of freedom than units.
 
     Returns:
         None of fewer than two units.
@@ -48,7 +51,37 @@ def spread_of(deviations: Sequence[float], binary: bool = False) -> Spread | Non
         return Spread(variance, units)
     kurtosis = units * math.fsum((value * value / squares) ** 2 for value in deviations)
     freedom = _FREEDOM_PER_KURTOSIS * units / max(kurtosis - 1, 0.5)
-    return Spread(variance, units, min(max(freedom, _FEWEST_FREEDOM), units - 1))
+    freedom = min(max(freedom, _FEWEST_FREEDOM), units - 1)
+    if largest is not None:
+        textbook = 2 * units / max(kurtosis - 1, 1 / _MOST_FREEDOM)
+        freedom = min(max(freedom, textbook, _freedom_for(math.sqrt(largest / variance))), _MOST_FREEDOM)
+    return Spread(variance, units, freedom)
+
+
+def largest_variance(mean: float, best: float | None, shares: Iterable[float]) -> float | None:
+    """Return the variance that a mean would have if every value was 0 or ``best``.
+
+    No values between them vary more. Source: Bhatia and Davis 2000, "A Better Bound on the Variance".
+
+    Args:
+        mean: of the values.
+        best: the largest value; None if there is none.
+        shares: of each independent unit in the mean; they add up to 1.
+
+    Returns:
+        None if the values have no bounds.
+    """
+    if best is None or not 0 <= mean <= best:
+        return None
+    return mean * (best - mean) * math.fsum(share * share for share in shares)
+
+
+def _freedom_for(wider: float) -> float:
+    """Return the degrees of freedom at which Student's quantile is so many times that of the normal distribution.
+
+    The first term of the expansion in Abramowitz and Stegun 1964, formula 26.7.5.
+    """
+    return (Z * Z + 1) / (4 * (wider - 1)) if wider > 1 else _MOST_FREEDOM
 
 
 def pooled(spreads: Iterable[tuple[float, Spread]]) -> Spread:

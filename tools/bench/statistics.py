@@ -1,7 +1,7 @@
 """How often the 95 % intervals of scores hold the true value, by simulation.
 
     python -m tools.bench.statistics            # single datasets and groups
-    python -m tools.bench.statistics --repeats 4000
+    python -m tools.bench.statistics --repeats 4000 --sizes 20 50 --sets    # only these sizes, and no groups
 
 A question is right with a probability of its own, drawn from a beta distribution around the dataset's share; ``alike``
 is the correlation of two answers to one question (0: all questions are equally hard). Each share is simulated anew, and
@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ais_prompt.metrics.aggregate import exact_mean
-from ais_prompt.metrics.interval import Part, Z, group_spread, mean_interval, spread_of, wilson_interval
+from ais_prompt.metrics.interval import (
+    Part,
+    Z,
+    group_spread,
+    largest_variance,
+    mean_interval,
+    spread_of,
+    wilson_interval,
+)
 from ais_prompt.types import Spread
 
 Values: TypeAlias = NDArray[np.float64]
@@ -37,16 +45,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=1000, help="simulations of each share")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="questions of a single dataset")
+    parser.add_argument("--sets", type=int, nargs="*", default=SETS, help="datasets of a group")
     options = parser.parse_args()
     draw = np.random.default_rng(options.seed)
     print("one dataset\n     n   k  alike   mean  least  (at)   textbook: mean  least")
-    for n in SIZES:
+    for n in options.sizes:
         for k in ANSWERS:
             for alike in ALIKE if k > 1 else (0.0,):
                 found = [_coverage(_sets(draw, [share], n, k, alike, options.repeats), share) for share in SHARES]
-                print(f"{n:6} {k:3} {alike:6.1f} {_summary(found)}")
+                print(f"{n:6} {k:3} {alike:6.1f} {_summary(found)}", flush=True)
     print("\ngroup of datasets, spread around the share\n  sets   n   k   mean  least  (at)   textbook: mean  least")
-    for sets in SETS:
+    for sets in options.sets:
         for n in (20, 100, 300):
             for k in (1, 8):
                 found = []
@@ -54,7 +64,7 @@ def main() -> None:
                     shares = np.random.default_rng(7).beta(30 * share, 30 * (1 - share), sets)
                     many = _sets(draw, shares, n, k, 0.3, max(options.repeats // sets, 100))
                     found.append(_coverage(many, float(shares.mean())))
-                print(f"{sets:6} {n:4} {k:3} {_summary(found)}")
+                print(f"{sets:6} {n:4} {k:3} {_summary(found)}", flush=True)
 
 
 def _sets(
@@ -89,7 +99,9 @@ def _ours(sets: Values) -> Interval:
 
 
 def _spread(values: Values) -> Spread:
-    spread = spread_of((values - values.mean()) / len(values), binary=bool(np.isin(values, (0.0, 1.0)).all()))
+    mean, n = float(values.mean()), len(values)
+    largest = largest_variance(mean, 1.0, [1 / n] * n)
+    spread = spread_of((values - mean) / n, binary=bool(np.isin(values, (0.0, 1.0)).all()), largest=largest)
     assert spread is not None
     return spread
 

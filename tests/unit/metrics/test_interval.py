@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2, t
 
-from ais_prompt.metrics.interval import mean_interval, pooled, spread_of, wilson_interval
+from ais_prompt.metrics.aggregate import exact_mean
+from ais_prompt.metrics.interval import largest_variance, mean_interval, pooled, spread_of, wilson_interval
 from ais_prompt.types import Spread
 
 
@@ -82,6 +83,30 @@ def test_few_outliers_leave_few_degrees_of_freedom() -> None:
     assert even.freedom == 49
     assert outliers.freedom is not None
     assert outliers.freedom < 10
+
+
+def test_values_near_both_ends_have_the_interval_of_right_and_wrong_answers() -> None:
+    values = [0.0, 1.0] * 9 + [0.1, 0.9]
+    largest = largest_variance(0.5, 1.0, [0.05] * 20)
+    spread = spread_of([(value - 0.5) / 20 for value in values], largest=largest)
+    assert spread is not None
+    assert mean_interval(0.5, spread, 1.0) == pytest.approx(wilson_interval(10, 20), abs=0.01)
+    # The few that are not perfect still decide everything.
+    values = [1.0] * 48 + [0.75] * 2
+    outliers = spread_of([(value - 0.99) / 50 for value in values], largest=largest_variance(0.99, 1.0, [0.02] * 50))
+    assert outliers is not None
+    assert outliers.freedom is not None
+    assert outliers.freedom < 10
+
+
+@given(st.lists(st.floats(0, 5), min_size=2, max_size=40))
+def test_no_values_vary_more_than_right_and_wrong_ones_with_their_mean(values: list[float]) -> None:
+    n = len(values)
+    mean = exact_mean(values)
+    largest = largest_variance(mean, 5.0, [1 / n] * n)
+    assert largest is not None
+    assert sum(((value - mean) / n) ** 2 for value in values) <= largest + 1e-9
+    assert largest_variance(mean, None, [1 / n] * n) is None
 
 
 def test_independent_means_add_their_variances() -> None:
