@@ -13,8 +13,10 @@ gate: .venv/installed
 	$(BIN)/aisprompt score eval --baseline .ci/demo_baseline.json \
 		--gate 'demo-[ac]*: accuracy >= 80%' --gate 'failed <= 0' --gate 'truncated <= 2%'
 
-# For every change: under a minute. All that needs no torch, server, process or browser, with few examples of each
-# property; tests/conftest.py names what is left out.
+# For every change: under a minute. All tests without one of the markers browser, process, slow, thorough and torch, with
+# few examples of each property. Bytecode is kept, since compiling the tests takes ten seconds.
+quick: export PYTHONDONTWRITEBYTECODE =
+quick: export PYTHONPYCACHEPREFIX = $(CURDIR)/.venv/pycache
 quick: .venv/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 --quick
 

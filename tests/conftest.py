@@ -6,6 +6,8 @@ Hypothesis draws the same examples in every run, so that a test that fails was m
 
 from __future__ import annotations
 
+import platform
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,34 +18,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ais_prompt.utils.secrets import SECRETS
+from tests.servers import MockServer, mock_server
 
-TESTS: Final = Path(__file__).parent
-
-NOT_QUICK: Final = {
-    "browser/": "needs Chromium",
-    "e2e/test_code_execution.py": "starts programs in the sandbox",
-    "e2e/test_demo.py": "loads a model with torch",
-    "e2e/test_documents.py": "loads a model with torch",
-    "e2e/test_examples.py": "loads a model with torch",
-    "e2e/test_isolation.py": "breaks every method of every protocol",
-    "e2e/test_media.py": "loads a model with torch",
-    "e2e/test_perplexity.py": "loads a model with torch",
-    "e2e/test_resume.py": "starts processes and kills them",
-    "e2e/test_role_template.py": "loads a model with torch",
-    "e2e/test_run_folder_versions.py": "starts processes and kills them",
-    "hostile/": "starts programs in the sandbox",
-    "property/test_causes.py": "compares many runs",
-    "property/test_extraction_work.py": "counts the work on long texts",
-    "property/test_file_shapes.py": "tries many files",
-    "unit/cli/test_completion.py": "starts shells",
-    "unit/cli/test_startup.py": "starts processes",
-    "unit/evaluators/code/": "starts programs in the sandbox",
-    "unit/metrics/test_claims.py": "simulates many runs",
-    "unit/models/huggingface/": "loads a model with torch",
-    "unit/retrievers/test_encoders.py": "loads a model with torch",
-    "unit/tools/": "loads a model with torch",
-}
-"""The start of a path below ``tests/`` → why ``--quick`` leaves it out. Modules with a `mock_server` need no entry."""
+NOT_QUICK: Final = ("browser", "process", "slow", "thorough", "torch")
+"""Markers of tests that ``--quick`` leaves out; pyproject.toml says what each of them means."""
 
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.register_profile("quick", settings.get_profile("steady"), max_examples=10)
@@ -57,30 +35,65 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw few examples with ``--quick``.
-
-    Raises:
-        pytest.UsageError: an entry of `NOT_QUICK` has no file, since it was moved.
-    """
+    """Draw few examples with ``--quick``, and watch that the tests keep to their markers."""
     if config.getoption("quick"):
         settings.load_profile("quick")
-    if missing := [place for place in NOT_QUICK if not (TESTS / place).exists()]:
-        raise pytest.UsageError(f"NOT_QUICK in tests/conftest.py names what is not there: {', '.join(missing)}")
+        config.pluginmanager.register(Watch(), "quick")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out, with ``--quick``, what is in the table, and servers. It is not even imported, and so is no torch."""
-    if not config.getoption("quick"):
-        return None
-    place = collection_path.relative_to(TESTS).as_posix() + "/" * collection_path.is_dir()
-    uses_server = collection_path.suffix == ".py" and "mock_server(" in collection_path.read_text("utf-8")
-    return True if uses_server or place.startswith(tuple(NOT_QUICK)) else None
+    """Do not even import, with ``--quick``, a module whose ``pytestmark`` leaves all of it out: it may load torch."""
+    if config.getoption("quick") and collection_path.suffix == ".py":
+        mark = re.search(r"^pytestmark = .*", collection_path.read_text("utf-8"), re.MULTILINE)
+        if mark and any(f"pytest.mark.{name}" in mark[0] for name in NOT_QUICK):
+            return True
+    return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out, with ``--quick``, single tests that try very many cases."""
+    """Leave out, with ``--quick``, every test with one of the markers."""
     if config.getoption("quick"):
-        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, NOT_QUICK))]
+
+
+class Watch:
+    """Let a test fail with ``--quick`` if it starts a process or loads torch without the marker for it."""
+
+    def __init__(self) -> None:
+        self._missing: set[str] = set()
+        platform.platform()  # starts uname the first time
+        # An audit hook sees every way to start a process, and cannot be removed.
+        sys.addaudithook(self._see)
+
+    def _see(self, event: str, args: tuple[object, ...]) -> None:
+        if event in ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"):
+            self._missing.add("process")
+        elif event == "import" and args[0] == "torch":
+            self._missing.add("torch")
+
+    def pytest_runtest_logstart(self) -> None:
+        """Forget what happened before this test, such as at its import."""
+        self._missing.clear()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Run a test, and fail if a marker is missing. What its fixtures did counts too."""
+        yield
+        if self._missing:
+            pytest.fail(f"this test needs a marker for what it does: {', '.join(sorted(self._missing))}", pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def running_server() -> Iterator[MockServer]:
+    with mock_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running_server: MockServer) -> MockServer:
+    """A mock server that has forgotten the script and the requests of earlier tests."""
+    running_server.follow()
+    return running_server
 
 
 @pytest.fixture(autouse=True)

@@ -151,6 +151,7 @@ def test_a_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "cannot be read" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_it_is_a_file_that_runs_anywhere(tmp_path: Path) -> None:
     cases = tmp_path / "cases.json"
     cases.write_text(json.dumps([case_values()]), encoding="utf-8")

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 
 import pytest
 
 from tests.e2e.project import Project
-from tests.servers import MockServer, mock_server
+from tests.servers import MockServer
 from tests.waiting import STALL_SECONDS, WATCHDOG_SECONDS, wait_until
+
+pytestmark = pytest.mark.process
+
 
 KEY = "sk-live-0123456789abcdef0123456789"
 MODEL = (
     "dict(type='OpenAI{kind}Model', abbr='fake', model='mock', base_url={url!r}, api_key='MY_TEST_KEY', "
     "max_concurrency={concurrency}, retry=2, timeout=600)"
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
 
 
 @pytest.fixture

@@ -18,6 +18,9 @@ from tests.e2e.project import Project, read_lines
 from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
 
+pytestmark = pytest.mark.process
+
+
 DEMO = ROOT / "configs" / "data" / "demo_model"
 TEXTS = [
     ("Question: 1+2=?\nAnswer: 3", LikelihoodQuery()),
@@ -48,12 +51,6 @@ CHOICE = """dict(
 @pytest.fixture(scope="module")
 def demo_server() -> Iterator[MockServer]:
     with mock_server(model=DEMO) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
         yield running
 
 

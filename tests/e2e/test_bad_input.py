@@ -115,6 +115,7 @@ def test_a_work_dir_that_cannot_be_written(project: Project) -> None:
     assert "-w DIR" in message
 
 
+@pytest.mark.process
 def test_a_full_disk_stops_the_run_and_keeps_what_is_there(project: Project) -> None:
     project.write_data([{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(300)])
     limited = subprocess.run(

@@ -9,7 +9,10 @@ import pytest
 
 from tests.e2e.project import Project
 
-pytestmark = pytest.mark.skipif(platform.system() != "Linux", reason="programs are confined on Linux only")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(platform.system() != "Linux", reason="programs are confined on Linux only"),
+]
 
 PROMPT = 'def double(x):\n    """Twice x."""\n'
 TEST = "def check(candidate):\n    assert candidate(2) == 4\n"

@@ -15,6 +15,9 @@ from tests.markdown import svg_lines
 from tests.servers import transformers_serve
 from tools.pictures import TERMINAL
 
+pytestmark = [pytest.mark.process, pytest.mark.torch]
+
+
 MODEL = Path(__file__).parents[2] / "configs" / "data" / "demo_model"
 CHAT = """dict(
     abbr='talk', type='LocalDataset', path='data/demo/chat',

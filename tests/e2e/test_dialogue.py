@@ -12,6 +12,9 @@ import pytest
 from tests.e2e.project import DATASET, Project
 from tests.servers import MockServer, mock_server
 
+pytestmark = pytest.mark.process
+
+
 TURNS = ("a", "b", "c")
 ROWS = [
     {"question": [f"{turn}{row}?" for turn in TURNS], "answer": [f"{turn.upper()}{row}" for turn in TURNS]}

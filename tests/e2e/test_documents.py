@@ -15,6 +15,9 @@ from tests.e2e.project import COMMAND, Project
 from tests.markdown import blocks
 from tests.servers import mock_server
 
+pytestmark = [pytest.mark.process, pytest.mark.torch]
+
+
 ROOT = Path(__file__).parents[2]
 
 

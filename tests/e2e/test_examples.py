@@ -10,6 +10,9 @@ import pytest
 
 from tests.e2e.project import Project, read_lines
 
+pytestmark = pytest.mark.torch
+
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(file.stem for file in (ROOT / "configs/examples").glob("*.py") if "\ndatasets" in file.read_text())
 

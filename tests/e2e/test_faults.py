@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,6 +11,9 @@ from tests.e2e.project import Project
 from tests.servers import MockServer, mock_server
 from tests.waiting import WATCHDOG_SECONDS, wait_until
 from tools.bench.engine import lean_server
+
+pytestmark = pytest.mark.process
+
 
 MODEL = (
     "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, max_concurrency=16, timeout=60, "
@@ -44,12 +46,6 @@ PASSING = [
     {"body": {"choices": []}},
     {"pieces": 1},
 ]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
 
 
 def use(project: Project, server: MockServer, *, stream: bool = False, retry: int = 12) -> None:

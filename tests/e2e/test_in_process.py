@@ -27,6 +27,7 @@ def without_times(text: str) -> str:
     return re.sub(r"[ ─━]+", " ", re.sub(r"<?\d[\d_.]*(?:Z(?:_\d+)?)?( (ms|s|min)\b)?", "0", text))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "args",
     [
@@ -50,6 +51,7 @@ def test_exit_code_and_output_are_those_of_a_process(project: Project, args: tup
     assert (inside.returncode, inside.stdout, inside.stderr) == (outside.returncode, outside.stdout, outside.stderr)
 
 
+@pytest.mark.process
 def test_a_run_prints_what_it_prints_in_a_process(project: Project) -> None:
     inside, outside = project.run("run", "eval.py"), project.run_process("run", "eval.py")
     assert inside.returncode == outside.returncode == 0

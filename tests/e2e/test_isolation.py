@@ -24,6 +24,9 @@ from tests import breakable
 from tests.breakable import PLAN
 from tests.parts import write_rows
 
+pytestmark = pytest.mark.thorough
+
+
 PARTS = {
     "models": ("AsyncModel", "BatchModel"),
     "transports": ("Transport",),

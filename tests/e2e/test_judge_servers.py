@@ -12,6 +12,9 @@ from tests.e2e.project import Project, read_lines
 from tests.e2e.test_suite import LOCAL_MODEL, served, wait_for
 from tests.servers import MockServer, mock_server
 
+pytestmark = pytest.mark.process
+
+
 VERDICT = {"text": "A or B?", "answer": "A"}
 HELD = {"latency": 90}
 TEMPLATE = (
@@ -33,12 +36,6 @@ TALK = (
 NOTED = """def {method}(self):
         with open('noted', 'a') as file:
             file.write('{method} ')"""
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.project import DATASET, ROWS, Project
 from tests.servers import MockServer, mock_server
 
+pytestmark = pytest.mark.process
+
 
 def served(server: MockServer, more: str = "") -> str:
     return (

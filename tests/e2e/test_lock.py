@@ -172,6 +172,7 @@ def test_without_a_lock(locked: Locked) -> None:
     assert "there is no prompt lock" in found.stderr
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(("kind", "seen"), [("Base", 0), ("Chat", 8)])
 def test_one_special_token_of_the_tokenizer(
     project: Project, monkeypatch: pytest.MonkeyPatch, kind: str, seen: int
@@ -243,6 +244,7 @@ def test_no_secret_is_in_a_lock(locked: Locked) -> None:
     assert '"user_api_key": "***"' in Path("eval.lock").read_text()
 
 
+@pytest.mark.process
 def test_a_lock_needs_no_weights_and_no_model(locked: Locked) -> None:
     code = "import sys; from ais_prompt.cli import main; main(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
     args = [sys.executable, "-c", code, "lock", "eval.py", "--check"]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.project import Project
 from tests.media import JPEG, PNG, wav
-from tests.servers import MockServer, mock_server
+from tests.servers import MockServer
 from tests.vision_model import image_bytes, save_vision_model
+
+pytestmark = [pytest.mark.process, pytest.mark.torch]
+
 
 DEMO_MODEL = Path(__file__).parents[2] / "configs" / "data" / "demo_model"
 
@@ -36,12 +38,6 @@ DATASET = """dict(
 )"""
 LOCAL = "dict(type='HuggingFaceChatModel', abbr='fake', path={path!r}, max_out_len=8)"
 MODEL = "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, retry=0)"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,10 @@ from tests.e2e.project import Project, read_lines
 from tests.e2e.test_judge import LLM
 from tests.e2e.test_judge import dataset as judged_dataset
 from tests.e2e.test_suite import journals, served, wait_for, write_suite
-from tests.servers import MockServer, mock_server
+from tests.servers import MockServer
 from tests.unit.report.html.reading import read_report
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
+pytestmark = pytest.mark.process
 
 
 def start_suite(project: Project, server: MockServer) -> Any:

@@ -8,6 +8,9 @@ import pytest
 
 from tests.e2e.project import Project, read_lines
 
+pytestmark = pytest.mark.torch
+
+
 LIKELIHOODS = "{r'(\\d)\\+\\1=\\? is 4': 1.0, '6': 2.0, '': 3.0}"
 CHOICE = """dict(
     abbr='sums', type='LocalDataset', path='data/sums.jsonl',

@@ -12,6 +12,9 @@ import pytest
 from tests.e2e.project import Project
 from tests.waiting import WATCHDOG_SECONDS, wait_until
 
+pytestmark = pytest.mark.process
+
+
 SLOW = "dict(type='ScriptedModel', abbr='fake', default='It is 4.', delay=0.05, max_concurrency=2)"
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(60)]
 

@@ -6,7 +6,12 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.project import DATASET, MODEL, Project
+
+pytestmark = pytest.mark.torch
+
 
 DIALOGUE = DATASET.replace(
     "template='{question}\\nAnswer: {answer}'",

@@ -12,6 +12,9 @@ import pytest
 from tests.e2e.project import Project
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
+
 FOLDERS = sorted((Path(__file__).parents[1] / "data" / "run_folders").iterdir())
 TASKS = [f"{model}/{dataset}" for model in ("fake", "served") for dataset in ("sums", "twice", "judged", "talks")]
 NO_SERVER = {"MOCK_URL": "http://127.0.0.1:9/v1"}

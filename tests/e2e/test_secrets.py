@@ -22,7 +22,10 @@ from hypothesis import strategies as st
 
 from ais_prompt.cli import main
 from ais_prompt.utils.secrets import SECRETS
-from tests.servers import MockServer, mock_server
+from tests.servers import MockServer
+
+pytestmark = pytest.mark.process
+
 
 PLACES = ("cookie", "key", "named", "query", "named_query", "login", "variable", "option", "judge", "proxy", "token")
 LONG = st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="$*"), min_size=14, max_size=30)
@@ -157,12 +160,6 @@ def opened_up(text: str) -> Iterator[str]:
         for start in range(4):
             piece = content[start : start + (len(content) - start) // 4 * 4]
             yield base64.b64decode(piece).decode("latin-1")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as started:
-        yield started
 
 
 @pytest.fixture

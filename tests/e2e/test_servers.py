@@ -19,6 +19,8 @@ from tests.cli import ROOT
 from tests.e2e.project import DATASET, Project
 from tests.waiting import WATCHDOG_SECONDS, wait_until
 
+pytestmark = pytest.mark.process
+
 MODEL = ROOT / "configs" / "data" / "demo_model"
 MOCK = "{python} -m tools.mock_server --port {port}"
 NOTE_PID = """

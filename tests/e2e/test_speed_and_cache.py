@@ -11,6 +11,9 @@ import pytest
 from tests.e2e.project import Project
 from tests.servers import MockServer, mock_server
 
+pytestmark = pytest.mark.process
+
+
 MODEL = "dict(type='OpenAIChatModel', abbr='fake', model='mock', base_url={url!r}, max_concurrency=4, stream=True)"
 
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ import pytest
 from tests.e2e.project import COMMAND, DATASET, Project, read_lines
 from tests.e2e.test_bad_input import LIMITED
 from tests.servers import MockServer, mock_server
+
+pytestmark = pytest.mark.process
+
 
 SERVED = (
     "dict(type='OpenAIChatModel', abbr={abbr!r}, model='mock', base_url={url!r}, "
@@ -64,12 +67,6 @@ import os, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (600, 600))
 os.execv(sys.argv[1], sys.argv[1:])
 """
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockServer]:
-    with mock_server() as running:
-        yield running
 
 
 def served(server: MockServer, abbr: str = "fake", concurrency: int = 4) -> str:

@@ -10,6 +10,9 @@ import pytest
 from tests.cli import ROOT, run_cli
 from tests.servers import mock_server
 
+pytestmark = pytest.mark.process
+
+
 SUMS = ("--datasets", "demo_addition", "--num-prompts", "3")
 DEMO_MODEL = ROOT / "configs" / "data" / "demo_model"
 

@@ -24,7 +24,10 @@ FEW = list({attack.kind: attack for attack in reversed(ATTACKS)}.values())
 """The first of each kind."""
 NAMES = [f"{attack.kind}: {attack.tries}" for attack in ATTACKS]
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="programs are confined on Linux only")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="programs are confined on Linux only"),
+]
 
 
 def command_without_rights() -> list[str]:

@@ -16,7 +16,10 @@ from ais_prompt.evaluators.code.sandbox import Isolation, Task, end_spares, find
 from tests.hostile.attack_all import NEIGHBOUR
 from tests.hostile.test_hostile import ROOT, command_without_rights, skip_without
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="programs are confined on Linux only")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="programs are confined on Linux only"),
+]
 
 HUMANEVAL = next(
     (path for parent in ROOT.parents if (path := parent / "shared/data/humaneval/HumanEval.jsonl.gz").is_file()), Path()

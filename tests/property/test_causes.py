@@ -19,6 +19,9 @@ from ais_prompt.store import RunFolder, write_predictions
 from ais_prompt.types import Completion, Failure, PartSpec, Prediction, TaskSpec
 from tests.parts import task_spec
 
+pytestmark = pytest.mark.thorough
+
+
 CAUSES = ("data", "extraction", "metric", "truncation", "prompt", "model", "decoding", "failures")
 ANSWERED = ("prompt", "model", "decoding")
 """Causes that change the same answers: only their effect together can be seen."""

@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 from ais_prompt.registry import POSTPROCESSORS
 from tools.bench.extraction_speed import NAMES, PIECES
 
+pytestmark = pytest.mark.thorough
+
+
 SHORT, LONG = 1_000, 4_000
 
 

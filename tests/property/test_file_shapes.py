@@ -19,6 +19,9 @@ from ais_prompt.cli import main
 from tests.e2e.project import DATASET, MODEL, ROWS
 from tests.parts import write_rows
 
+pytestmark = pytest.mark.thorough
+
+
 OTHERS: Final = [None, 3, -1, "x", [], {}, True, [1], {"a": 1}, 1.5, float("nan")]
 FILES: Final = {
     "run.json": "RUN/run.json",

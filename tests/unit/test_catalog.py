@@ -23,6 +23,7 @@ def test_an_entry_names_a_part_in_its_module(kind: str, name: str, module: str) 
     assert part.__module__ == module
 
 
+@pytest.mark.torch
 def test_every_registered_part_is_in_the_catalog() -> None:
     for module in pkgutil.walk_packages(ais_prompt.__path__, "ais_prompt."):
         if not module.name.endswith("__main__"):

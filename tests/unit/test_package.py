@@ -12,6 +12,8 @@ import pytest
 from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 MADE = {"PKG-INFO", ".gitignore"}
 """Files that hatchling adds to every sdist."""

@@ -70,10 +70,12 @@ def loaded(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.process
 def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not loaded("import ais_prompt") & {*HEAVY, "mmengine", "click"}
 
 
+@pytest.mark.process
 def test_importing_every_part_imports_nothing_heavy() -> None:
     names = ", ".join(name for _, name in NAMED)
     assert not loaded(f"from ais_prompt import {names}") & HEAVY

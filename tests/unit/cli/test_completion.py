@@ -12,6 +12,9 @@ import pytest
 
 from ais_prompt.cli import main
 
+pytestmark = pytest.mark.process
+
+
 PROGRAM = "from ais_prompt.cli import main; main(prog_name='aisprompt')"
 ROOT = Path(__file__).parents[3]
 

@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
+
 ALLOWED = {"ais_prompt", "click", "colorama"}
 """Packages outside of the standard library that may be loaded."""
 

@@ -107,6 +107,7 @@ def test_a_variable_may_have_the_name_of_an_import(write: Write) -> None:
     assert load_config(config).values["models"] == [{"type": "my_package.models.Mine"}]
 
 
+@pytest.mark.process
 def test_nothing_heavy_is_imported_to_read_a_config(write: Write) -> None:
     config = write(
         "heavy.py",

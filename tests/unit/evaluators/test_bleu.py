@@ -30,6 +30,7 @@ def columns(golds: list[list[str]]) -> list[list[str | None]]:
     return [[gold[place] if place < len(gold) else None for gold in golds] for place in range(most)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("tokenize", "chinese"), [("13a", False), ("intl", False), ("zh", True), ("char", True)])
 def test_against_sacrebleu(tokenize: Literal["13a", "intl", "zh", "char"], chinese: bool) -> None:
     texts = pairs(1000, chinese)
@@ -71,6 +72,7 @@ def test_every_answer_to_a_question_counts() -> None:
     assert (repeated.n, repeated.repeats, repeated.counts["failed"]) == (3, 3, 1)
 
 
+@pytest.mark.thorough
 def test_the_spread_is_that_of_sacrebleu_and_always_the_same() -> None:
     texts = [(answer, gold) for answer, gold in pairs(300) if answer]
     score = corpus(BleuEvaluator(), list(texts))

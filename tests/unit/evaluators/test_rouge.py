@@ -9,6 +9,8 @@ from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.unit.evaluators.random_text import pairs
 
+pytestmark = pytest.mark.thorough
+
 rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")
 METRICS = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 

@@ -11,6 +11,8 @@ from scipy.stats import binomtest
 from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
 from ais_prompt.metrics.difference import mean_difference
 
+pytestmark = pytest.mark.thorough
+
 
 def questions(right: int, wrong: int) -> list[tuple[str, float]]:
     return [(str(number), float(number < right)) for number in range(right + wrong)]

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.multitest import multipletests
 
 from ais_prompt.metrics.difference import mean_difference
 from ais_prompt.metrics.paired import holm, matched_worse, mcnemar_worse
@@ -15,8 +13,11 @@ from ais_prompt.metrics.paired import holm, matched_worse, mcnemar_worse
 COUNT = st.integers(0, 400)
 
 
+@pytest.mark.thorough
 @given(COUNT, COUNT)
 def test_mcnemar_is_that_of_statsmodels_and_the_binomial_test_of_scipy(worse: int, better: int) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+
     reference = mcnemar([[10, worse], [better, 10]], exact=True).pvalue
     found = mean_difference([-1.0] * worse + [1.0] * better + [0.0] * 10).p
     assert found == pytest.approx(reference, rel=1e-9)
@@ -34,6 +35,8 @@ def test_many_changed_samples_do_not_overflow() -> None:
 @settings(max_examples=25)  # statsmodels takes 50 ms each time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=25))
 def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
+    from statsmodels.stats.multitest import multipletests
+
     mine = holm(dict(enumerate(p_values)))
     assert [mine[number] for number in range(len(p_values))] == pytest.approx(
         multipletests(p_values, method="holm")[1].tolist()

@@ -67,12 +67,14 @@ def test_each_registered_model_is_covered() -> None:
     assert GOOD.keys() == WRONG.keys() == PARTS["models"].keys()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", PARTS["models"])
 def test_making_a_model_opens_nothing(name: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("not JSON")
     assert make(name, GOOD[name], tmp_path) == ([], "", False)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", PARTS["models"])
 def test_wrong_arguments_fail_without_opening_anything(name: str, tmp_path: Path) -> None:
     opened, error, torch = make(name, WRONG[name], tmp_path)

@@ -97,6 +97,7 @@ def test_an_outage_begins_after_so_many_answers() -> None:
     assert [answer.failure.kind if answer.failure else answer.text for answer in answers] == ["ok", "ok", "connection"]
 
 
+@pytest.mark.process
 def test_the_process_is_killed_after_so_many_answers() -> None:
     program = """
 import asyncio

@@ -183,6 +183,7 @@ def test_the_pieces_are_the_prompt_whatever_the_data(question: str, other: str, 
     assert ("q" + question, "q") in pieces(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [0, 1])
 def test_marks_do_not_run_out(count: int) -> None:
     row = sample(0, **{f"c{number}": "x" for number in range(40_000)}, q="3+3", a="6")

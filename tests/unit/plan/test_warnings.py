@@ -413,6 +413,7 @@ def test_a_warning_reads_in_three_lines(tmp_path: Path) -> None:
     assert [line[:9] for line in others] == ["  where: ", "  fix:   "]
 
 
+@pytest.mark.process
 def test_shipped_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for split in ("train", "test"):  # different questions: those among their own examples are refused

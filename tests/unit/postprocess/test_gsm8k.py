@@ -58,6 +58,7 @@ def test_both_are_found_by_name() -> None:
     assert POSTPROCESSORS.get("gsm8k_dataset_postprocess")("#### 3") == "3"
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(GSM8K is None or not GSM8K.is_dir(), reason="the GSM8K data is not at hand")
 @pytest.mark.parametrize(("split", "size"), [("test", 1319), ("train", 7473)])
 def test_every_gold_of_the_real_data_is_a_whole_number(split: str, size: int) -> None:

@@ -167,6 +167,7 @@ def test_the_result_is_an_option_or_none(text: str) -> None:
 LONG = ["the answer to ", "answer is ", "( ", "[[", "\\boxed{", "<think>", "**", "选", "```\n", "\n", " ", "'", "$"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", LONG)
 def test_a_long_answer_takes_little_time(text: str) -> None:
     long = text * (50_000 // len(text))

@@ -80,6 +80,7 @@ def test_wide_letters_are_letters(wide: str) -> None:
     assert first_option_postprocess(wide) == "B"
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(BBH is None or not BBH.is_dir(), reason="the BIG-Bench Hard data is not at hand")
 @pytest.mark.parametrize("task", LETTER_TASKS)
 @pytest.mark.parametrize("prompting", ["cot", "direct"])

@@ -262,6 +262,7 @@ def test_columns_of_text_come_back_as_they_were(texts: list[str]) -> None:
     assert [row["text"] for row in table] == texts
 
 
+@pytest.mark.process
 def test_reading_texts_and_numbers_does_not_import_pandas(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"question": "1+1=?", "answer": "二", "n": -3, "x": 0.5}\n')
     program = (
@@ -309,6 +310,7 @@ def test_a_parquet_file_may_say_much_of_its_columns(tmp_path: Path) -> None:
     assert rows_of(tmp_path / "a.parquet") == [{"q": "a"}, {"q": "b"}, {"q": "a"}]
 
 
+@pytest.mark.process
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     program = """
 import resource, sys

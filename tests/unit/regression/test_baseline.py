@@ -161,6 +161,7 @@ def test_a_limit_on_the_drop_is_exact() -> None:
         assert verdict.passed is passed
 
 
+@pytest.mark.thorough
 def test_values_that_are_no_right_and_wrong() -> None:
     before = BaselineTask("m", "d", "f1", True, {str(n): 0.5 + n / 1000 for n in range(100)})
     after = BaselineTask(

@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.retrievers import CharacterNgramEncoder, HuggingFaceEncoder
 
+pytestmark = pytest.mark.torch
+
+
 TEXTS = ["one two", "", "three four five six seven eight", "one", "五 six", "two two two"]
 
 

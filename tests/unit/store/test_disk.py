@@ -57,6 +57,7 @@ def output_of(program: str, path: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.process
 def test_a_journal_on_a_full_disk_keeps_what_was_finished(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     finished, what, where, fix = output_of(APPENDS_UNTIL_FULL, path)
@@ -70,6 +71,7 @@ def test_a_journal_on_a_full_disk_keeps_what_was_finished(tmp_path: Path) -> Non
         assert journal.get("later") == Completion("there is room again")
 
 
+@pytest.mark.process
 def test_a_file_that_does_not_fit_leaves_the_old_one_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text("old")

@@ -126,6 +126,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
         Journal.open(tmp_path / "file" / "journal.jsonl")
 
 
+@pytest.mark.process
 def test_whoever_is_killed_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     finished = -1

@@ -37,6 +37,7 @@ def held_by_another(folder: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
+@pytest.mark.process
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     with held_by_another(tmp_path) as other:
@@ -48,6 +49,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
         assert folder.writer_lock_file.with_name(".lock.holder").read_text() == f"{os.getpid()}\n"
 
 
+@pytest.mark.process
 def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
     with held_by_another(tmp_path) as other:
         other.kill()
@@ -71,6 +73,7 @@ def test_a_missing_folder(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.process
 def test_neither_the_holder_nor_its_name_is_lost_to_one_that_tries(tmp_path: Path) -> None:
     with held_by_another(tmp_path) as other:
         for _ in range(2):

@@ -18,6 +18,9 @@ from tools.demo_tokenizer import CHAT_TEMPLATE
 from tools.demo_training import Recipe, build_model, encode, train
 from tools.train_demo_model import MODEL_DIR, THREADS
 
+pytestmark = pytest.mark.torch
+
+
 MEGABYTE = 1_000_000
 PERPLEXITY_ROWS = 40  # four passes a row take their time
 TINY = Recipe(hidden_size=16, layers=1, heads=2, steps=40, tokens_per_batch=256, warmup_steps=4)

@@ -54,6 +54,7 @@ def count_in_terminal(monkeypatch: pytest.MonkeyPatch, columns: int = 80) -> str
     return in_terminal(work, columns)
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("columns", [0, 40, 80, 200])
 def test_a_bar_in_a_terminal_leaves_nothing_behind(
@@ -66,6 +67,7 @@ def test_a_bar_in_a_terminal_leaves_nothing_behind(
     assert max(len(part) for part in re.split(r"[\r\n]", received)) <= (columns or 80)
 
 
+@pytest.mark.process
 def test_short_work_shows_nothing_and_imports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_tqdm", lambda _: pytest.fail("a bar was made"))
     assert count_in_terminal(monkeypatch) == ""
@@ -137,6 +139,7 @@ def test_a_loop_that_fails_leaves_no_bar(monkeypatch: pytest.MonkeyPatch) -> Non
     assert screen(received) == ["the error"]
 
 
+@pytest.mark.process
 def test_control_c_leaves_a_clean_terminal() -> None:
     pid, terminal = pty.fork()
     if not pid:
@@ -157,6 +160,7 @@ def test_control_c_leaves_a_clean_terminal() -> None:
     assert not [line for line in rest if "reading" in line]
 
 
+@pytest.mark.process
 def test_an_environment_variable_turns_bars_off() -> None:
     code = "from ais_prompt.utils import progress; progress.LOG_INTERVAL = 0.0; list(progress.tracked('ab', 'reading'))"
     for disable, shown in (("", True), ("1", False)):
@@ -167,6 +171,7 @@ def test_an_environment_variable_turns_bars_off() -> None:
         assert ("reading" in ended.stderr) is shown
 
 
+@pytest.mark.process
 def test_neither_the_start_method_nor_a_thread_is_left_by_a_bar() -> None:
     code = """
 import multiprocessing, threading

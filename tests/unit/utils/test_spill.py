@@ -34,6 +34,7 @@ def test_there_are_no_other_numbers(number: int) -> None:
         kept[number]
 
 
+@pytest.mark.process
 def test_a_disk_that_takes_no_more_is_said(tmp_path: Path) -> None:
     program = """
         import resource

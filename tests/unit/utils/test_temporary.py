@@ -57,6 +57,7 @@ def work(target: Path) -> None:
         pass
 
 
+@pytest.mark.process
 def test_what_a_living_process_has_stays_and_what_a_killed_one_left_goes(
     holder: tuple[subprocess.Popen[str], list[Path]], tmp_path: Path
 ) -> None:

@@ -17,7 +17,10 @@ from ais_prompt.registry import EVALUATORS
 from ais_prompt.types import SampleScore
 from tests.waiting import WATCHDOG_SECONDS
 
-pytestmark = pytest.mark.skipif(platform.system() != "Linux", reason="programs are confined on Linux only")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(platform.system() != "Linux", reason="programs are confined on Linux only"),
+]
 
 SHARED = next((parent / "shared/data" for parent in Path(__file__).parents if (parent / "shared").is_dir()), Path())
 HUMANEVAL = SHARED / "humaneval/HumanEval.jsonl.gz"

@@ -21,6 +21,9 @@ from ais_prompt.models.huggingface.log_probs import Row, log_probs_of_batch
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request
 
+pytestmark = pytest.mark.torch
+
+
 WORDS = ["one plus two is three", "the world of numbers", "seven and eight make fifteen"] * 4
 VOCABULARY = 40
 SHOTS = "one plus two is three. seven and eight make fifteen. the numbers of the world. "

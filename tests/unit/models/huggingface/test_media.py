@@ -19,6 +19,9 @@ from ais_prompt.types import ChatMessage, Completion, LikelihoodQuery, Prompt, R
 from tests.media import wav
 from tests.vision_model import image_bytes, save_audio_model, save_vision_model
 
+pytestmark = pytest.mark.torch
+
+
 COLOURS = ("red", "blue", "green")
 
 

@@ -23,6 +23,9 @@ from ais_prompt.plan.bind import argument_faults
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request
 
+pytestmark = pytest.mark.torch
+
+
 PROMPTS = ["one plus two", "a much longer question about the numbers of the world", "x", "seven is"]
 DEMO_MODEL = Path(__file__).parents[4] / "configs" / "data" / "demo_model"
 WORDS = ["one plus two is three", "the world of numbers", "seven and eight make fifteen"] * 4

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.models.huggingface.cache.prefix_cache import Block, PrefixCache, Tokens
 from ais_prompt.models.likelihood import common_length
+
+pytestmark = pytest.mark.torch
+
 
 TEXT = st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple)
 BATCH = st.lists(TEXT, min_size=1, max_size=4)

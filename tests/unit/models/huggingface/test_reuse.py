@@ -19,6 +19,9 @@ from ais_prompt.models.huggingface.generator import Generator
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.types import Completion, Decoding, Request
 
+pytestmark = pytest.mark.torch
+
+
 DEMO_MODEL = Path(__file__).parents[4] / "configs" / "data" / "demo_model"
 VOCABULARY = 60
 SHOTS = tuple(range(1, 41))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,26 +14,17 @@ from ais_prompt.models.openai.likelihood import PROBE, REMEMBERED
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.options import Retry
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request
-from tests.servers import ROOT, MockServer, mock_server
+from tests.servers import ROOT, MockServer
 from tools.mock_scoring import LetterModel
+
+pytestmark = pytest.mark.process
+
 
 KEY = "sk-proj-0123456789abcdefABCDEF"
 LETTERS = LetterModel()
 WAYS = ("echo", "prompt_logprobs")
 NEITHER = {"ignore": ["echo", "prompt_logprobs"]}
 MESSAGES = (ChatMessage("user", "Is it so?"), ChatMessage("assistant", "It is so: A"))
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[MockServer]:
-    with mock_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: MockServer) -> MockServer:
-    running.follow()
-    return running
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +26,11 @@ from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request, 
 from tests.servers import MockServer, mock_server
 from tests.waiting import STALL_SECONDS, WATCHDOG_SECONDS, wait_until
 
+pytestmark = pytest.mark.process
+
+
 KEY = "sk-proj-0123456789abcdefABCDEF"
 QUESTION = (ChatMessage("system", "Be brief."), ChatMessage("user", "3+4=?"))
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[MockServer]:
-    with mock_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: MockServer) -> MockServer:
-    running.follow()
-    return running
 
 
 @pytest.fixture(autouse=True)

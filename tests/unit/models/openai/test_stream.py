@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,8 +15,10 @@ from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionMode
 from ais_prompt.models.openai.stream import StreamReader
 from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, Request, Usage
-from tests.servers import MockServer, mock_server
+from tests.servers import MockServer
 from tests.waiting import STALL_SECONDS, WATCHDOG_SECONDS
+
+pytestmark = pytest.mark.process
 
 
 def events(*chunks: Any, done: bool = True) -> bytes:
@@ -126,12 +128,6 @@ def test_any_bytes_are_read(body: bytes) -> None:
     assert read(body).failure
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[MockServer]:
-    with mock_server() as server:
-        yield server
-
-
 def ask(model: OpenAIModel, server: MockServer, *rules: dict[str, Any]) -> Completion:
     server.follow(*rules)
     model.retry = Retry(model.retry.retries, first_wait=0.01)
@@ -147,9 +143,9 @@ def ask(model: OpenAIModel, server: MockServer, *rules: dict[str, Any]) -> Compl
 
 
 @pytest.mark.parametrize("kind", [OpenAIChatModel, OpenAICompletionModel])
-def test_a_served_answer_is_timed(running: MockServer, kind: type[OpenAIModel]) -> None:
-    model = kind("mock", running.base_url, stream=True)
-    completion = ask(model, running, {"answer": "one two three", "latency": 0.1, "pause": 0.05})
+def test_a_served_answer_is_timed(server: MockServer, kind: type[OpenAIModel]) -> None:
+    model = kind("mock", server.base_url, stream=True)
+    completion = ask(model, server, {"answer": "one two three", "latency": 0.1, "pause": 0.05})
     assert (completion.text, completion.finish_reason, completion.usage) == ("one two three", "stop", Usage(1, 3))
     assert completion.first_token_seconds is not None
     assert completion.token_seconds is not None
@@ -157,7 +153,7 @@ def test_a_served_answer_is_timed(running: MockServer, kind: type[OpenAIModel]) 
     assert completion.token_seconds > 0
     assert completion.first_token_seconds + 2 * completion.token_seconds <= completion.seconds + 1e-6
     assert Completion.from_json(completion.to_json()) == completion
-    [request] = running.requests()
+    [request] = server.requests()
     assert (request["body"]["stream"], request["body"]["stream_options"]) == (True, {"include_usage": True})
 
 
@@ -174,13 +170,13 @@ def test_a_served_answer_is_timed(running: MockServer, kind: type[OpenAIModel]) 
         ({"status": 503, "body": {"error": "busy"}}, "http_503"),
     ],
 )
-def test_a_broken_stream_is_retried_from_its_beginning(running: MockServer, rule: dict[str, Any], kind: str) -> None:
+def test_a_broken_stream_is_retried_from_its_beginning(server: MockServer, rule: dict[str, Any], kind: str) -> None:
     model = OpenAIChatModel(
-        "mock", running.base_url, stream=True, timeout=1.0 if kind == "timeout" else WATCHDOG_SECONDS, retry=1
+        "mock", server.base_url, stream=True, timeout=1.0 if kind == "timeout" else WATCHDOG_SECONDS, retry=1
     )
     answer = {"answer": "one two three four"}
-    completion = ask(model, running, {**answer, **rule, "times": 1}, answer)
+    completion = ask(model, server, {**answer, **rule, "times": 1}, answer)
     assert (completion.text, completion.attempts) == ("one two three four", 2)
-    failure = ask(model, running, {**answer, **rule}).failure
+    failure = ask(model, server, {**answer, **rule}).failure
     assert failure
     assert failure.kind == kind

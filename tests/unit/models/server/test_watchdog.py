@@ -15,6 +15,8 @@ import pytest
 from ais_prompt.models.server import watchdog
 from tests.waiting import WATCHDOG_SECONDS, wait_until
 
+pytestmark = pytest.mark.process
+
 FAMILY = """
     import os, pathlib, signal, sys, time
     folder = pathlib.Path(sys.argv[1])

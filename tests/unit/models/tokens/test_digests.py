@@ -54,6 +54,7 @@ def test_a_template_in_a_file_of_its_own(folder: Path) -> None:
     assert changed(before, folder) == {"additional_chat_templates/tools.jinja", "chat_template.jinja"}
 
 
+@pytest.mark.process
 def test_a_hub_id_means_its_downloaded_files(folder: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache" / "models--owner--name"
     shutil.copytree(folder, cache / "snapshots" / "abc", ignore=shutil.ignore_patterns("cache"))

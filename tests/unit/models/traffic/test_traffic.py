@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,11 +21,7 @@ from tests.servers import MockServer, mock_server
 from tests.simulated import SimulatedServer, VirtualLoop, dispatcher_of
 from tests.waiting import STALL_SECONDS, wait_until
 
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[MockServer]:
-    with mock_server() as server:
-        yield server
+pytestmark = pytest.mark.process
 
 
 def model_of(server: MockServer, **options: Any) -> OpenAIChatModel:
@@ -67,16 +62,16 @@ def dispatcher(limits: Limits, retry: Retry) -> Dispatcher:
     return dispatcher_of([SimulatedServer("a")], limits, retry)
 
 
-def test_requests_keep_to_their_rate(running: MockServer) -> None:
-    running.follow()
+def test_requests_keep_to_their_rate(server: MockServer) -> None:
+    server.follow()
     started = time.monotonic()
-    answers, _ = asyncio.run(asked(model_of(running, request_rate=40.0, traffic_cfg={"burstiness": 4.0}), 40))
+    answers, _ = asyncio.run(asked(model_of(server, request_rate=40.0, traffic_cfg={"burstiness": 4.0}), 40))
     assert all(answer.failure is None for answer in answers)
     assert time.monotonic() - started > 0.6
 
 
-def test_the_old_name_of_the_rate_means_the_same(running: MockServer) -> None:
-    assert model_of(running, query_per_second=2).limits.request_rate == 2
+def test_the_old_name_of_the_rate_means_the_same(server: MockServer) -> None:
+    assert model_of(server, query_per_second=2).limits.request_rate == 2
 
 
 def test_tokens_keep_to_their_rate() -> None:
@@ -101,12 +96,12 @@ def test_tokens_keep_to_their_rate() -> None:
     assert seconds == pytest.approx(1.0)
 
 
-def test_concurrency_adapts_to_a_server_that_throttles(running: MockServer) -> None:
-    running.follow({"over": [30, 0.5], "status": 429, "headers": {"Retry-After": "0.1"}}, {"latency": 0.05})
-    model = model_of(running, max_concurrency=64, retry=8, traffic_cfg={"adaptive": True})
+def test_concurrency_adapts_to_a_server_that_throttles(server: MockServer) -> None:
+    server.follow({"over": [30, 0.5], "status": 429, "headers": {"Retry-After": "0.1"}}, {"latency": 0.05})
+    model = model_of(server, max_concurrency=64, retry=8, traffic_cfg={"adaptive": True})
     answers, _ = asyncio.run(asked(model, 200))
     assert [answer.text for answer in answers] == [str(number + 1) for number in range(200)]
-    stats = running.stats()
+    stats = server.stats()
     assert 4 <= stats["most_in_flight"] < 64
     assert stats["statuses"]["429"] < 150  # about 400 without
 
@@ -132,9 +127,9 @@ def test_a_throttled_request_keeps_its_slot(kind: str, keeps: bool) -> None:
         assert [name for name, _ in log] == ["first", "second", "first"]
 
 
-def test_a_rate_limit_loses_nothing_and_is_shown(running: MockServer) -> None:
-    running.follow({"over": [20, 0.5], "status": 429, "headers": {"Retry-After": "0.2"}, "body": {"error": "slow"}})
-    answers, seen = asyncio.run(asked(model_of(running, max_concurrency=16), 100))
+def test_a_rate_limit_loses_nothing_and_is_shown(server: MockServer) -> None:
+    server.follow({"over": [20, 0.5], "status": 429, "headers": {"Retry-After": "0.2"}, "body": {"error": "slow"}})
+    answers, seen = asyncio.run(asked(model_of(server, max_concurrency=16), 100))
     assert [answer.text for answer in answers] == [str(number + 1) for number in range(100)]
     assert any(activity.waiting and activity.reason in ("http_429", "the server is away") for activity in seen)
 
@@ -217,10 +212,10 @@ def test_progress_shows_the_real_waiting_time() -> None:
     assert seconds < 500
 
 
-def test_a_request_has_a_deadline(running: MockServer) -> None:
-    running.follow({"latency": STALL_SECONDS})
+def test_a_request_has_a_deadline(server: MockServer) -> None:
+    server.follow({"latency": STALL_SECONDS})
     started = time.monotonic()
-    [answer], _ = asyncio.run(asked(model_of(running, timeout=0.2, retry=99, deadline=0.6, max_concurrency=1), 1))
+    [answer], _ = asyncio.run(asked(model_of(server, timeout=0.2, retry=99, deadline=0.6, max_concurrency=1), 1))
     assert answer.failure
     assert answer.failure.kind == "deadline"
     assert time.monotonic() - started > 0.5
@@ -255,15 +250,15 @@ def _wait_for_requests(server: MockServer, count: int) -> None:
     wait_until(lambda: server.stats()["requests"] >= count, f"{count} requests")
 
 
-def test_a_server_that_is_stopped_for_a_while_only_takes_longer(running: MockServer) -> None:
-    running.follow()
+def test_a_server_that_is_stopped_for_a_while_only_takes_longer(server: MockServer) -> None:
+    server.follow()
 
     async def main() -> list[Completion]:
-        asking = asyncio.create_task(asked(model_of(running, timeout=0.3, max_concurrency=32), 400))
-        await asyncio.to_thread(_wait_for_requests, running, 64)
-        running.signal(signal.SIGSTOP)
+        asking = asyncio.create_task(asked(model_of(server, timeout=0.3, max_concurrency=32), 400))
+        await asyncio.to_thread(_wait_for_requests, server, 64)
+        server.signal(signal.SIGSTOP)
         await asyncio.sleep(1.0)
-        running.signal(signal.SIGCONT)
+        server.signal(signal.SIGCONT)
         return (await asking)[0]
 
     assert [answer.text for answer in asyncio.run(main())] == [str(number + 1) for number in range(400)]

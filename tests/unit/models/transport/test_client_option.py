@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,13 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, LikelihoodQuery, Request
-from tests.servers import MockServer, mock_server
+from tests.servers import MockServer
+
+pytestmark = pytest.mark.process
+
 
 KEY = "0123456789abcdef-azure-key"
 TOKEN = "entra-token-0123456789"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[MockServer]:
-    with mock_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: MockServer) -> MockServer:
-    running.follow()
-    return running
 
 
 @pytest.fixture(autouse=True)

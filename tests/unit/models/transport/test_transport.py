@@ -419,6 +419,7 @@ class TestProxies:
 class TestCertificates:
     """TLS and the variables that name certificates."""
 
+    @pytest.mark.process
     def test_certificates_are_verified(self, client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         certificate, key = make_certificate(tmp_path)
         tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -441,6 +442,7 @@ class TestCertificates:
         assert "SSL_CERT_FILE" in distrusted.message
         assert isinstance(trusted, Reply)
 
+    @pytest.mark.process
     def test_a_tunnel_through_a_proxy_holds_tls(
         self, client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -525,6 +527,7 @@ except ModelError as error:
 """
 
 
+@pytest.mark.process
 def test_the_soft_limit_of_open_files_is_raised_and_the_hard_one_is_named() -> None:
     done = subprocess.run(
         [sys.executable, "-c", OPEN_FILES], capture_output=True, text=True, timeout=WATCHDOG_SECONDS, check=True

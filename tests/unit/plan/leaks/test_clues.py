@@ -41,6 +41,7 @@ def choice_rows(random: Random, count: int = 200) -> list[Row]:
     return rows
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [open_rows, choice_rows])
 def test_data_by_chance_raises_alarms_no_more_often_than_stated(make: Callable[[Random, int], list[Row]]) -> None:
     sets = 100

@@ -15,6 +15,9 @@ import pytest
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.evaluators.code.sandbox import Isolation, Task, choose, end_spares, find_isolation, launch, run_program
 
+pytestmark = pytest.mark.process
+
+
 # Each of these says that all went well by `result = True`, which its test asks for.
 EVERYWHERE = {
     "compute": "result = sum(range(10)) == 45",

@@ -12,6 +12,9 @@ import pytest
 from ais_prompt.evaluators.code.sandbox.seccomp import build_filter
 from ais_prompt.evaluators.code.sandbox.syscalls import UNKNOWN, allowed_calls, restricted_calls
 
+pytestmark = pytest.mark.process
+
+
 ALLOW, KILL, REFUSE, SAY_UNKNOWN = 0x7FFF0000, 0x80000000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 

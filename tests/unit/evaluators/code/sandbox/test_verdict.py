@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 from ais_prompt.evaluators.code.sandbox import Isolation, Task, run_program
 from ais_prompt.evaluators.code.sandbox.inside.codec import decode, encode
 
+pytestmark = pytest.mark.process
+
+
 TESTS = "def check(f):\n    assert f(2) == 4\n    assert abs(f(5) - 10) < 1\n    assert [f(1)] == [2]\ncheck(double)"
 WRONG = "def double(x):\n    return x\n"
 YES = """
