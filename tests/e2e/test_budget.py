@@ -19,6 +19,8 @@ from tests.e2e.test_dialogue import scores as dialogue_scores
 from tests.e2e.test_suite import LOCAL_MODEL, journals, scores, served, wait_for, write_suite
 from tests.servers import MockServer, mock_server
 
+pytestmark = pytest.mark.process
+
 PRICE = ", price=dict(input=1, output=2, currency='EUR', per=1000))"
 NO_QUOTA = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
 

@@ -15,6 +15,8 @@ from tests.servers import MockServer, mock_server
 from tests.waiting import wait_until
 from tools.bench.kills import Bench, measure
 
+pytestmark = pytest.mark.process
+
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(120)]
 DIALOGUE = """dict(
     abbr='talk', type='LocalDataset', path='data/talk.jsonl',

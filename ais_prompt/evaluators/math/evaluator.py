@@ -48,7 +48,8 @@ class MathProcess:
             worker.call(("1", "1"), START_SECONDS)
         except (TimeoutError, WorkerDied) as error:
             worker.stop()
-            raise ModelError(f"the process that compares mathematical answers does not start: {error or 'no reply'}") from error
+            why = str(error) or f"no reply in {START_SECONDS} s"
+            raise ModelError(f"the process that compares mathematical answers does not start: {why}") from error
         return worker
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.utils.worker import Worker, WorkerDied
-from tests.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process
 
@@ -79,14 +78,6 @@ def test_a_call_under_way_ends_when_the_worker_is_stopped(module: str) -> None:
     with pytest.raises(WorkerDied, match="killed by signal 9"):
         worker.call("sleep")
     timer.join()
-
-
-def test_a_call_that_takes_too_long_ends_the_worker(module: str) -> None:
-    worker = Worker(module)
-    assert worker.call(1, WATCHDOG_SECONDS)[1] == 1
-    with pytest.raises(WorkerDied, match="killed by signal 9"):
-        worker.call("sleep", 0.1)
-    worker.stop()
 
 
 def test_a_worker_ends_with_its_parent_even_in_the_middle_of_a_call(module: str) -> None:

@@ -14,7 +14,7 @@ from ais_prompt.models.openai.likelihood import PROBE, REMEMBERED
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
 from ais_prompt.models.options import Retry
 from ais_prompt.types import ChatMessage, Completion, Failure, Likelihood, LikelihoodQuery, Prompt, Request
-from tests.servers import ROOT, MockServer
+from tests.servers import ROOT, MockServer, mock_server
 from tools.mock_scoring import LetterModel
 
 pytestmark = pytest.mark.process
