@@ -101,7 +101,7 @@ def _ours(sets: Values) -> Interval:
 def _spread(values: Values) -> Spread:
     mean, n = float(values.mean()), len(values)
     largest = largest_variance(mean, 1.0, [1 / n] * n)
-    spread = spread_of((values - mean) / n, binary=bool(np.isin(values, (0.0, 1.0)).all()), largest=largest)
+    spread = spread_of(((values - mean) / n).tolist(), binary=bool(np.isin(values, (0.0, 1.0)).all()), largest=largest)
     assert spread is not None
     return spread
 
