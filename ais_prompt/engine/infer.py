@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +33,7 @@ from ais_prompt.store.journal import Journal
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.types import Activity, Completion, Failure, Prediction, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Failure, Prediction, Request, Sample, TaskFacts
 
 logger = logging.getLogger(__name__)
 
@@ -130,9 +129,8 @@ class TaskJob:
     def begin(self) -> None:
         """Show the task from now on."""
         task, memory, total = self.task, self._memory, len(self.task.data.test)
-        activity = partial(_activity, self.model) if isinstance(self.model, AsyncModel) else Activity
         show = self._open_progress if total else silent_progress
-        progress = self._files.enter_context(show(task.name, total, self._known, activity))
+        progress = self._files.enter_context(show(task.name, total, self._known))
         if memory.has_answers:
             progress.note(_reuse_note(task, self._known, total, self._unused, memory.from_cache))
         watch_of = self._asking.watch_of
@@ -217,14 +215,6 @@ class TaskJob:
         self.task.release()
         for name in ("_memory", "_predictions", "_session", "_failures", "_conversations", "_watch"):
             vars(self).pop(name, None)
-
-
-def _activity(model: AsyncModel) -> Activity:
-    """What a model is doing, for the display, which goes on without it."""
-    try:
-        return model.activity()
-    except PartError:
-        return Activity()
 
 
 def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
-from ais_prompt.types import Activity, Completion
+from ais_prompt.types import Completion
 
 
 class Progress(Protocol):
@@ -25,9 +25,7 @@ class Progress(Protocol):
 class OpenProgress(Protocol):
     """Opens the progress of one task."""
 
-    def __call__(
-        self, name: str, total: int, done: int, activity: Callable[[], Activity]
-    ) -> AbstractContextManager[Progress]:
+    def __call__(self, name: str, total: int, done: int) -> AbstractContextManager[Progress]:
         """The task has ``total`` samples, ``done`` of them finished by an earlier run."""
 
 
@@ -42,6 +40,6 @@ class _Silent:
 
 
 @contextmanager
-def silent_progress(name: str, total: int, done: int, activity: Callable[[], Activity]) -> Iterator[Progress]:  # noqa: ARG001
+def silent_progress(name: str, total: int, done: int) -> Iterator[Progress]:  # noqa: ARG001
     """Show nothing of a task."""
     yield _Silent()

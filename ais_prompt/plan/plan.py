@@ -132,6 +132,12 @@ class PlannedDataset:
         """The rows, cut to their ranges."""
         return read_dataset(self.spec)
 
+    @property
+    def size(self) -> int | None:
+        """Number of questions, if the rows were read already, as a check does."""
+        data: Dataset | None = vars(self).get("data")
+        return None if data is None else len(data.test)
+
     @built_once
     def retriever(self) -> Retriever:
         """What chooses the in-context examples."""

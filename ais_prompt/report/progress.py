@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TextIO
 
 from msgspec import Struct, field
@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ais_prompt.engine.progress import Progress
-from ais_prompt.report.tally import Tally, idle, summed_rates
-from ais_prompt.types import Activity
+from ais_prompt.report.run_tally import RunTally
+from ais_prompt.report.tally import Tally
 from ais_prompt.utils.progress import Advance, in_notebook, shown_on, tracking
 from ais_prompt.utils.text import printable
 
@@ -29,51 +29,40 @@ _NOTEBOOK_INTERVAL = 0.2
 
 
 class RunProgress:
-    """Show the tasks of a run, several at a time.
+    """Show a run, several tasks at a time.
 
     Args:
         stream: where to write.
+        tally: the counts of the run.
         board: draws in a terminal; None for a file, a pipe or CI.
     """
 
-    def __init__(self, stream: TextIO, board: Board | None) -> None:
+    def __init__(self, stream: TextIO, tally: RunTally, board: Board | None) -> None:
         self._stream = stream
+        self._tally = tally
         self._board = board
-        self._running: list[Tally] = []
 
     @contextmanager
-    def task(self, name: str, total: int, done: int = 0, activity: Callable[[], Activity] = idle) -> Iterator[Progress]:
+    def task(self, name: str, total: int, done: int = 0) -> Iterator[Progress]:
         """Show the progress of one task, and a last line with the outcome when it ends or is stopped.
 
         Args:
             name: ``model/dataset``.
             total: samples in all.
             done: samples finished in an earlier session; they do not count in the rates.
-            activity: returns the state of requests between the model and its server.
         """
-        tally = Tally(name, total, done, activity, self.note)
+        tally = Tally(name, total, done, self.note)
+        self._tally.begin(tally)
         try:
-            show = self._board.show if self._board else _bar if in_notebook() else self._lines
-            with show(tally):
+            with _bar(tally) if self._board is None and in_notebook() else nullcontext():
                 yield tally
         finally:
+            self._tally.end(tally)
             self.note(tally.last_line())
 
-    @contextmanager
-    def _lines(self, tally: Tally) -> Iterator[None]:
-        """Print a line at each interval, whether anything moves or not; of several tasks for the oldest one."""
-
-        def write() -> None:
-            oldest, *others = self._running
-            if tally is oldest:
-                tally.note(tally.line() + (f" · {len(others)} more under way" if others else ""))
-
-        self._running = [*self._running, tally]  # lists are replaced: other threads read them
-        try:
-            with _repeated(LOG_INTERVAL, write):
-                yield
-        finally:
-            self._running = [other for other in self._running if other is not tally]
+    def skip(self, name: str) -> None:
+        """Leave out a task that cannot begin."""
+        self._tally.skip(name)
 
     def note(self, text: str) -> None:
         """Print a line without disturbing what is drawn."""
@@ -85,16 +74,26 @@ class RunProgress:
 
 
 @contextmanager
-def run_progress(tasks: Sequence[str], stream: TextIO | None = None) -> Iterator[RunProgress]:
+def run_progress(tally: RunTally, stream: TextIO | None = None) -> Iterator[RunProgress]:
     """Show the progress of a run.
 
     Args:
-        tasks: the names of its tasks, in order.
+        tally: its counts.
         stream: where to write; standard error if left out.
     """
     stream = stream or sys.stderr
-    with ExitStack() as stack:
-        yield RunProgress(stream, stack.enter_context(Board(tasks, stream)) if stream.isatty() else None)
+    if stream.isatty():
+        with Board(tally, stream) as board:
+            yield RunProgress(stream, tally, board)
+        return
+    progress = RunProgress(stream, tally, None)
+
+    def write() -> None:
+        if tally.running:
+            progress.note(tally.line())
+
+    with nullcontext() if in_notebook() else _repeated(LOG_INTERVAL, write):
+        yield progress
 
 
 @contextmanager
@@ -156,18 +155,15 @@ class _Work(Struct):
 
 
 class Board:
-    """Draw the tasks of a run; each finished task leaves a line above the board.
+    """Draw a run; each finished task leaves a line above the board.
 
     Args:
-        tasks: the names of all tasks, in order.
+        tally: the counts of the run.
         stream: a terminal.
     """
 
-    def __init__(self, tasks: Sequence[str], stream: TextIO) -> None:
-        self._tasks = list(tasks)
-        self._number = len(tasks)
-        self._over = 0
-        self._running: list[Tally] = []
+    def __init__(self, tally: RunTally, stream: TextIO) -> None:
+        self._tally = tally
         self._work: list[_Work] = []
         self._open = ExitStack()
         self._console = Console(file=stream)
@@ -186,19 +182,8 @@ class Board:
         self._live.stop()
 
     @contextmanager
-    def show(self, tally: Tally) -> Iterator[None]:
-        """Show one task while the body runs, beside others."""
-        self._tasks = [name for name in self._tasks if name != tally.name]
-        self._running = [*self._running, tally]  # lists are replaced: another thread draws them
-        try:
-            yield
-        finally:
-            self._running = [other for other in self._running if other is not tally]
-            self._over += 1
-
-    @contextmanager
     def track(self, description: str, total: int | None, unit: str) -> Iterator[Advance]:
-        """Show work between the tasks, such as scoring; see `ais_prompt.utils.progress.tracking`."""
+        """Show work beside the tasks, such as scoring; see `ais_prompt.utils.progress.tracking`."""
         work = _Work(description, total, unit)
         self._work.append(work)
         try:
@@ -211,30 +196,33 @@ class Board:
         self._console.print(Text(text), soft_wrap=True)
 
     def _render(self) -> RenderableType:
-        if not self._running:
-            long = (work for work in reversed(self._work) if time.monotonic() - work.start >= DELAY)
-            return next((_line(work.description, work.done, work.total, work.counts()) for work in long), Text())
-        running = [tally for tally in self._running if tally.elapsed >= DELAY]
-        if not running:
+        run = self._tally
+        long = (work for work in reversed(self._work) if time.monotonic() - work.start >= DELAY)
+        work = next((_line(work.description, work.done, work.total, work.counts()) for work in long), None)
+        if not run.running:
+            return work or Text()
+        running = [tally for tally in run.running if tally.elapsed >= DELAY]
+        if not (running or run.over):
             return Text()
-        lines = (_line(tally.name, tally.done, tally.total, tally.counts()) for tally in running[:SHOWN])
-        details = " · ".join(filter(None, (self._whole(len(running)), summed_rates(running), running[-1].left())))
-        waits = dict.fromkeys(tally.doing() for tally in running)  # tasks of one server wait for the same
-        texts = (Text(details, style="dim"), *(Text(wait, style="yellow") for wait in waits), self._next())
-        return Group(*lines, *(text for text in texts if text))
+        tasks = [_line(tally.name, tally.done, tally.total, tally.counts()) for tally in running[:SHOWN]]
+        if run.tasks > 1:
+            tasks.insert(0, _line(run.head(), *run.samples(), run.counts()))
+        if work is not None:
+            tasks.append(work)
+        more = len(run.running) - len(running[:SHOWN])
+        scoring = run.scoring()
+        lines = [
+            (run.speed(), "dim"),
+            *((doing, "yellow" if "waiting" in doing or "down" in doing else "dim") for doing in run.doing()),
+            (f"scoring {scoring}" if scoring else "", "dim"),
+            (f"{more} more task{'s' * (more > 1)} under way" if more else "", "dim"),
+            (self._next(), "dim"),
+        ]
+        return Group(*tasks, *(Text(text, style, no_wrap=True, overflow="ellipsis") for text, style in lines if text))
 
-    def _whole(self, running: int) -> str:
-        """Return how far the run is: ``12 of 57 tasks done, 2 more under way``; empty for a run of one task."""
-        if self._number == 1:
-            return ""
-        more = f", {running - SHOWN} more under way" if running > SHOWN else ""
-        return f"{self._over} of {self._number} tasks done{more}"
-
-    def _next(self) -> Text:
-        if not self._tasks:
-            return Text()
-        number = f"{len(self._tasks)} task{'s' if len(self._tasks) > 1 else ''} to come: "
-        return Text(number + ", ".join(self._tasks), style="dim", no_wrap=True, overflow="ellipsis")
+    def _next(self) -> str:
+        names = self._tally.to_come
+        return f"{len(names)} task{'s' * (len(names) > 1)} to come: {', '.join(names[:SHOWN])}" if names else ""
 
 
 def _line(name: str, done: int, total: int | None, counts: str) -> Table:

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from ais_prompt.types import Activity, Completion
-
-
-def idle() -> Activity:
-    """Return the activity of a model that reports none."""
-    return Activity()
+from ais_prompt.types import Completion
 
 
 class Tally:
@@ -20,7 +15,6 @@ class Tally:
         name: ``model/dataset``.
         total: samples in all.
         done: samples finished in an earlier session; they do not count in the rates.
-        activity: returns the state of requests between the model and its server.
         note: prints a line.
     """
 
@@ -29,7 +23,6 @@ class Tally:
         name: str,
         total: int,
         done: int = 0,
-        activity: Callable[[], Activity] = idle,
         note: Callable[[str], None] = print,
     ) -> None:
         self.name = name
@@ -38,7 +31,6 @@ class Tally:
         self.done = done
         self.failed = 0
         self.note = note
-        self._activity = activity
         self.requests = 0
         self.tokens = 0
         self.start = time.monotonic()
@@ -58,10 +50,6 @@ class Tally:
         """Seconds since the task began."""
         return time.monotonic() - self.start
 
-    def line(self) -> str:
-        """``[demo/addition] 120/200 60 % · 0 failed · 31 requests/s · 90 tokens/s · 3 s left``."""
-        return " · ".join(part for part in (self.head(), self.rates(), self.doing(), self.left()) if part)
-
     def last_line(self) -> str:
         """``[demo/addition] 200/200 100 % · 0 failed · 31 requests/s · in 6 s``; "stopped after" if some are left."""
         ending = "in" if self.done >= self.total else "stopped after"
@@ -74,37 +62,22 @@ class Tally:
 
     def counts(self) -> str:
         """``120/200 60 % · 0 failed``."""
-        percent = 100 * self.done // self.total if self.total else 100
-        return f"{self.done}/{self.total} {percent} % · {self.failed} failed"
+        return f"{share(self.done, self.total)} · {self.failed} failed"
 
     def rates(self) -> str:
         """``31 requests/s · 90 tokens/s``, of this run; empty before the first."""
-        return summed_rates([self])
-
-    def doing(self) -> str:
-        """``3 waiting (http_429, next try in 12 s)``; empty if nothing waits."""
-        activity = self._activity()
-        if not activity.waiting:
-            return ""
-        return f"{activity.waiting} waiting ({activity.reason}, next try in {duration(activity.seconds)})"
-
-    def left(self) -> str:
-        """``3 s left`` at the speed so far, and at least the current wait; empty before the first sample."""
-        done = self.done - self.before
-        if not done:
-            return ""
-        activity = self._activity()
-        wait = 0.0 if activity.in_flight else activity.seconds
-        return f"{duration(max((self.total - self.done) * self.elapsed / done, wait))} left"
+        return rates(self.requests, self.tokens, self.elapsed)
 
 
-def summed_rates(tallies: Sequence[Tally]) -> str:
-    """Return the rates of tasks that run side by side, added up: ``31 requests/s · 90 tokens/s``."""
-    rates = [
-        (sum(tally.requests / max(tally.elapsed, 1e-9) for tally in tallies), "requests/s"),
-        (sum(tally.tokens / max(tally.elapsed, 1e-9) for tally in tallies), "tokens/s"),
-    ]
-    return " · ".join(f"{_rate(rate)} {unit}" for rate, unit in rates if rate)
+def rates(requests: float, tokens: float, seconds: float) -> str:
+    """Return ``31 requests/s · 90 tokens/s``; empty if nothing was answered."""
+    found = ((requests, "requests/s"), (tokens, "tokens/s"))
+    return " · ".join(f"{_rate(count / max(seconds, 1e-9))} {unit}" for count, unit in found if count)
+
+
+def share(done: int, total: int) -> str:
+    """Return ``120/200 60 %``."""
+    return f"{done:,}/{total:,} {100 * done // total if total else 100} %"
 
 
 def duration(seconds: float) -> str:

@@ -38,6 +38,7 @@ class BackgroundScoring:
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
         self._scored: dict[str, Scored] = {}
+        self._now = ""  # the task that is being scored
         self._changed = threading.Condition()
         self._over = threading.Event()
         self._stopping = False
@@ -58,6 +59,14 @@ class BackgroundScoring:
                 self._thread = threading.Thread(target=self._work, name="aisprompt-scoring", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
+
+    def doing(self) -> str:
+        """Return which task is being scored and how many wait, for progress displays; empty if there is none."""
+        with self._changed:
+            waiting = len(self._waiting)
+            if not self._now:
+                return ""
+            return self._now + (f" · {waiting} more to score" if waiting else "")
 
     def finish(self, score_here: Callable[[AnsweredTask], Scored]) -> dict[str, Scored]:
         """Score what is left, when nothing is asked any more, and return what came of each task.
@@ -99,8 +108,10 @@ class BackgroundScoring:
             if not self._waiting:
                 return
             answered = self._waiting.popleft()
+            self._now = answered.task.name
         scored = score(answered)
         with self._changed:
+            self._now = ""
             if scored.unresolved:
                 logger.info("[%s] is scored after the asking: %s", answered.task.name, scored.unresolved)
                 self._left.append(answered)

@@ -16,12 +16,14 @@ class Activity(Struct, frozen=True):
         waiting: requests that wait to be sent, or sent again.
         reason: why the first of them waits: its last failure, a rate limit, or an outage of the server.
         seconds: seconds until that one is sent.
+        away: address and seconds of each server that does not answer now; the address is empty for an only one.
     """
 
     in_flight: int = 0
     waiting: int = 0
     reason: str = ""
     seconds: float = 0.0
+    away: tuple[tuple[str, float], ...] = ()
 
 
 class Times(Struct, frozen=True):

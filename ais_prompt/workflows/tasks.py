@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Literal
 
 from ais_prompt.engine.failures import error_of
@@ -21,6 +22,7 @@ from ais_prompt.scoring.worker import Scored
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.summary.rows import TaskOutcome
+from ais_prompt.workflows.shown import run_tally
 
 
 def ask_and_score(
@@ -43,8 +45,15 @@ def ask_and_score(
     Raises:
         StoreError: nothing more can be written.
     """
-    shown = [] if mode == "eval" else [task.name for task in plan.tasks]
-    with run_progress(shown) as progress, BackgroundScoring(folder, plan.spec.resolved) as scoring:
+    with BackgroundScoring(folder, plan.spec.resolved) as scoring, ExitStack() as shown:
+        tally = run_tally(
+            plan,
+            asks_models=mode != "eval",
+            asks_judges=mode != "infer",
+            used=lambda: asking.spending.used,
+            scoring=scoring.doing,
+        )
+        progress = shown.enter_context(run_progress(tally))
         steps = _Steps(plan, folder, record, asking, progress, scoring, scores=mode != "infer")
         run_local(steps.begin_with_stored() if mode == "eval" else steps.begin(), steps.next_of, workers)
         found = scoring.finish(lambda answered: _score(answered, folder))
@@ -107,6 +116,7 @@ class _Steps:
             self._record.note_used(self._asking.spending.used)
         if error is not None:
             logging.getLogger(__name__).info("%s failed", task.name, exc_info=error)
+            self._progress.skip(task.name)
             self._end(task, Scored(error=error))
             return []
         if isinstance(job, JudgeJob):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -362,3 +365,34 @@ def test_many_datasets_have_few_files_open_at_a_time(project: Project, server: M
     )
     assert done.returncode == 0, done.stderr
     assert len(json.loads((project.folder() / "summary" / "summary.json").read_text())) == 150
+
+
+def test_the_board_shows_the_whole_run_and_each_endpoint(project: Project, server: MockServer) -> None:
+    with mock_server([{"latency": 90}]) as other:
+        server.follow({"text": "part0", "latency": 0}, {"latency": 90})
+        models = served(server, "first").removesuffix(")") + ", price=dict(input=1000, output=1000)), "
+        write_suite(project, models + served(other, "second", 3), [4, 30])
+        controller, terminal = pty.openpty()
+        termios.tcsetwinsize(terminal, (24, 80))
+        command = [*COMMAND, "run", "eval.py"]
+        process = subprocess.Popen(
+            command, cwd=project.root, env=project.variables(), stdout=subprocess.DEVNULL, stderr=terminal, text=True
+        )
+        os.close(terminal)
+        shown = ""
+
+        def is_shown(*texts: str) -> bool:
+            nonlocal shown
+            shown += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", os.read(controller, 65536).decode(errors="replace"))
+            return all(text in shown for text in texts)
+
+        def host(running: MockServer) -> str:
+            return running.base_url.removeprefix("http://").removesuffix("/v1")
+
+        try:
+            whole = ("1 of 4 tasks done", "4/68 5 % · 0 failed", "0.016 USD", "1 task to come: second/part1")
+            wait_for(lambda: is_shown(*whole, f"{host(server)}: 4 asking", f"{host(other)}: 3 asking"), process)
+        finally:
+            process.kill()
+            process.wait()
+            os.close(controller)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from ais_prompt.engine.progress import Progress
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder
-from ais_prompt.types import Activity, Completion, Request
+from ais_prompt.types import Completion, Request
 from tests.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some", r"^7": {"failure": "http_500", "message": "out of order"}}
@@ -51,7 +51,7 @@ def test_a_cut_journal_is_completed(rows: int, cut: float, concurrency: int) -> 
             silent = Silent()
 
             @contextmanager
-            def progress(name: str, total: int, done: int, activity: Callable[[], Activity]) -> Iterator[Progress]:
+            def progress(name: str, total: int, done: int) -> Iterator[Progress]:
                 yield silent
 
             ask_alone(TaskJob(Task.of(task, model), RunFolder(root), progress))
@@ -117,7 +117,7 @@ def test_equal_questions_keep_answers_of_their_own_whatever_else_changes_in_the_
 
 
 @contextmanager
-def _silent(name: str, total: int, done: int, activity: Callable[[], Activity]) -> Iterator[Progress]:
+def _silent(name: str, total: int, done: int) -> Iterator[Progress]:
     yield Silent()
 
 

@@ -71,7 +71,13 @@ class Dispatcher:
         if self._held_back and all(outage.lasts for outage in outages):
             waiting += self._held_back
             until, reason = min((outage.next_probe, outage.reason) for outage in outages)
-        return Activity(self._in_flight, waiting, reason, max(0.0, until - self._clock()) if waiting else 0.0)
+        now, several = self._clock(), len(self.replicas) > 1
+        away = tuple(
+            (replica.address if several else "", outage.seconds(now))
+            for replica, outage in zip(self.replicas, outages, strict=True)
+            if outage.lasts and outage.reason == _AWAY
+        )
+        return Activity(self._in_flight, waiting, reason, max(0.0, until - now) if waiting else 0.0, away)
 
     async def ask(self, once: Once, tokens: float = 0, conversation: str = "") -> Completion:
         """Make attempts until there is an answer, or until a retry makes no sense.

@@ -5,16 +5,17 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO
+from contextlib import ExitStack, contextmanager
+from typing import TextIO
 
 import pytest
 
 from ais_prompt.engine.progress import Progress
 from ais_prompt.report import progress
 from ais_prompt.report.progress import run_progress
+from ais_prompt.report.run_tally import EndpointView, RunTally
 from ais_prompt.report.tally import Tally, duration
-from ais_prompt.types import Activity, Completion, Usage
+from ais_prompt.types import Activity, Completion, Usage, Used
 from ais_prompt.utils.progress import tracked
 from tests.terminal import in_terminal, screen
 from tests.waiting import STALL_SECONDS, wait_until
@@ -22,10 +23,19 @@ from tests.waiting import STALL_SECONDS, wait_until
 LAST_LINE = r"\[demo/addition\] {} · {} failed · {} (<1|\d+) s"
 
 
+def tally_of(sizes: dict[str, int | None], activity: Activity | None = None) -> RunTally:
+    """The counts of a run whose model is at one address."""
+    moment = activity or Activity()
+    return RunTally(sizes, [EndpointView("127.0.0.1:8000", frozenset(["demo"]), lambda: moment)])
+
+
 @contextmanager
-def task_progress(name: str, total: int, stream: TextIO | None = None, **options: Any) -> Iterator[Progress]:
-    """The progress of a run with one task, another one being still to come."""
-    with run_progress([name, "demo/choice"], stream) as progress, progress.task(name, total, **options) as shown:
+def task_progress(
+    name: str, total: int, stream: TextIO | None = None, done: int = 0, activity: Activity | None = None
+) -> Iterator[Progress]:
+    """The progress of a run with one task of so many samples; another one of 100 is still to come."""
+    tally = tally_of({name: total, "demo/choice": 100}, activity)
+    with run_progress(tally, stream) as progress, progress.task(name, total, done) as shown:
         yield shown
 
 
@@ -51,17 +61,18 @@ def test_long_work_leaves_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -
     *between, last = stream.getvalue().splitlines()
     assert 1 <= len(between) <= (time.monotonic() - started) / 0.2
     rates = r"[\d.]+ requests/s · [\d.]+ tokens/s"
+    left = r"(<1|\d+) s left"
     for line in between:
-        assert re.fullmatch(rf"\[demo/addition\] \d+/20 \d+ % · 0 failed · {rates} · (<1|\d+) s left", line)
+        assert re.fullmatch(rf"\[run\] 0 of 2 tasks done · \d+/120 \d+ % · 0 failed · {rates} · {left}", line), line
     assert re.fullmatch(rf"\[demo/addition\] 20/20 100 % · 0 failed · {rates} · in (<1|\d+) s", last)
 
 
 def test_a_log_says_what_is_waited_for_while_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "LOG_INTERVAL", 0.05)
     stream = io.StringIO()
-    with task_progress("demo/addition", 20, stream=stream, activity=lambda: Activity(0, 3, "http_429", 12.0)):
+    with task_progress("demo/addition", 20, stream=stream, activity=Activity(0, 3, "http_429", 12.0)):
         wait_until(lambda: stream.getvalue(), "a line of the log")
-    line = "[demo/addition] 0/20 0 % · 0 failed · 3 waiting (http_429, next try in 12 s)"
+    line = "[run] 0 of 2 tasks done · 0/120 0 % · 0 failed · 3 waiting (http_429, next try in 12 s)"
     assert line in stream.getvalue().splitlines()
 
 
@@ -117,7 +128,7 @@ def test_a_terminal_shows_a_board_that_gives_way_to_the_last_line(
 
     def work(stream: io.TextIOBase) -> None:
         activity = Activity(1, 2, "the server is away", 7.0)
-        with task_progress("demo/addition", 30, stream=stream, activity=lambda: activity) as shown:  # type: ignore[arg-type]
+        with task_progress("demo/addition", 30, stream=stream, activity=activity) as shown:  # type: ignore[arg-type]
             for number in range(30):
                 time.sleep(0.03)
                 shown.advance(failed=number == 3)
@@ -139,7 +150,7 @@ def test_the_board_shows_work_between_the_tasks(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(progress, "DELAY", 0.0)
 
     def work(stream: io.TextIOBase) -> None:
-        with run_progress(["demo/addition"], stream):  # type: ignore[arg-type]
+        with run_progress(tally_of({"demo/addition": 3}), stream):  # type: ignore[arg-type]
             for _ in tracked(range(20), "scoring demo/addition", unit="samples"):
                 time.sleep(0.03)
             for _ in tracked((number for number in range(10)), "reading", unit="rows"):
@@ -199,9 +210,95 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_the_time_left_is_not_less_than_is_waited_for() -> None:
     moment = Activity(in_flight=0, waiting=3, reason="http_429", seconds=600)
-    tally = Tally("m/d", 10, activity=lambda: moment)
+    run = RunTally({"m/d": 10}, [EndpointView("m", frozenset(["m"]), lambda: moment)])
+    tally = Tally("m/d", 10)
+    run.begin(tally)
+    assert run.left() == ""
     tally.advance()
-    assert tally.left() == "10 min 0 s left"
-    assert "next try in 10 min 0 s" in tally.doing()
+    assert run.left() == "10 min 0 s left"
+    assert run.doing() == ["3 waiting (http_429, next try in 10 min 0 s)"]
     moment = Activity(in_flight=1, waiting=3, reason="http_429", seconds=600)
-    assert tally.left() == "<1 s left"
+    assert run.left() == "<1 s left"
+
+
+def test_the_time_left_is_that_of_the_slowest_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    sizes = {"fast/a": 100, "fast/b": 100, "slow/a": 100, "slow/b": 100}
+    run = RunTally(sizes, [EndpointView(name, frozenset([name])) for name in ("fast", "slow")])
+    fast, slow = Tally("fast/a", 100, 20), Tally("slow/a", 100)
+    run.begin(fast)
+    run.begin(slow)
+    clock[0] += 10
+    for _ in range(80):
+        fast.advance()
+    for _ in range(10):
+        slow.advance()
+    assert run.samples() == (110, 400)
+    assert run.left() == "3 min 10 s left"  # 190 samples of the slow one, one a second
+    run.end(fast)
+    run.skip("slow/b")
+    assert run.head() == "2 of 4 tasks done"
+    assert run.samples() == (110, 300)
+    assert run.left() == "1 min 30 s left"
+    run.end(slow)  # it was stopped
+    assert run.samples() == (110, 210)
+    assert run.to_come == ["fast/b"]
+
+
+def test_a_run_of_several_endpoints_says_what_each_is_doing() -> None:
+    moments = {
+        "a": Activity(in_flight=62, waiting=2, reason="http_429", seconds=3),
+        "b": Activity(waiting=64, reason="the server is away", seconds=8, away=(("", 125.0),)),
+        "c": Activity(in_flight=4, away=(("http://c2/v1", 4.0),)),
+        "d": Activity(),
+    }
+    views = [EndpointView(name, frozenset([name]), lambda name=name: moments[name]) for name in moments]  # type: ignore[misc]
+    used = Used(10, 100, 50, {"USD": 0.431})
+    run = RunTally({f"{name}/x": 1000 for name in moments}, views, lambda: used, lambda: "a/y · 2 more to score")
+    for name in moments:
+        run.begin(Tally(f"{name}/x", 1000))
+    assert run.doing() == [
+        "a: 62 asking · 2 waiting (http_429, next try in 3 s)",
+        "b: 64 waiting (the server is away, next try in 8 s) · down for 2 min 5 s",
+        "c: 4 asking · http://c2/v1 down for 4 s",
+    ]
+    assert run.line() == (
+        "[run] 0 of 4 tasks done · 0/4,000 0 % · 0 failed · 0.43 USD · "
+        + " · ".join(run.doing())
+        + " · scoring a/y · 2 more to score"
+    )
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_board_of_a_large_run_fits_into_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    names = [f"a-model-with-a-long-name/a_dataset_with_a_long_name_{number}" for number in range(40)]
+    endpoint = EndpointView("a-host.example.com:8000", frozenset(["a-model-with-a-long-name"]), lambda: Activity(64))
+    other = EndpointView("another-host.example.com:8000", frozenset(["other"]), Activity)
+    run = RunTally(
+        dict.fromkeys(names, 1000), [endpoint, other], lambda: Used(1, 1, 1, {"USD": 12.3}), lambda: names[0]
+    )
+
+    def work(stream: io.TextIOBase) -> None:
+        with run_progress(run, stream) as shown, ExitStack() as tasks:  # type: ignore[arg-type]
+            for name in names[:5]:
+                tally = tasks.enter_context(shown.task(name, 1000))
+                tally.advance()
+                tally.answered(Completion("a b c", usage=Usage(5, 3)))
+            time.sleep(0.7)
+
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", in_terminal(work, columns))
+    for text in (
+        "0 of 40 tasks done",
+        "5/40,000 0 % · 0 failed",
+        "12.30 USD",
+        "64 asking",
+        "2 more tasks under way",
+        "35 tasks",
+    ):
+        assert text in plain
+    assert "scoring a-model-with" in plain
+    drawn = [part for part in re.split(r"[\r\n]", plain) if not part.startswith("[")]  # last lines are not cut
+    assert max(map(len, drawn)) <= columns
