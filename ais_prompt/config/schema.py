@@ -260,7 +260,14 @@ SUMMARIZER: Final = Table(
     (
         Key("dataset_abbrs", "list of names, or of (name, metric)", "its rows, in order", "all datasets"),
         Key("summary_groups", "list of groups", "averages over several datasets", "`[]`"),
+        Key(
+            "missing",
+            "`'fault'` or `'show'`",
+            "what a name that is not in the run is: `'show'` has a row `-`",
+            "`'fault'`",
+        ),
         Key("type", "anything", "accepted from configs of OpenCompass, and not used"),
+        Key("attr", "anything", "accepted from configs of AISBench, and not used"),
         Key("prompt_db", "anything", "accepted from configs of OpenCompass, and not used"),
     ),
 )
@@ -273,6 +280,11 @@ GROUP: Final = Table(
         Key("name", "text", "the name of its row", NEEDED),
         Key("subsets", "list of names, or of (name, metric)", "the datasets or groups in it", NEEDED),
         Key("weights", "dict of name → number, or `'n'`", "their weights; `'n'`: the number of answers", "equal"),
+        Key("metric", "text", "the name of its score", "`naive_average`, `weighted_average`"),
+        Key("std", "True or False", "the standard deviation of the scores, in place of the average", "`False`"),
+        Key("sum", "True or False", "their sum", "`False`"),
+        Key("harmonic_mean", "True or False", "their harmonic mean", "`False`"),
+        Key("transforms", "dict of name → expression of `x`", "what a score in percent becomes: `'(2 - x) / 2 * 100'`"),
     ),
 )
 

@@ -77,8 +77,8 @@ def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     spec = plan.spec
     meant = [one for one in plan.datasets if any(gate.concerns(model.abbr, one.spec.abbr) for model in spec.models)]
     known = [_Metrics.of(dataset) for dataset in meant]
-    if any(gate.concerns(model.abbr, group.name) for model in spec.models for group in spec.summary.groups):
-        known.append(_Metrics(AVERAGES))
+    groups = [one for one in spec.summary.groups if any(gate.concerns(model.abbr, one.name) for model in spec.models)]
+    known += [_Metrics((*AVERAGES, *group.metrics)) for group in groups]
     having = [metrics for metrics in known if metrics.may_have(gate.name)]
     if not having:
         names = list(dict.fromkeys(name for metrics in known for name in metrics.names))

@@ -124,8 +124,9 @@ def _concern_groups(gates: Sequence[Gate], groups: Sequence[SummaryGroup], task:
     for group in groups:  # each after the groups that it is made of
         if members & {entry.name for entry in group.subsets}:
             members.add(group.name)
+    averages = {*AVERAGES, *(metric for group in groups for metric in group.metrics)}
     return any(
-        gate.concerns(task.spec.model.abbr, name) and (gate.counts_answers or gate.name in AVERAGES)
+        gate.concerns(task.spec.model.abbr, name) and (gate.counts_answers or gate.name in averages)
         for name in members - {task.spec.dataset.abbr}
         for gate in gates
     )

@@ -1,21 +1,25 @@
-"""Averages over groups of datasets."""
+"""Averages over groups of datasets, and other scores of them: sum, standard deviation, harmonic mean."""
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ais_prompt.metrics.aggregate import spread_of_questions
 from ais_prompt.metrics.interval import Part, Z, group_spread, mean_interval
 from ais_prompt.summary.pivot import models_of
 from ais_prompt.summary.rows import Row
-from ais_prompt.types import AVERAGES, STATUSES, Spread, SummaryEntry, SummaryGroup
+from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
+from ais_prompt.utils.arithmetic import evaluate
 from ais_prompt.utils.text import listed
 
 NAIVE, WEIGHTED = AVERAGES
+SMALLEST: Final = 0.01
+"""In a harmonic mean, what a fraction that is not above 0 counts as. Source: OpenCompass, ``DefaultSummarizer``."""
 
 
 QuestionsOf: TypeAlias = Callable[[Row], Sequence[tuple[str, float]]]
@@ -37,13 +41,20 @@ def with_averages(rows: Sequence[Row], groups: Sequence[SummaryGroup], questions
     return averages.rows
 
 
-def select(rows: Sequence[Row], entries: Sequence[SummaryEntry]) -> list[Row]:
-    """Return the rows of these datasets and groups in this order, of the named metric if any; without entries, all."""
+def select(rows: Sequence[Row], entries: Sequence[SummaryEntry], *, shows_missing: bool = False) -> list[Row]:
+    """Return the rows of these datasets and groups in this order, of the named metric if any; without entries, all.
+
+    An entry without a row is left out, or has a row ``-`` for each model.
+    """
     if not entries:
         return list(rows)
-    return [
-        row for entry in entries for row in rows if row.dataset == entry.name and entry.metric in (None, row.metric)
-    ]
+    selected = []
+    for entry in entries:
+        found = [row for row in rows if row.dataset == entry.name and entry.metric in (None, row.metric)]
+        if not found and shows_missing:
+            found = [Row(entry.name, model, entry.metric, note="-") for model in models_of(rows)]
+        selected += found
+    return selected
 
 
 def _is_meant(row: Row, entry: SummaryEntry) -> bool:
@@ -63,11 +74,15 @@ class _Averages:
         """Add the average of a group, and the weighted one if it has weights; or why there is none."""
         rows = [self._find(entry, model) for entry in group.subsets]
         if note := _why_none(rows):
-            self.rows.append(Row(group.name, model, NAIVE, note=note))
-            return
-        self._add(group, NAIVE, rows, [1.0] * len(rows))
-        if group.weights is not None:
-            self._add(group, WEIGHTED, rows, _weights(group.weights, rows))
+            self.rows.append(Row(group.name, model, group.metrics[0], note=note))
+        elif group.kind != "average" or group.transforms:
+            self.rows.append(_combined(group, rows))
+        elif group.metric is not None:
+            self._add(group, group.metric, rows, _weights(group, rows))
+        else:
+            self._add(group, NAIVE, rows, [1.0] * len(rows))
+            if group.weights is not None:
+                self._add(group, WEIGHTED, rows, _weights(group, rows))
 
     def _find(self, entry: SummaryEntry, model: str) -> Row:
         """Return the score that goes into an average; the main one if no metric is named."""
@@ -93,10 +108,43 @@ def _why_none(rows: Sequence[Row]) -> str:
     return ""
 
 
-def _weights(weights: Mapping[str, float] | str, rows: Sequence[Row]) -> list[float]:
+def _combined(group: SummaryGroup, rows: Sequence[Row]) -> Row:
+    """Return the row of a score that is no mean of its parts, which has no interval."""
+    fraction = rows[0].fraction
+    values = [_transformed(group, row) for row in rows]
+    weights = _weights(group, rows)
+    try:
+        score = _value(group.kind, values, weights)
+    except (ValueError, ZeroDivisionError) as error:
+        return Row(group.name, rows[0].model, group.metrics[0], note=f"no {group.metrics[0]}: {error}")
+    return _row_of(group.name, group.metrics[-1], rows, score=score, fraction=fraction or bool(group.transforms))
+
+
+def _transformed(group: SummaryGroup, row: Row) -> float:
+    """Return the score of a part, in its own unit; a transform takes and gives percent."""
+    score = row.score or 0.0
+    if expression := group.transforms.get(row.dataset):
+        return evaluate(expression, 100 * score if row.fraction else score) / 100
+    return score if row.fraction or not group.transforms else score / 100
+
+
+def _value(kind: GroupKind, values: Sequence[float], weights: Sequence[float]) -> float:
+    if kind == "standard_deviation":
+        return statistics.pstdev(values)
+    if kind == "harmonic_mean":
+        return statistics.harmonic_mean([value if value > 0 else SMALLEST for value in values])
+    total = math.fsum(weight * value for weight, value in zip(weights, values, strict=True))
+    return total if kind == "sum" else total / sum(weights)
+
+
+def _weights(group: SummaryGroup, rows: Sequence[Row]) -> list[float]:
+    weights = group.weights
+    if weights is None:
+        return [1.0] * len(rows)
     if isinstance(weights, str):  # by the number of questions: a mean over all questions
         return [(row.of / row.repeats if row.of else row.questions) or float(row.n or 0) for row in rows]
-    return [weights[row.dataset] for row in rows]
+    keys = [entry.key if entry.key in weights else entry.name for entry in group.subsets]
+    return [weights[key] for key in keys]
 
 
 def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: QuestionsOf) -> Row:
@@ -108,11 +156,10 @@ def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: 
     spread = _spread(shares, questions_of)
     low, high = (None, None) if spread is None else mean_interval(score, spread, 1.0 if fraction else None)
     stderr = None if spread is None or low is None or high is None else spread.stderr or (high - low) / (2 * Z)
-    counts = {status: sum(getattr(row, status) for row in rows) for status in STATUSES}
-    return Row(
-        dataset=name,
-        model=rows[0].model,
-        metric=metric,
+    return _row_of(
+        name,
+        metric,
+        rows,
         score=score,
         stderr=stderr,
         ci95_low=low,
@@ -120,9 +167,20 @@ def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: 
         bound_low=_mean(shares, [row.bound_low for row in rows]),
         bound_high=_mean(shares, [row.bound_high for row in rows]),
         fraction=fraction,
+    )
+
+
+def _row_of(name: str, metric: str, rows: Sequence[Row], **values: Any) -> Row:
+    """Return the row of a group, with the numbers of answers of its parts."""
+    counts: dict[str, int] = {status: sum(getattr(row, status) or 0 for row in rows) for status in STATUSES}
+    values |= counts
+    return Row(
+        dataset=name,
+        model=rows[0].model,
+        metric=metric,
+        **values,
         n=sum(row.n or 0 for row in rows),
         of=sum(row.of or row.n or 0 for row in rows) if any(row.of for row in rows) else None,
-        **counts,
         questions=sum(row.questions or 0 for row in rows),
         unscored=", ".join(f"{counts[status]} {status}" for status in STATUSES[1:] if counts[status]),
     )

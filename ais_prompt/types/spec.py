@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -147,25 +147,49 @@ class SummaryEntry(Struct, frozen=True):
     name: str
     metric: str | None = None
 
+    @property
+    def key(self) -> str:
+        """``name@metric``, as weights can name it."""
+        return f"{self.name}@{self.metric or ''}"
+
 
 AVERAGES: Final = ("naive_average", "weighted_average")
 """Metrics of a group, as OpenCompass calls them."""
 
 
+GroupKind: TypeAlias = Literal["average", "standard_deviation", "sum", "harmonic_mean"]
+
+
 class SummaryGroup(Struct, frozen=True):
-    """A group of datasets to average.
+    """A group of datasets with one score.
 
     Attributes:
         name: name of the row in the summary.
         subsets: datasets, and groups defined before this one.
-        weights: dataset → weight, or ``n`` for the number of questions; None for equal weights.
+        weights: dataset, or dataset and metric as ``name@metric`` → weight, or ``n`` for the number of questions;
+            None for equal weights.
         where: config path.
+        kind: what is computed of the scores.
+        metric: the name of the score; None for that of its kind.
+        transforms: dataset → an expression of ``x``, its score in percent, that takes the place of the score.
     """
 
     name: str
     subsets: tuple[SummaryEntry, ...]
     weights: Mapping[str, float] | str | None = None
     where: str = ""
+    kind: GroupKind = "average"
+    metric: str | None = None
+    transforms: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of its scores."""
+        if self.metric is not None:
+            return (self.metric,)
+        if self.kind != "average":
+            return (self.kind,)
+        return AVERAGES if self.weights is not None else AVERAGES[:1]
 
 
 class SummarySpec(Struct, frozen=True):
@@ -174,10 +198,12 @@ class SummarySpec(Struct, frozen=True):
     Attributes:
         entries: the rows to show, in this order; all if empty.
         groups: the averages.
+        shows_missing: whether an entry that is not in the run has a row.
     """
 
     entries: tuple[SummaryEntry, ...] = ()
     groups: tuple[SummaryGroup, ...] = ()
+    shows_missing: bool = False
 
 
 class RunSpec(Struct, frozen=True):

@@ -138,7 +138,7 @@ def run(
                 with _started(plan, mode, folder, max_num_workers) as workers:
                     outcomes = ask_and_score(plan, mode, folder, record, asking, workers)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
-            chosen = select(rows, spec.summary.entries)
+            chosen = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
             write_summary(folder.summary_dir, rows, chosen)
             write_speed(folder.summary_dir, record.speeds(tasks))
             record.note_used(asking.spending.used)

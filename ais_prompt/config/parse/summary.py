@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ais_prompt.config.keys import advice, near_miss
 from ais_prompt.config.parse.section import ConfigSection, shown
 from ais_prompt.config.schema import GROUP, SUMMARIZER
-from ais_prompt.types import SummaryEntry, SummaryGroup, SummarySpec
+from ais_prompt.types import GroupKind, SummaryEntry, SummaryGroup, SummarySpec
+from ais_prompt.utils.arithmetic import evaluate
 from ais_prompt.utils.text import listed
 
 BY_SIZE = "n"
 """In place of weights: the number of questions."""
+
+KINDS: Final[Mapping[str, GroupKind]] = {"std": "standard_deviation", "sum": "sum", "harmonic_mean": "harmonic_mean"}
+"""Key of a group that is True → what is computed in place of the average."""
 
 
 def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:
@@ -31,33 +35,61 @@ def parse_summary(top: ConfigSection, abbrs: Sequence[str]) -> SummarySpec:
         return SummarySpec()
     section.refuse_unknown(SUMMARIZER)
     known = list(abbrs)
+    missing = section.get("missing", (str,), "'fault' or 'show'", "fault")
+    if missing not in ("fault", "show"):
+        section.fault("missing", f"{section.at('missing')} is {shown(missing)}", "write 'fault' or 'show'")
+    shows = missing == "show"
     groups = []
     for index, item in enumerate(_items(section, "summary_groups")):
         opened = ConfigSection.open(item, f"{section.at('summary_groups')}[{index}]", section.faults)
-        group = _parse_group(opened, known) if opened else None
+        group = _parse_group(opened, known, shows_missing=shows) if opened else None
         if group is not None:
             groups.append(group)
             known.append(group.name)
-    entries = [entry for entry in _parse_entries(section, "dataset_abbrs", known) if entry is not None]
-    return SummarySpec(tuple(entries), tuple(groups))
+    entries = _parse_entries(section, "dataset_abbrs", known, shows_missing=shows)
+    return SummarySpec(tuple(entries), tuple(groups), shows)
 
 
-def _parse_group(section: ConfigSection, known: Sequence[str]) -> SummaryGroup | None:
+def _parse_group(section: ConfigSection, known: Sequence[str], *, shows_missing: bool) -> SummaryGroup | None:
     """Parse a group; None if no dataset of it is in this run, or after a fault."""
     section.refuse_unknown(GROUP)
     name = section.get("name", (str,), "the name of the group")
     names = [_name(item) for item in _items(section, "subsets")]
     foreign = [one for one in names if one not in known]
-    if foreign == names and not any(near_miss(str(one), known) for one in foreign):
+    if foreign == names and (shows_missing or not any(near_miss(str(one), known) for one in foreign)):
         return None
-    entries = _parse_entries(section, "subsets", known)
-    weights = _parse_weights(section, [entry.name for entry in entries])
+    entries = _parse_entries(section, "subsets", known, shows_missing=shows_missing)
+    weights = _parse_weights(section, entries)
     if name in known:
         section.fault("name", f"two rows of the summary are called {name!r}", "give the group a name of its own")
-    return SummaryGroup(name, tuple(entries), weights, section.where) if name else None
+    kinds = [kind for key, kind in KINDS.items() if section.get(key, (bool,), "True or False", False)]
+    if len(kinds) > 1:
+        section.fault("name", f"{section.where} asks for {' and '.join(kinds)}", "make a group for each")
+    metric = section.get("metric", (str, type(None)), "the name of its score", None)
+    if not kinds and metric in KINDS.values():
+        kinds = [metric]
+    transforms = _parse_transforms(section)
+    if not name:
+        return None
+    return SummaryGroup(name, tuple(entries), weights, section.where, next(iter(kinds), "average"), metric, transforms)
 
 
-def _parse_entries(section: ConfigSection, key: str, known: Sequence[str]) -> list[SummaryEntry]:
+def _parse_transforms(section: ConfigSection) -> Mapping[str, str]:
+    """Parse dataset → expression of ``x``."""
+    transforms: Any = section.get("transforms", (Mapping,), "a dict of name → expression of x", {}) or {}
+    for name, expression in transforms.items():
+        try:
+            evaluate(expression if isinstance(expression, str) else "", 0.5)
+        except ValueError as error:
+            fix = "write numbers, x, + - * /, min, max and abs: '(2 - x) / 2 * 100'"
+            section.fault("transforms", f"the transform of {name!r} cannot be used: {error}", fix)
+            return {}
+    return dict(transforms)
+
+
+def _parse_entries(
+    section: ConfigSection, key: str, known: Sequence[str], *, shows_missing: bool
+) -> list[SummaryEntry]:
     """Parse names or (name, metric) pairs. Lines such as ``'--- exams ---'``, titles in OpenCompass, are skipped."""
     entries = []
     for index, item in enumerate(_items(section, key)):
@@ -65,7 +97,7 @@ def _parse_entries(section: ConfigSection, key: str, known: Sequence[str]) -> li
         where = f"{section.at(key)}[{index}]"
         if name is None:
             section.faults.add(f"{where} is {shown(item)}", where, "give an abbr, or a list of abbr and metric")
-        elif name in known:
+        elif name in known or (shows_missing and not name.startswith("--")):
             entries.append(SummaryEntry(name, None if isinstance(item, str) else item[1]))
         elif not name.startswith("--"):
             section.faults.add(f"there is no dataset or group {name!r}", where, advice(name, known))
@@ -80,16 +112,19 @@ def _name(item: Any) -> str | None:
     return item[0] if is_pair else None
 
 
-def _parse_weights(section: ConfigSection, names: Sequence[str]) -> Mapping[str, float] | str | None:
+def _parse_weights(section: ConfigSection, entries: Sequence[SummaryEntry]) -> Mapping[str, float] | str | None:
     """Parse dataset → weight, or `BY_SIZE`."""
+    names = [entry.name for entry in entries]
+    keys = {*names, *(entry.key for entry in entries)}
     weights: Any = section.get("weights", (Mapping, str, type(None)), "a dict of abbr → number, or 'n'", None)
     if weights is None or weights == BY_SIZE:
         return weights  # type: ignore[no-any-return]
     numbers = isinstance(weights, Mapping) and all(
-        isinstance(weight, int | float) and not isinstance(weight, bool) and weight > 0 for weight in weights.values()
+        isinstance(weight, int | float) and not isinstance(weight, bool) and weight >= 0 for weight in weights.values()
     )
-    if not numbers or set(weights) != set(names):
-        fix = f"give one number above 0 for each of {listed(names)}"
+    is_whole = all(entry.name in weights or entry.key in weights for entry in entries)
+    if not numbers or not is_whole or not keys.issuperset(weights) or not any(weights.values()):
+        fix = f"give one number from 0 for each of {listed(names)}; not all can be 0"
         section.fault("weights", f"{section.at('weights')} is {shown(weights)}", fix)
         return None
     return {name: float(weight) for name, weight in weights.items()}
