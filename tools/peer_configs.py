@@ -24,8 +24,9 @@ from typing import Final, TextIO
 import click
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.peers.code.sources import DISTRIBUTIONS, PEER_PATH
+from ais_prompt.peers.code.sources import DISTRIBUTIONS
 from ais_prompt.utils.jsonl import encode
+from ais_prompt.utils.peer_packages import PEER_PATH
 from tools.peer_files import (
     SECONDS,
     FileResult,

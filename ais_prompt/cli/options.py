@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -10,18 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from ais_prompt.cli.completion import complete_config, complete_name
+from ais_prompt.cli.peer_options import PEER_NAMES, PEER_OPTIONS, peer_arguments
 
 if TYPE_CHECKING:
     from ais_prompt.plan.named_model import HfType
     from ais_prompt.plan.source import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def _use_peer_path(_: click.Context, __: click.Parameter, folders: tuple[str, ...]) -> None:
-    """Hand folders to all processes of the run, in the environment."""
-    if folders:
-        os.environ["AISPROMPT_PEER_PATH"] = os.pathsep.join(folders)
 
 
 _CONFIG_OPTIONS = (
@@ -55,18 +49,13 @@ _CONFIG_OPTIONS = (
     click.option(
         "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change one value: models.0.max_out_len=64."
     ),
-    click.option(
-        "--peer-path",
-        multiple=True,
-        metavar="DIR",
-        expose_value=False,
-        callback=_use_peer_path,
-        type=click.Path(exists=True, file_okay=False),
-        help="A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses.",
-    ),
+    *PEER_OPTIONS,
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
-CONFIG_OPTIONS = ("config", "models", "datasets", "urls", "model", "hf_path", "hf_type", "overrides", "debug")
+CONFIG_OPTIONS = (
+    *("config", "models", "datasets", "urls", "model", "hf_path", "hf_type", "overrides", "debug"),
+    *PEER_NAMES,
+)
 """The names of these options in a command."""
 CODE_EXECUTION = click.option(
     "--allow-code-execution",
@@ -112,8 +101,9 @@ def source(
     work_dir: str | None = None,
     allow_code_execution: bool | Literal["unsafe"] = False,
     cache: str | None = None,
+    **peer: Any,
 ) -> Source:
-    """Return the source that the options name."""
+    """Return the source that the options name; ``peer`` are those of `PEER_NAMES`."""
     from ais_prompt.plan.source import Source
 
     return Source(
@@ -129,6 +119,7 @@ def source(
         model=model,
         hf_path=hf_path,
         hf_type=hf_type,
+        **peer,
     )
 
 
@@ -146,6 +137,7 @@ def as_command(
     num_prompts: int | None = None,
     work_dir: str | None = None,
     allow_code_execution: bool | Literal["unsafe"] = False,
+    **peer: Any,
 ) -> str:
     """Return the command line of another verb with the same options; secrets are shown as ``***``."""
     from ais_prompt.config.redact import redacted_override
@@ -158,6 +150,7 @@ def as_command(
         parts += ["--url", public_address(url)]
     parts += ["--model", model] if model else []
     parts += ["--hf-path", hf_path, *(["--hf-type", hf_type] if hf_type != "chat" else [])] if hf_path else []
+    parts += peer_arguments(peer)
     for override in overrides:
         parts += ["--set", redacted_override(override)]
     parts += ["--num-prompts", str(num_prompts)] if num_prompts else []

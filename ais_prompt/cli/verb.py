@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from ais_prompt.cli.peer_options import answer_to
 from ais_prompt.errors import AisPromptError, Interrupted
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import escaped
@@ -40,7 +41,12 @@ class Verb(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Bring the options that click does not know into its own form."""
         args = [f"{CODE_EXECUTION}=sandboxed" if arg == CODE_EXECUTION else arg for arg in args]
-        return super().parse_args(ctx, _spread(_with_latest(args)))
+        try:
+            return super().parse_args(ctx, _spread(_with_latest(args)))
+        except click.NoSuchOption as error:
+            if (advice := answer_to(error.option_name)) is None:
+                raise
+            raise click.UsageError(f"{error.option_name} has no meaning here: {advice}", ctx) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the user becomes its lines and its exit code."""

@@ -7,7 +7,7 @@ whole family is walked first, so that each of these faults has a file, a line an
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from msgspec import Struct
 from ais_prompt.config.keys import advice
 from ais_prompt.config.mmengine_gaps import installed_path
 from ais_prompt.config.syntax import read_syntax
+from ais_prompt.config.trees import TREES, file_in_tree, searched_trees
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.places import place
 
@@ -121,11 +122,31 @@ def _file_of_module(module: str, level: int, file: Path, where: str) -> Path:
     if len(parts) == 1:
         fix = f"a file beside this one is `from .{module} import ...`"
         raise ConfigError(f"read_base() cannot read the package {module!r}", where=where, fix=fix)
+    if in_tree := file_in_tree(module, file):
+        return in_tree
     try:
         root = installed_path(parts[0])
     except ConfigError as error:
+        if parts[0] in TREES:
+            raise _missing_tree(module, file, where) from error
         raise ConfigError(error.what, where=where, fix=error.fix) from error
     return Path(root, *parts[1:]).with_suffix(".py")
+
+
+def _missing_tree(module: str, file: Path, where: str) -> ConfigError:
+    package = module.partition(".")[0]
+    searched = ", ".join(dict.fromkeys(searched_trees(package, file)))
+    return ConfigError(
+        f"the base config {module!r} is in no config tree; searched: {searched}",
+        where=where,
+        fix=f"--peer-path with a checkout, or --config-dir with its configs; or install {package}",
+    )
+
+
+def absolute_bases(family: Iterable[Path]) -> dict[str, Path]:
+    """Return the name and the file of every base that the files of a family import by an absolute name."""
+    bases = (base for file in family for base in bases_of(read_syntax(file), file))
+    return {base.written: base.file for base in bases if not base.written.startswith(".")}
 
 
 def _check_blocks(tree: ast.Module, blocks: list[ast.stmt], file: Path) -> None:

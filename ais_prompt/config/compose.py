@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import Kind, find_shipped, match_shipped
 from ais_prompt.config.overrides import apply_overrides
@@ -20,58 +22,110 @@ def compose(
     datasets: Sequence[str],
     overrides: Sequence[str] = (),
     *,
+    summarizer: str | None = None,
     model: Mapping[str, Any] | None = None,
+    dataset: Mapping[str, Any] | None = None,
 ) -> LoadedConfig:
     """Compose a config of the models and datasets with these names; ``demo_*`` matches all such names.
 
     Args:
-        models, datasets: names or patterns.
+        models, datasets: names or patterns; ``name/variable`` takes only the lists of that name from a file.
         overrides: as in `apply_overrides`.
-        model: the config of a further model, which comes first.
+        summarizer: the name of a config with a ``summarizer``.
+        model, dataset: the config of a further model or dataset, which comes first.
 
     Raises:
-        ConfigError: a name is unknown or ambiguous, or its config cannot be read or has no models or datasets.
+        ConfigError: a name is unknown, or its config cannot be read or has no models or datasets.
     """
-    origins: dict[str, tuple[Path, str]] = {}
-    imports: list[str] = []
-    own = [] if model is None else [dict(model)]
-    values: dict[str, Any] = {
-        "models": own + _collect("models", models, origins, imports, first=len(own)),
-        "datasets": _collect("datasets", datasets, origins, imports),
-    }
-    if imports:
-        values["custom_imports"] = {"imports": imports}
-    names = [str(one.get("model") or one["path"]).rstrip("/").rpartition("/")[2] for one in own]
-    name = "__".join(part for part in (_short([*names, *models]), _short(datasets)) if part)
+    named = _Named()
+    own = {"models": model, "datasets": dataset}
+    values: dict[str, Any] = {}
+    kinds: tuple[tuple[Kind, Sequence[str]], ...] = (("models", models), ("datasets", datasets))
+    for kind, names in kinds:
+        first = [dict(one)] if (one := own[kind]) else []
+        values[kind] = first + named.items(kind, names, first=len(first))
+    if summarizer is not None:
+        values["summarizer"] = named.summarizer(summarizer)
+    if named.imports:
+        values["custom_imports"] = {"imports": named.imports}
+    parts = _short([*_names_of(model), *models]), _short([*_names_of(dataset), *datasets])
+    name = "__".join(part for part in parts if part)
     values = apply_overrides(values, overrides)
     register_secrets(values)
-    return LoadedConfig(values, name, origins=origins)
+    return LoadedConfig(values, name, origins=named.origins, notes=tuple(named.notes))
 
 
-def _collect(
-    kind: Kind, names: Sequence[str], origins: dict[str, tuple[Path, str]], imports: list[str], *, first: int = 0
-) -> list[Any]:
-    """Return all items of one kind in these configs; also fill ``origins``, from number ``first``, and ``imports``."""
-    items: list[Any] = []
-    files = [file for name in names for file in _files(kind, name)]
-    for file in dict.fromkeys(files):
+def with_summarizer(loaded: LoadedConfig, name: str) -> LoadedConfig:
+    """Return a config with the summarizer of this name in place of its own.
+
+    Raises:
+        ConfigError: there is none of that name, or it cannot be read.
+    """
+    named = _Named()
+    values = {**loaded.values, "summarizer": named.summarizer(name)}
+    return replace(loaded, values=values, notes=(*loaded.notes, *named.notes))
+
+
+class _Named:
+    """What is read from configs that were named.
+
+    Attributes:
+        origins: config path of an item → its file, and its config path there.
+        imports: modules of the user that the configs import.
+        notes: what was chosen among several files of one name.
+    """
+
+    def __init__(self) -> None:
+        self.origins: dict[str, tuple[Path, str]] = {}
+        self.imports: list[str] = []
+        self.notes: list[str] = []
+
+    def items(self, kind: Kind, names: Sequence[str], *, first: int = 0) -> list[Any]:
+        """Return all items of one kind in these configs, which are numbered from ``first``."""
+        items: list[Any] = []
+        files = [found for name in names for found in self._files(kind, name)]
+        for file, variable in dict.fromkeys(files):
+            values = load_config(file).values
+            self.imports += _custom_imports(values)
+            for name, found in _lists(kind, values, file, variable).items():
+                for index, item in enumerate(found):
+                    self.origins[f"{kind}[{first + len(items)}]"] = file, f"{name}[{index}]"
+                    items.append(_with_anchored_paths(item, file.resolve().parent))
+        return items
+
+    def summarizer(self, name: str) -> Any:
+        """Return the summarizer of a config; of a config with groups only, one that shows everything."""
+        [(file, variable)] = self._files("summarizers", name)
         values = load_config(file).values
-        imports += _custom_imports(values)
-        for variable, found in _lists(kind, values, file).items():
-            for index, item in enumerate(found):
-                origins[f"{kind}[{first + len(items)}]"] = file, f"{variable}[{index}]"
-                items.append(_with_anchored_paths(item, file.resolve().parent))
-    return items
+        if (found := values.get(variable or "summarizer")) is not None:
+            return found
+        groups = [group for key, value in values.items() if key.endswith("summary_groups") for group in value]
+        if variable or not groups:
+            known = ", ".join(key for key in values if key.endswith("summarizer")) or "none"
+            what = f"this config has no {variable or 'summarizer'}"
+            raise ConfigError(what, where=place(file), fix=f"summarizers in it: {known}")
+        return {"summary_groups": groups}
+
+    def _files(self, kind: Kind, name: str) -> list[tuple[Path, str]]:
+        """Return the files that a name means, and the end of the variables to take from each; empty for all."""
+        if any(sign in name for sign in "*?[") and (matched := match_shipped(kind, name)):
+            return [(file, "") for file in matched]
+        stem, slash, variable = name.partition("/")
+        if slash and not name.endswith(".py") and not match_shipped(kind, name) and match_shipped(kind, stem):
+            return [(find_shipped(kind, stem, self.notes), variable)]
+        return [(find_shipped(kind, name, self.notes), "")]
 
 
-def _files(kind: Kind, name: str) -> list[Path]:
-    matched = match_shipped(kind, name) if any(sign in name for sign in "*?[") else []
-    return matched or [find_shipped(kind, name)]
+def _lists(kind: Kind, values: Mapping[str, Any], file: Path, variable: str) -> dict[str, list[Any]]:
+    """Return the list called ``models`` or ``datasets``, else all lists whose names end so (``gsm8k_datasets``).
 
-
-def _lists(kind: Kind, values: Mapping[str, Any], file: Path) -> dict[str, list[Any]]:
-    """Return the list called ``models`` or ``datasets``, else all lists whose names end so (``gsm8k_datasets``)."""
-    lists = {name: value for name, value in values.items() if name.endswith(kind) and isinstance(value, list)}
+    Only those whose names end with ``variable`` are taken, if it is given.
+    """
+    ending = variable or kind
+    lists = {name: value for name, value in values.items() if name.endswith(ending) and isinstance(value, list)}
+    if not lists and variable:
+        known = ", ".join(name for name in values if name.endswith(kind))
+        raise ConfigError(f"this config has no list {variable!r}", where=place(file), fix=f"lists in it: {known}")
     if not lists:
         fix = f"write {kind} = [dict(...)], or my_{kind} = [...]"
         raise ConfigError(f"this config has no list of {kind}", where=place(file), fix=fix)
@@ -91,6 +145,11 @@ def _with_anchored_paths(item: Any, folder: Path) -> Any:
         return found if found == (folder / expand(path)).absolute() else None
 
     return replace_paths(item, beside) if isinstance(item, Mapping) else item
+
+
+def _names_of(described: Mapping[str, Any] | None) -> list[str]:
+    """Return the name of a model or dataset that the command line describes; empty if there is none."""
+    return [str(described.get("model") or described["path"]).rstrip("/").rpartition("/")[2]] if described else []
 
 
 def _short(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from mmengine.config import Config
 from msgspec import Struct, field
 
-from ais_prompt.config.bases import check_bases, is_old_style
+from ais_prompt.config.bases import absolute_bases, check_bases, is_old_style
 from ais_prompt.config.custom_imports import import_custom_modules, make_importable
 from ais_prompt.config.keys import advice
 from ais_prompt.config.literal import literals_of
@@ -37,12 +37,14 @@ class LoadedConfig(Struct, frozen=True):
         name: names the folder below ``work_dir`` unless the config has a ``run_name``.
         path: the config file; None if it was composed of named ones.
         origins: for a composed config: config path of an item → its file and its config path there.
+        notes: what was chosen among several configs of one name, as sentences.
     """
 
     values: dict[str, Any]
     name: str
     path: Path | None = None
     origins: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def place(self, where: str) -> str:
         """Return a config path with the ``file:line`` where it was written, if that can be found."""
@@ -87,7 +89,7 @@ def _read(path: Path) -> dict[str, Any]:
     # Files without any import would be copied, changed as text and run elsewhere if mmengine were left to choose.
     lazy = not is_old_style(read_syntax(path))
     try:
-        with filled():
+        with filled(absolute_bases(family)):
             config = Config.fromfile(
                 str(path.resolve()), lazy_import=lazy, import_custom_modules=False, format_python_code=False
             )

@@ -1,4 +1,4 @@
-"""Find configs by name: in the working directory's ``configs/``, and among the shipped ones.
+"""Find configs by name: in ``--config-dir``, in the working directory's ``configs/``, shipped, in the peers' trees.
 
 Only file names and syntax trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
 """
@@ -6,11 +6,12 @@ Only file names and syntax trees are read here, so `aisprompt list` needs neithe
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ais_prompt.config.keys import advice
 from ais_prompt.config.syntax import read_syntax
@@ -19,7 +20,10 @@ from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import listed
 
-Kind: TypeAlias = Literal["models", "datasets"]
+CONFIG_DIR: Final = "AISPROMPT_CONFIG_DIR"
+"""Environment variable with folders that hold ``datasets``, ``models`` and ``summarizers``, as ``PATH`` has them."""
+
+Kind: TypeAlias = Literal["models", "datasets", "summarizers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,11 @@ class NamedConfig:
     path: Path
 
 
+def config_dirs() -> list[Path]:
+    """Return the folders of `CONFIG_DIR`, which ``--config-dir`` sets."""
+    return [Path(text).expanduser() for text in os.environ.get(CONFIG_DIR, "").split(os.pathsep) if text]
+
+
 def shipped_root() -> Path:
     """Return the shipped ``configs`` folder: in the installed package, or at the top of the repository."""
     package = Path(__file__).resolve().parents[1]
@@ -48,33 +57,39 @@ def shipped_root() -> Path:
 def match_shipped(kind: Kind, pattern: str) -> list[Path]:
     """Return all configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
 
-    The user's own ``configs/<kind>`` in the working directory comes first: what matches there hides the shipped ones.
+    The first folder in which anything matches hides those after it: the user's own come before the shipped ones, and
+    these before the trees of OpenCompass and AISBench.
     """
     pattern = pattern.removesuffix(".py")
-    for folder in _folders(kind):
+    for folder in [*_folders(kind), *_peer_folders(kind)]:
         found = [file for file in _config_files(folder) if _matches(file, folder, pattern)]
         if found:
             return found
     return []
 
 
-def find_shipped(kind: Kind, name: str) -> Path:
+def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
     """Return the config with this name; a path to a ``.py`` file is used as it is.
 
+    Args:
+        kind: what it is a config of.
+        name: its stem, its path below ``configs/<kind>``, or the path of a file.
+        notes: gets a sentence if several files have that stem: the first is used, as OpenCompass does.
+
     Raises:
-        ConfigError: there is none (the fix offers the nearest name) or there are several (it lists them).
+        ConfigError: there is none; the fix offers the nearest name.
     """
     if name.endswith(".py") and Path(name).is_file():
         return Path(name)
     found = match_shipped(kind, name)
-    if len(found) == 1:
-        return found[0]
     kind_word = kind.removesuffix("s")
     if not found:
-        names = [config.name for config in list_shipped(kind)]
-        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=advice(name, names))
-    matching = listed(_below_kind(file, kind) for file in found)
-    raise ConfigError(f"{len(found)} {kind_word} configs match {name!r}", fix=f"name one of: {matching}")
+        known = [file.stem for folder in [*_folders(kind), *_peer_folders(kind)] for file in _config_files(folder)]
+        raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=advice(name, known))
+    if len(found) > 1 and notes is not None:
+        first, *others = (_below_kind(file, kind) for file in found)
+        notes.append(f"{name!r} is {first}; to use another, name it: {listed(others)}")
+    return found[0]
 
 
 def list_shipped(kind: Kind) -> list[NamedConfig]:
@@ -130,8 +145,17 @@ def missing_config(path: Path) -> ConfigError:
 
 
 def _folders(kind: Kind) -> list[Path]:
-    own, shipped = Path.cwd() / "configs" / kind, shipped_root() / kind
-    return [own] if own.resolve() == shipped.resolve() else [own, shipped]
+    """Return the folders of the user's own configs, and of the shipped ones."""
+    own = [folder / kind for folder in (*config_dirs(), Path.cwd() / "configs")]
+    shipped = shipped_root() / kind
+    return [*(folder for folder in own if folder.resolve() != shipped.resolve()), shipped]
+
+
+def _peer_folders(kind: Kind) -> list[Path]:
+    from ais_prompt.config.trees import peer_trees  # `aisprompt list` does not show them, and starts without
+
+    names = ("datasets", "dataset_collections") if kind == "datasets" else (kind,)
+    return [tree / name for tree in peer_trees() for name in names]
 
 
 def _config_files(folder: Path, *, deep: bool = True) -> list[Path]:
@@ -149,7 +173,7 @@ def _relative_name(file: Path, folder: Path) -> str:
 
 
 def _below_kind(file: Path, kind: Kind) -> str:
-    folder = next(folder for folder in _folders(kind) if file.is_relative_to(folder))
+    folder = next(one for one in [*_folders(kind), *_peer_folders(kind)] if file.is_relative_to(one))
     return _relative_name(file, folder)
 
 

@@ -1,6 +1,6 @@
 """Replace the internals of mmengine 0.10.7 that fail to read some configs.
 
-- It looks for absolutely imported configs with ``pkg_resources``, which setuptools no longer has.
+- It looks for absolutely imported configs with ``pkg_resources``, which setuptools no longer has, in one folder only.
 - It knows the standard library by the folder of the running Python, which is wrong in a virtual environment: there
   ``from copy import deepcopy`` in a config would give a placeholder that cannot be called.
 - It makes a placeholder of everything else that a config imports, and a placeholder becomes the *name* of what it is:
@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -112,8 +113,32 @@ def open_text(file: str, mode: str = "r", encoding: str | None = None) -> IO[Any
     return open(file, mode, encoding="utf-8-sig" if mode == "r" and encoding == "utf-8" else encoding)  # noqa: PTH123
 
 
+class PackageName(str):
+    """A package in place of its folder: `_PathsOfBases` knows the files of its configs."""
+
+
+class _PathsOfBases:
+    """`os.path` for mmengine, with the files of the bases that are imported by an absolute name.
+
+    Args:
+        files: module → file, as `ais_prompt.config.bases.absolute_bases` found them.
+    """
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self._files = files
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os.path, name)
+
+    def join(self, first: str, *rest: str) -> str:
+        """Return the joined path; of a package and the steps to a config, its file without ``.py``."""
+        if isinstance(first, PackageName):
+            return str(self._files[".".join([first, *rest])].with_suffix(""))
+        return os.path.join(first, *rest)  # noqa: PTH118  # mmengine works with texts
+
+
 OURS: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
-    (mmengine_config, "get_installed_path", installed_path),
+    (mmengine_config, "get_installed_path", PackageName),
     (mmengine_config, "_is_builtin_module", is_standard_library),
     (mmengine_utils, "_is_builtin_module", is_standard_library),
     (mmengine_config, "RESERVED_KEYS", ()),
@@ -124,15 +149,20 @@ OURS: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
 
 
 @contextmanager
-def filled() -> Iterator[None]:
-    """Temporarily replace the mmengine internals that need a fix."""
-    theirs = [getattr(module, name, None) for module, name, _ in OURS]
-    for module, name, ours in OURS:
+def filled(files: Mapping[str, Path] | None = None) -> Iterator[None]:
+    """Temporarily replace the mmengine internals that need a fix.
+
+    Args:
+        files: the files of the bases that are imported by an absolute name.
+    """
+    replaced = (*OURS, (mmengine_config, "osp", _PathsOfBases(files or {})))
+    theirs = [getattr(module, name, None) for module, name, _ in replaced]
+    for module, name, ours in replaced:
         setattr(module, name, ours)
     try:
         yield
     finally:
-        for (module, name, _), before in zip(OURS, theirs, strict=True):
+        for (module, name, _), before in zip(replaced, theirs, strict=True):
             if before is None:  # a builtin that we have hidden
                 delattr(module, name)
             else:

@@ -44,7 +44,15 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
             section = values[key]
             is_section = isinstance(section, Mapping)
             translated[key] = translate(section, f"{where}.{key}", translation) if is_section else section
+    _note_metrics(translated["abbr"], values.get("eval_cfg"), translation)
     return _with_gold_columns(translated, values.get("eval_cfg"), translation)
+
+
+def _note_metrics(abbr: Any, scoring: Any, translation: Translation) -> None:
+    """Remember what the metrics of a dataset are called here, for the summarizer."""
+    evaluator = scoring.get("evaluator") if isinstance(scoring, Mapping) else None
+    if isinstance(abbr, str) and (row := translation.native_row("evaluators", evaluator)):
+        translation.metrics[abbr] = row.metrics
 
 
 def _with_gold_columns(translated: dict[str, Any], scoring: Any, translation: Translation) -> dict[str, Any]:

@@ -46,11 +46,13 @@ class Translation:
         notes: what was dropped or differs so far.
         faults: what makes the config unusable.
         peer_scores: whether evaluators and postprocessors give the peer's numbers.
+        metrics: ``abbr`` of a dataset → a metric of the peer → its name here, where that differs.
         peer: the package whose registries bare names are looked up in.
     """
 
     def __init__(self, faults: Faults, *, peer_scores: bool = False) -> None:
         self.peer = PEERS[0]
+        self.metrics: dict[str, Mapping[str, str]] = {}
         self.notes = NoteList()
         self.faults = faults
         self.peer_scores = peer_scores

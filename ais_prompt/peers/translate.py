@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 from ais_prompt.config.parse.section import Faults
+from ais_prompt.peers.custom import custom_dataset, is_custom
 from ais_prompt.peers.dataset import translate_dataset
 from ais_prompt.peers.model import translate_model
 from ais_prompt.peers.notes import Note
 from ais_prompt.peers.parts import Translation
+from ais_prompt.peers.summary import translate_summarizer
+from ais_prompt.peers.table import PEERS
 
 
 def translate(
-    values: Mapping[str, Any], *, peer_scores: bool = False, place: Callable[[str], str] = str
+    values: Mapping[str, Any],
+    *,
+    peer_scores: bool = False,
+    foreign_summary: bool = False,
+    folder: Path | None = None,
+    place: Callable[[str], str] = str,
 ) -> tuple[dict[str, Any], tuple[Note, ...]]:
     """Return the config in terms of this program, and notes on what is dropped or means something else.
 
@@ -23,6 +34,8 @@ def translate(
     Args:
         values: the loaded config; it is not changed.
         peer_scores: use postprocessors and evaluators that give the peer's numbers.
+        foreign_summary: whether the summarizer was made for any run, so that it may name what is not in this one.
+        folder: the folder of the config, where relative paths are looked up too.
         place: from a config path to the words that tell the user where that is.
 
     Raises:
@@ -30,8 +43,56 @@ def translate(
     """
     translation = Translation(Faults(place), peer_scores=peer_scores)
     translated = dict(values)
-    for key, translate_item in (("models", translate_model), ("datasets", translate_dataset)):
+    changed = foreign_summary
+    for key, translate_item in (("models", translate_model), ("datasets", partial(_translate_dataset, folder))):
         if isinstance(items := values.get(key), list | tuple):
             translated[key] = [translate_item(item, f"{key}[{i}]", translation) for i, item in enumerate(items)]
+            changed = changed or any(one is not other for one, other in zip(items, translated[key], strict=True))
+    if changed:
+        _rename_doubles(translated, translation)
+    summarizer = values.get("summarizer")
+    if isinstance(summarizer, Mapping) and (changed or _is_peer(summarizer.get("type"))):
+        abbrs = [str(one.get("abbr")) for one in translated.get("datasets") or () if isinstance(one, Mapping)]
+        translated["summarizer"] = translate_summarizer(summarizer, abbrs, "summarizer", translation)
+    for key in ("infer", "eval"):
+        section = values.get(key)
+        if isinstance(section, Mapping) and {"partitioner", "runner"} & section.keys():
+            translation.notes.note(f"{key!r} is not used: all tasks share one engine in this process", key)
     translation.faults.raise_any()
     return translated, tuple(translation.notes)
+
+
+def _translate_dataset(folder: Path | None, values: Any, where: str, translation: Translation) -> Any:
+    if not is_custom(values):
+        return translate_dataset(values, where, translation)
+    try:
+        return custom_dataset(values, folder)
+    except (OSError, ValueError) as error:
+        what = f"the dataset {values['path']!r} cannot be read: {error}"
+        translation.faults.add(what, f"{where}.path", "give a JSONL or CSV file whose first row has 'question'")
+        return values
+
+
+def _rename_doubles(translated: dict[str, Any], translation: Translation) -> None:
+    """Give datasets and models of the same name a number: the peers let the later ones overwrite or skip the others."""
+    for key in ("models", "datasets"):
+        seen: dict[str, Any] = {}
+        kept = []
+        for index, item in enumerate(translated.get(key) or ()):
+            abbr = item.get("abbr") if isinstance(item, Mapping) else None
+            if isinstance(abbr, str) and seen.get(abbr) == item:
+                translation.notes.note(f"{key} that are listed twice are run once", f"{key}[{index}]")
+                continue
+            if isinstance(abbr, str) and abbr in seen:
+                number = next(n for n in count(2) if f"{abbr}_{n}" not in seen)
+                translation.notes.note(f"{key} with one abbr get a number: {abbr}_{number}", f"{key}[{index}].abbr")
+                item = {**item, "abbr": f"{abbr}_{number}"}
+            if isinstance(abbr, str):
+                seen[item["abbr"]] = item
+            kept.append(item)
+        if key in translated:
+            translated[key] = kept
+
+
+def _is_peer(name: Any) -> bool:
+    return isinstance(name, str) and name.partition(".")[0] in PEERS

@@ -40,6 +40,13 @@ def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
     return {"type": "OpenAIChatModel", "model": name, "base_url": urls[0] if len(urls) == 1 else list(urls)}
 
 
-def local_model(path: str, hf_type: HfType) -> dict[str, Any]:
-    """Return the config of a Hugging Face model: a folder, or a hub id."""
-    return {"type": _HF_TYPES[hf_type], "path": path}
+def local_model(path: str, hf_type: HfType, gpus: int | None = None) -> dict[str, Any]:
+    """Return the config of a Hugging Face model: a folder, or a hub id.
+
+    Args:
+        path: the folder or id.
+        hf_type: whether it is a chat model or a base model.
+        gpus: over how many GPUs its layers are spread; None or 1 leaves it on one device, 0 on the processor.
+    """
+    spread = {None: None, 0: "cpu", 1: None}.get(gpus, "auto")
+    return {"type": _HF_TYPES[hf_type], "path": path, **({"model_kwargs": {"device_map": spread}} if spread else {})}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ais_prompt.config.compose import compose
+from ais_prompt.config.compose import compose, with_summarizer
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.locate import find_config
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR, parse_run
@@ -23,6 +24,7 @@ from ais_prompt.plan.warning import PromptWarning, translation_notes
 from ais_prompt.store.find import locate_run
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Budget, DatasetSpec, RunSpec, SummarySpec
+from ais_prompt.utils.places import place
 from ais_prompt.utils.text import listed
 
 
@@ -48,6 +50,10 @@ class Source(Struct, frozen=True):
         peer_scores: score a config of OpenCompass or AISBench with their own rules.
         loaded: a config that is loaded already, in place of all others.
         budget: limits that replace those of the config.
+        summarizer: name of a config with a summarizer, in place of that of the config.
+        custom_dataset_path: a file with questions, as a dataset without a config.
+        dataset_num_runs: how often every question is asked, in place of the ``n`` of the datasets.
+        hf_num_gpus: with ``hf_path``: over how many GPUs the model is spread.
     """
 
     config: str | None = None
@@ -67,11 +73,20 @@ class Source(Struct, frozen=True):
     peer_scores: bool = False
     loaded: LoadedConfig | None = None
     budget: Budget = Budget()
+    summarizer: str | None = None
+    custom_dataset_path: str | None = None
+    dataset_num_runs: int | None = None
+    hf_num_gpus: int | None = None
 
     @property
     def names_model(self) -> bool:
         """Whether a model without a config is described."""
         return bool(self.urls) or self.hf_path is not None
+
+    @property
+    def names_dataset(self) -> bool:
+        """Whether any dataset is named."""
+        return bool(self.datasets) or self.custom_dataset_path is not None
 
 
 class ReadConfig(Struct, frozen=True):
@@ -99,31 +114,20 @@ def read_spec(source: Source) -> ReadConfig:
     Raises:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
-    if source.config is not None and (source.models or source.datasets or source.names_model):
-        raise ConfigError(
-            "give either a config, or datasets and models on the command line, not both",
-            fix="change values of a config with --set",
-        )
-    if source.urls and source.hf_path is not None:
-        raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
-    if source.model is not None and not source.urls:
-        raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
-    if source.loaded is not None:
-        loaded = source.loaded
-    elif source.config is not None:
-        loaded = load_config(find_config(source.config), source.overrides)
-    elif source.datasets and (source.models or source.names_model):
-        loaded = compose(source.models, source.datasets, source.overrides, model=_described(source))
-    else:
-        raise ConfigError(
-            "there is nothing to run",
-            fix="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`; "
-            "or --url http://…/v1 --datasets NAME",
-        )
+    loaded = _load(source)
     if source.answered_by is not None:
         models = [{"type": "elsewhere", "abbr": source.answered_by}]
         loaded = replace(loaded, values={**loaded.values, "models": models})
-    values, notes = translate(loaded.values, peer_scores=source.peer_scores, place=loaded.place)
+    if source.dataset_num_runs is not None:
+        loaded = replace(loaded, values=_asked_often(loaded.values, source.dataset_num_runs))
+    values, notes = translate(
+        loaded.values,
+        peer_scores=source.peer_scores,
+        foreign_summary=source.summarizer is not None,
+        folder=loaded.path.resolve().parent if loaded.path else None,
+        place=loaded.place,
+    )
+    notes = (*(Note(text, "") for text in loaded.notes), *notes)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)
     if source.answered_by is not None:
@@ -138,11 +142,82 @@ def read_spec(source: Source) -> ReadConfig:
     return ReadConfig(loaded, spec, notes)
 
 
+def _load(source: Source) -> LoadedConfig:
+    """Load the config that the command line names, or compose one of what it names.
+
+    Raises:
+        ConfigError: it names nothing, or two things that exclude each other.
+    """
+    if source.config is not None and (source.models or source.names_dataset or source.names_model):
+        raise ConfigError(
+            "give either a config, or datasets and models on the command line, not both",
+            fix="change values of a config with --set",
+        )
+    if source.urls and source.hf_path is not None:
+        raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
+    if source.model is not None and not source.urls:
+        raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
+    if source.loaded is not None:
+        return source.loaded
+    if source.config is not None:
+        loaded = load_config(find_config(source.config), source.overrides)
+        refuse_lists_only(loaded, source.config)
+        return loaded if source.summarizer is None else with_summarizer(loaded, source.summarizer)
+    if source.names_dataset and (source.models or source.names_model):
+        path = source.custom_dataset_path
+        return compose(
+            source.models,
+            source.datasets,
+            source.overrides,
+            summarizer=source.summarizer,
+            model=_described(source),
+            dataset=None if path is None else {"path": path},
+        )
+    raise ConfigError(
+        "there is nothing to run",
+        fix="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`; "
+        "or --url http://…/v1 --datasets NAME",
+    )
+
+
+def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
+    """Refuse a file of a config tree, which holds datasets or a summarizer for other configs to read.
+
+    Raises:
+        ConfigError: it has no ``models``; the fix is the command that runs it.
+    """
+    if "models" in loaded.values:
+        return
+    lists = [name for name, value in loaded.values.items() if name.endswith("_datasets") and isinstance(value, list)]
+    if lists and "datasets" not in loaded.values:
+        raise ConfigError(
+            f"this file holds datasets and no models: {listed(lists)}",
+            where=place(loaded.path or Path(path)),
+            fix=f"aisprompt run --datasets {path} --models NAME (or --url, --hf-path)",
+        )
+    if "summarizer" in loaded.values and "datasets" not in loaded.values:
+        raise ConfigError(
+            "this file holds a summarizer, no models and no datasets",
+            where=place(loaded.path or Path(path)),
+            fix=f"aisprompt run … --summarizer {path}",
+        )
+
+
+def _asked_often(values: dict[str, Any], times: int) -> dict[str, Any]:
+    """Return the config with ``n`` of every dataset set."""
+    datasets = values.get("datasets")
+    if not isinstance(datasets, list | tuple):
+        return values
+    return {**values, "datasets": [{**one, "n": times} if isinstance(one, dict) else one for one in datasets]}
+
+
 def _described(source: Source) -> dict[str, Any] | None:
     """Return the config of the model that the command line describes; None if there is none."""
     if source.urls:
         return served_model(source.urls, source.model)
-    return None if source.hf_path is None else local_model(source.hf_path, source.hf_type)
+    if source.hf_path is None:
+        return None
+    return local_model(source.hf_path, source.hf_type, source.hf_num_gpus)
 
 
 def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[PromptWarning]]:

@@ -56,7 +56,8 @@ class TranslationNote(PromptWarning, frozen=True):
 
     def __str__(self) -> str:
         text = "; ".join(filter(None, (self.what, self.fix)))
-        return textwrap.fill(f"{text} ({self.where})", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        lines = textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+        return "\n".join([*lines, *([f"  where: {self.where}"] if self.where else [])])
 
 
 def translation_notes(notes: Sequence[Note], place: Callable[[str], str]) -> list[PromptWarning]:
@@ -71,8 +72,9 @@ def translation_notes(notes: Sequence[Note], place: Callable[[str], str]) -> lis
         groups.setdefault((note.what, note.fix), []).append(note)
     found: list[PromptWarning] = []
     for first, *others in groups.values():
-        more = f", and in {len(others):,} more places" if others else ""
-        found.append(TranslationNote(first.what, place(first.where) + more, first.fix))
+        more = f" and {len(others):,} more" if others else ""
+        where = place(first.where) if first.where else ""
+        found.append(TranslationNote(first.what, where + more, first.fix))
     return found
 
 

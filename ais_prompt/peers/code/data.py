@@ -62,7 +62,7 @@ def folders(package: str) -> list[Path]:
     if package == "opencompass":
         found += [Path("~/.cache/opencompass").expanduser()]
     else:
-        from ais_prompt.peers.code.sources import peer_package
+        from ais_prompt.utils.peer_packages import peer_package
 
         installed = peer_package(package)
         found += [installed.parent] if installed else []

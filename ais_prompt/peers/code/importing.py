@@ -20,7 +20,8 @@ from typing import Any, Final
 
 from ais_prompt.peers.code.data import find_data
 from ais_prompt.peers.code.definitions import find_definition, find_registering
-from ais_prompt.peers.code.sources import DISTRIBUTIONS, peer_package
+from ais_prompt.peers.code.sources import DISTRIBUTIONS
+from ais_prompt.utils.peer_packages import peer_package
 
 REGISTRY_MODULES: Final = {"opencompass.registry": "opencompass", "ais_bench.benchmark.registry": "ais_bench"}
 """Module with the registries of a peer → package of the peer."""

@@ -16,8 +16,9 @@ import msgspec
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
 from ais_prompt.peers.code.calls import Call, Fault, Reply, StartCall
-from ais_prompt.peers.code.sources import DISTRIBUTIONS, PEER_PATH, is_complete, peer_package
+from ais_prompt.peers.code.sources import DISTRIBUTIONS, is_complete
 from ais_prompt.utils.peer_imports import peer_of
+from ais_prompt.utils.peer_packages import PEER_PATH, peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"

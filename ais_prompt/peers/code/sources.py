@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-PEER_PATH: Final = "AISPROMPT_PEER_PATH"
-"""Environment variable with folders that hold checkouts or unpacked wheels, as ``PATH`` has them."""
+from ais_prompt.utils.peer_packages import peer_package, peer_paths
 
 DISTRIBUTIONS: Final = {"opencompass": "opencompass", "ais_bench": "ais_bench_benchmark"}
 """Package of a peer → the distribution that pip installs."""
-
-
-def peer_package(package: str) -> Path | None:
-    """Return the folder of a peer's package; None if it is nowhere.
-
-    Folders of `PEER_PATH` come before what is installed. Each is the root of a checkout, or the package itself.
-
-    Args:
-        package: a key of `DISTRIBUTIONS`.
-    """
-    for text in os.environ.get(PEER_PATH, "").split(os.pathsep):
-        root = Path(text).expanduser()
-        for folder in (root / package, root) if text else ():
-            if folder.name == package and folder.is_dir():
-                return folder.resolve()
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return None
-    places = [] if spec is None else [*(spec.submodule_search_locations or ())]
-    return Path(places[0]).resolve() if places else None
 
 
 def is_complete(package: str) -> bool:
@@ -62,7 +37,7 @@ def peer_version(package: str) -> str:
 
 def _named_by_path(package: str) -> bool:
     folder = peer_package(package)
-    roots = [Path(text).expanduser().resolve() for text in os.environ.get(PEER_PATH, "").split(os.pathsep) if text]
+    roots = [root.resolve() for root in peer_paths()]
     return folder is not None and any(root in (folder, folder.parent) for root in roots)
 
 

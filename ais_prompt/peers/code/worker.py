@@ -29,9 +29,9 @@ from ais_prompt.peers.code.data import DataAbsent
 from ais_prompt.peers.code.importing import NoSuchName, install_finders
 from ais_prompt.peers.code.missing import advice, missing_package
 from ais_prompt.peers.code.running import WrongArguments, check, load, postprocess, score
-from ais_prompt.peers.code.sources import PEER_PATH
 from ais_prompt.peers.code.verdicts import NoVerdict
 from ais_prompt.utils.guard import exception_line
+from ais_prompt.utils.peer_packages import PEER_PATH
 from ais_prompt.utils.places import users_line
 from ais_prompt.utils.worker import serve
 

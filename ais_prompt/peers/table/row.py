@@ -27,6 +27,7 @@ class Row(Struct, frozen=True):
         unless: argument → values for which the row does not hold, so that the peer's own code runs.
         gold_columns: for an evaluator: the columns that ours needs as the gold; theirs finds them in the rows.
         differs: in what the results differ from the peer's, as a sentence for the note; empty if they are the same.
+        metrics: of an evaluator: their metric → ours, for the rows of a summarizer.
         exact: the registered name of our part that gives the peer's results, for ``--peer-scores``. Without it, that
             option uses their own code.
     """
@@ -43,3 +44,4 @@ class Row(Struct, frozen=True):
     gold_columns: tuple[str, ...] = ()
     differs: str = ""
     exact: str = ""
+    metrics: Mapping[str, str] = {}

@@ -53,12 +53,14 @@ def test_patterns(write: Write) -> None:
     assert match_shipped("datasets", "nothing_like_it*") == []
 
 
-def test_an_ambiguous_name_lists_what_it_could_mean(write: Write) -> None:
-    write("configs/models/a/big.py", "")
+def test_of_several_files_of_a_name_the_first_counts_with_a_note(write: Write) -> None:
+    first = write("configs/models/a/big.py", "")
     write("configs/models/b/big.py", "")
-    with pytest.raises(ConfigError, match="2 model configs match 'big'") as caught:
-        find_shipped("models", "big")
-    assert "a/big, b/big" in caught.value.fix
+    notes: list[str] = []
+    assert find_shipped("models", "big", notes) == first.absolute()
+    assert notes == ["'big' is a/big; to use another, name it: b/big"]
+    assert find_shipped("models", "b/big", notes).parent.name == "b"
+    assert len(notes) == 1
 
 
 def test_an_unknown_name_offers_the_nearest(write: Write) -> None:

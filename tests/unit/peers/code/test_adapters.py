@@ -16,7 +16,7 @@ from ais_prompt.peers.code.calls import LoadCall
 from ais_prompt.peers.code.dataset import PeerDataset
 from ais_prompt.peers.code.evaluator import PeerEvaluator
 from ais_prompt.peers.code.postprocessor import peer_postprocessor
-from ais_prompt.peers.code.sources import PEER_PATH
+from ais_prompt.utils.peer_packages import PEER_PATH
 from tests.peer_package import write_peer
 
 

@@ -1,0 +1,91 @@
+"""Options for configs of OpenCompass and AISBench, the same for all verbs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import click
+
+from ais_prompt.cli.completion import complete_name
+
+_FOLDERS: Final = {"--peer-path": "AISPROMPT_PEER_PATH", "--config-dir": "AISPROMPT_CONFIG_DIR"}
+"""Option with folders → the environment variable that hands them to all processes of a run."""
+
+
+def _folders(option: str, text: str) -> Callable[..., Any]:
+    def hand_on(_: click.Context, __: click.Parameter, folders: tuple[str, ...]) -> None:
+        if folders:
+            os.environ[_FOLDERS[option]] = os.pathsep.join(folders)
+
+    return click.option(
+        option,
+        multiple=True,
+        metavar="DIR",
+        expose_value=False,
+        callback=hand_on,
+        type=click.Path(exists=True, file_okay=False),
+        help=text,
+    )
+
+
+PEER_OPTIONS: Final = (
+    _folders("--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."),
+    _folders("--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."),
+    click.option("--summarizer", metavar="NAME", shell_complete=complete_name, help="The config of the summary."),
+    click.option("--custom-dataset-path", metavar="FILE", help="A JSONL or CSV file with questions, as a dataset."),
+    click.option(
+        "--dataset-num-runs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Ask every question N times (n of a dataset).",
+    ),
+    click.option("--hf-num-gpus", type=click.IntRange(min=0), metavar="N", help="With --hf-path: spread it over GPUs."),
+    click.option(
+        "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
+    ),
+    click.option("--dump-eval-details", is_flag=True, expose_value=False, help="Accepted: details are always kept."),
+)
+PEER_NAMES: Final = ("summarizer", "custom_dataset_path", "dataset_num_runs", "hf_num_gpus", "peer_scores")
+"""The names of these options in a command."""
+
+
+def peer_arguments(values: Mapping[str, Any]) -> list[str]:
+    """Return these options as they are written on a command line; those without a value are left out."""
+    written: list[str] = []
+    for option, variable in _FOLDERS.items():
+        for folder in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            written += [option, folder]
+    for name in PEER_NAMES:
+        value = values.get(name)
+        if value:
+            written += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return written
+
+
+ANSWERS: Final = {
+    "--accelerator": "name the model as VLLMwithChatTemplate, or start a server and give --url",
+    "--chat-template": "the template of the tokenizer is used; see meta_template in docs/meta-templates.md",
+    "--custom-dataset-data-type": "it is found from the columns: choices A, B, … or a free answer",
+    "--custom-dataset-infer-method": "write a config with PPLInferencer; see docs/inferencers.md",
+    "--custom-dataset-meta-path": "write a config; see docs/datasets.md",
+    "--dlc": "start aisprompt in the job itself",
+    "--dump-extract-rate": "the summary always counts answers that could not be read",
+    "--dump-res-length": "token counts of answers are always kept in predictions/",
+    "--lark": "call your own command when aisprompt ends; the exit code says how",
+    "--max-partition-size": "tasks are not split: all share one engine",
+    "--max-workers-per-gpu": "all tasks share one engine; a local model is loaded once",
+    "--merge-ds": "datasets of one model always share the engine",
+    "--pressure": "set request_rate of the model; see docs/api-models.md",
+    "--retry": "set retry of the model: --set models.0.retry=2",
+    "--slurm": "start aisprompt in the job itself: srun … aisprompt run …",
+}
+"""An option of the peers that has no meaning here → what to do."""
+ANSWERS_SHORT: Final = {"-a": "--accelerator", "-l": "--lark"}
+
+
+def answer_to(option: str) -> str | None:
+    """Return what to do in place of an option of the peers; None for other options."""
+    name = option.partition("=")[0]
+    return ANSWERS.get(ANSWERS_SHORT.get(name, name))

@@ -1,0 +1,118 @@
+"""Translate a ``summarizer``: its rows, its groups, and the names of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ais_prompt.config.schema import GROUP, SUMMARIZER
+from ais_prompt.peers.parts import Translation
+from ais_prompt.utils.text import listed
+
+SHOWS_TABLE: Final = ("DefaultSummarizer", "CircularSummarizer", "MultiFacetedSummarizer")
+"""Summarizers whose table is the one that every run has here."""
+
+DROPPED: Final = {
+    "calculator": "speed is always measured; see docs/generation.md",
+    "metric_types": "the rows of every metric are shown",
+}
+"""Keys of a summarizer that mean nothing here → why."""
+
+
+def translate_summarizer(values: Any, run: Sequence[str], where: str, translation: Translation) -> Any:
+    """Return a summarizer in terms of this program.
+
+    Args:
+        values: the summarizer.
+        run: the ``abbr`` of every dataset of the run.
+        where: its config path.
+        translation: takes the notes.
+    """
+    if not isinstance(values, Mapping):
+        return values
+    kind = values.get("type")
+    if isinstance(kind, str) and (name := kind.rpartition(".")[2]) not in SHOWS_TABLE:
+        translation.notes.note(f"{name} is not known here: the summary is that of every run", f"{where}.type")
+    if values.get("attr") == "performance":
+        translation.notes.note("speed is always measured, beside the scores", f"{where}.attr")
+    values = _one_table(values)
+    kept = translation.known(values, SUMMARIZER.names, DROPPED, where)
+    kept = {key: value for key, value in kept.items() if value is not None and key not in ("type", "attr", "prompt_db")}
+    groups = _groups(kept.get("summary_groups") or [], run, f"{where}.summary_groups", translation)
+    entries = [_entry(entry, translation) for entry in kept.get("dataset_abbrs") or []]
+    _note_missing(groups, entries, run, where, translation)
+    return {**kept, "summary_groups": groups, "dataset_abbrs": entries, "missing": "show"}
+
+
+def _one_table(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a summarizer with one table in place of several: its rows, each once."""
+    tables = values.get("dataset_abbrs_list")
+    if not isinstance(tables, list):
+        return values
+    rows = [row for table in tables if isinstance(table, Mapping) for row in table.get("dataset_abbrs") or []]
+    unique = {str(row): row for row in [*(values.get("dataset_abbrs") or []), *rows]}
+    rest = {key: value for key, value in values.items() if key != "dataset_abbrs_list"}
+    return {**rest, "dataset_abbrs": list(unique.values())}
+
+
+def _groups(groups: Sequence[Any], run: Sequence[str], where: str, translation: Translation) -> list[Any]:
+    """Return the groups whose members are in the run, each name once: the last one counts, as it does there."""
+    found: dict[str, Any] = {}
+    for index, group in enumerate(groups):
+        place = f"{where}[{index}]"
+        if not isinstance(group, Mapping) or not isinstance(group.get("subsets"), list | tuple):
+            translation.notes.note("a group without subsets is left out", place)
+            continue
+        kept = translation.known(group, GROUP.names, {}, place)
+        entries = [_entry(entry, translation) for entry in kept["subsets"]]
+        name = str(kept.get("name"))
+        if not any(_name(entry) in run or _name(entry) in found for entry in entries):
+            continue
+        if name in run:
+            translation.notes.note("a group with the name of a dataset is left out", place)
+            continue
+        found.pop(name, None)
+        found[name] = {**kept, "subsets": entries, **_weights(kept.get("weights"), entries)}
+    return list(found.values())
+
+
+def _weights(weights: Any, entries: Sequence[Any]) -> dict[str, Any]:
+    """Return the weights of a group: members that it does not name weigh nothing there."""
+    if not isinstance(weights, Mapping):
+        return {}
+    keys = [_key(entry) if _key(entry) in weights else _name(entry) for entry in entries]
+    found = {key: weights.get(key, 0) for key in keys}
+    return {"weights": found if any(found.values()) else None}
+
+
+def _entry(entry: Any, translation: Translation) -> Any:
+    """Return an entry with the name of its metric here, where the evaluator of the dataset calls it otherwise."""
+    if not isinstance(entry, list | tuple) or len(entry) != 2:
+        return entry
+    name, metric = entry
+    return [name, translation.metrics.get(name, {}).get(metric, metric)]
+
+
+def _note_missing(
+    groups: Sequence[Any], entries: Sequence[Any], run: Sequence[str], where: str, translation: Translation
+) -> None:
+    known = {*run, *(group["name"] for group in groups)}
+    missing = [name for entry in entries if (name := _name(entry)) not in known and not name.startswith("--")]
+    if missing:
+        translation.notes.note(
+            f"{len(missing)} of {len(entries)} rows of the summary are not in this run and show '-': "
+            f"{listed(missing, 3)}",
+            f"{where}.dataset_abbrs",
+        )
+    partial = [group["name"] for group in groups if not known.issuperset(map(_name, group["subsets"]))]
+    if partial:
+        what = f"no score for groups of which not all members are run: {listed(partial, 3)}"
+        translation.notes.note(what, f"{where}.summary_groups")
+
+
+def _name(entry: Any) -> str:
+    return str(entry[0]) if isinstance(entry, list | tuple) and entry else str(entry)
+
+
+def _key(entry: Any) -> str:
+    return "@".join(map(str, entry)) if isinstance(entry, list | tuple) else f"{entry}@"

@@ -1,0 +1,51 @@
+"""A dataset that is only a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.errors import ConfigFaults
+from ais_prompt.peers import translate
+
+
+def custom(tmp_path: Path, row: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    values, _ = translate({"datasets": [{"path": str(path), **keys}]})
+    found: dict[str, Any] = values["datasets"][0]
+    return found
+
+
+def test_columns_named_by_letters_are_choices(tmp_path: Path) -> None:
+    dataset = custom(tmp_path, {"question": "?", "A": "x", "B": "y", "answer": "A"})
+    asked, said = dataset["infer_cfg"]["prompt_template"]["template"]["round"]
+    assert asked["prompt"] == "Question: {question}\nA. {A}\nB. {B}"
+    assert said["prompt"] == "Answer: {answer}"
+    assert dataset["abbr"] == "mine"
+    assert dataset["eval_cfg"]["pred_postprocessor"]["options"] == "AB"
+
+
+def test_choices_by_likelihood(tmp_path: Path) -> None:
+    row = {"question": "?", "A": "x", "B": "y", "answer": "A"}
+    infer = custom(tmp_path, row, infer_method="ppl")["infer_cfg"]
+    assert infer["inferencer"] == {"type": "PPLInferencer"}
+    assert infer["prompt_template"]["template"]["B"]["round"][1]["prompt"] == "Answer: B"
+
+
+def test_a_question_without_choices_or_gold(tmp_path: Path) -> None:
+    dataset = custom(tmp_path, {"question": "?"})
+    assert "eval_cfg" not in dataset
+    assert dataset["infer_cfg"]["prompt_template"]["template"] == {"round": [{"role": "HUMAN", "prompt": "{question}"}]}
+
+
+@pytest.mark.parametrize("text", ["", "[1]\n", "{", None])
+def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "odd.jsonl"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(ConfigFaults, match="1 fault"):
+        translate({"datasets": [{"path": str(path)}]})
