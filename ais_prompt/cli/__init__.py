@@ -19,6 +19,7 @@ from ais_prompt.cli.lock import lock
 from ais_prompt.cli.migrate import migrate
 from ais_prompt.cli.run import run
 from ais_prompt.cli.score import score
+from ais_prompt.cli.shards import merge, status
 from ais_prompt.cli.streams import without_secrets
 from ais_prompt.cli.view import view
 from ais_prompt.cli.view_prompt import view_prompt
@@ -44,6 +45,8 @@ class Program(click.Group):
     commands=[
         run,
         score,
+        merge,
+        status,
         compare,
         baseline,
         view,

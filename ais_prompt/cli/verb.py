@@ -23,6 +23,8 @@ SPREAD: Final = {"--models", "--datasets"}
 REUSE: Final = {"-r", "--reuse"}
 """The option whose value may be left out."""
 
+SHARD: Final = "--shard"
+
 CODE_EXECUTION: Final = "--allow-code-execution"
 """The flag that takes a value behind ``=``, and never the next word."""
 
@@ -107,7 +109,9 @@ def _terminable() -> Iterator[None]:
 
 
 def _with_latest(args: Sequence[str]) -> list[str]:
-    """Take ``-r`` without a run as ``-r latest``."""
+    """Take ``-r`` without a run as ``-r latest``. Shards name their run as they like."""
+    if any(arg.partition("=")[0] == SHARD for arg in args):
+        return list(args)
     complete: list[str] = []
     for position, arg in enumerate(args):
         complete.append(arg)

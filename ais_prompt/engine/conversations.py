@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -19,12 +20,12 @@ from ais_prompt.plan.gaps import shown_gap
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.journal import JournalView
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
-from ais_prompt.types import Completion, Failure, Prediction, Request, Sample
+from ais_prompt.types import Completion, Failure, Prediction, Request, Sample, Shard
 from ais_prompt.utils.occurrences import Occurrences
 
 
 def conversations(
-    task: Task, recall: Recall, samples: Iterable[Sample], cluster: str | None = None
+    task: Task, recall: Recall, samples: Iterable[Sample], cluster: str | None = None, shard: Shard | None = None
 ) -> Iterator[RunningConversation]:
     """Start one conversation after the other, each when it is taken.
 
@@ -33,6 +34,8 @@ def conversations(
         recall: looks up earlier answers.
         samples: of the task's data, in the order of asking.
         cluster: ``eval_cfg.cluster``, to be noted in the predictions.
+        shard: only those of its samples. The prompts of the others are made too, since equal prompts are numbered over
+            the whole dataset.
 
     Raises:
         AisPromptError: the task cannot be asked at all; ``where`` names the sample.
@@ -40,7 +43,13 @@ def conversations(
     openings = Occurrences(len(task.data.test))
     for sample in samples:
         try:
-            yield RunningConversation(_conversation(task, sample, openings, cluster), recall)
+            conversation = _conversation(task, sample, openings, cluster)
+            if shard is None or shard.holds(sample.id):
+                yield RunningConversation(conversation, recall)
+            else:
+                with suppress(StopIteration):  # it cannot be asked
+                    next(conversation)
+                conversation.close()
         except AisPromptError as error:
             error.where = error.where or f"sample {sample.id}, row {sample.index}"
             raise
@@ -57,20 +66,20 @@ def former_keys_of(task: Task, addresses: Sequence[str]) -> FormerKeys:
     return FormerKeys(former_identities(task.model, addresses), rows)
 
 
-def stored_predictions(task: Task, journal: Path, addresses: Sequence[str]) -> Iterator[Prediction]:
-    """Yield the predictions of the samples that a journal answers to their end, in sample order; nothing is asked.
+def stored_predictions(task: Task, journals: Sequence[Path], addresses: Sequence[str]) -> Iterator[Prediction]:
+    """Yield the predictions of the samples that journals answer to their end, in sample order; nothing is asked.
 
     Failures count: they are what came of asking so far. So do samples that cannot be asked at all.
 
     Args:
         task: which model was asked what.
-        journal: its journal, which another process may be writing.
+        journals: its journals, which other processes may be writing.
         addresses: as for `former_keys_of`.
 
     Raises:
         AisPromptError: the data, the model's files or the journal cannot be read.
     """
-    view = JournalView(journal)
+    view = JournalView(*journals)
     key_of = RequestKeys(task.model.identity())
     former = former_keys_of(task, addresses) if view.has_former_keys else lambda _: iter(())
 

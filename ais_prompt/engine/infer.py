@@ -29,11 +29,11 @@ from ais_prompt.plan.gaps import NO_VALUE
 from ais_prompt.plan.media import check_media, taken_kinds
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.cache import open_cache
-from ais_prompt.store.journal import Journal
+from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.types import Completion, Failure, Prediction, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Failure, Prediction, Request, Sample, Shard, TaskFacts
 
 logger = logging.getLogger(__name__)
 
@@ -53,12 +53,16 @@ class AskingOptions(Struct, frozen=True):
             a fair sample.
         addresses: where earlier sessions asked; version 1 had the address in its keys.
         spending: counts what is asked, and pauses the tasks when the budget is used up.
+        shard: the part of the samples that is asked; None for all.
+        shard_folders: of other shards of the run, whose answers count too.
     """
 
     cache_folder: Path | None = None
     watch_of: Callable[[Task, int], Watch] | None = None
     addresses: Sequence[str] = ()
     spending: Spending = field(default_factory=Spending)
+    shard: Shard | None = None
+    shard_folders: Sequence[RunFolder] = ()
 
 
 class TaskJob:
@@ -118,8 +122,10 @@ class TaskJob:
             predictions = files.enter_context(sorted_predictions(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
-            memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys)
-            self._known, used = _known(task, memory) if memory.has_answers else (0, 0)
+            of_shards = JournalView(*(folder.journal(*names) for folder in self._asking.shard_folders))
+            memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys, of_shards)
+            self._total = self._count()
+            self._known, used = _known(task, memory, self._asking.shard) if memory.has_answers else (0, 0)
             self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
             with self._lock:
                 if self._abandoned:
@@ -128,7 +134,7 @@ class TaskJob:
 
     def begin(self) -> None:
         """Show the task from now on."""
-        task, memory, total = self.task, self._memory, len(self.task.data.test)
+        task, memory, total = self.task, self._memory, self._total
         show = self._open_progress if total else silent_progress
         progress = self._files.enter_context(show(task.name, total, self._known))
         if memory.has_answers:
@@ -138,7 +144,8 @@ class TaskJob:
         self._session = _Session(task, memory, progress, self._predictions, self._watch)
         self._failures = FailureWatch(self._session.record, has_answered=self._known > 0)
         samples = _in_random_order(task.data.test) if watch_of else task.data.test
-        self._conversations = conversations(task, memory.recall, samples, task.spec.dataset.eval.cluster)
+        cluster = task.spec.dataset.eval.cluster
+        self._conversations = conversations(task, memory.recall, samples, cluster, self._asking.shard)
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one, or if enough was asked."""
@@ -177,7 +184,7 @@ class TaskJob:
         Raises:
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
-        session, task, data, total = self._session, self.task, self.task.data, len(self.task.data.test)
+        session, task, data, total = self._session, self.task, self.task.data, self._total
         with self._files:
             self._failures.conclude()
             if self._watch.decided:
@@ -210,6 +217,11 @@ class TaskJob:
             logger.info("%s", self.task.name, exc_info=True)
         self._release()
 
+    def _count(self) -> int:
+        """Return how many samples are to be answered in the end."""
+        samples, shard = self.task.data.test, self._asking.shard
+        return len(samples) if shard is None else sum(shard.holds(sample.id) for sample in samples)
+
     def _release(self) -> None:
         """Let go of the data: a job may be kept until the end of the run."""
         self.task.release()
@@ -222,10 +234,10 @@ def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
     return (samples[int(index)] for index in order)
 
 
-def _known(task: Task, memory: Memory) -> tuple[int, int]:
+def _known(task: Task, memory: Memory, shard: Shard | None) -> tuple[int, int]:
     """How many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
-    for conversation in conversations(task, memory.recall, task.data.test):
+    for conversation in conversations(task, memory.recall, task.data.test, shard=shard):
         if conversation.prediction is not None and _is_known(conversation):
             known += 1
             used += len(conversation.prediction.completions)

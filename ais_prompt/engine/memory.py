@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.store.journal import Journal
+from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Completion, Request
 
@@ -15,6 +15,7 @@ class Memory:
         key_of: makes the keys of the model's answers.
         cache: answers of other runs, which new ones are added to; None without one.
         former_keys: makes the keys of earlier versions; None if neither journal nor cache has any.
+        of_shards: what other shards of the run have answered; it stays in their journals.
 
     Attributes:
         from_cache: how many answers were taken out of the cache.
@@ -26,14 +27,16 @@ class Memory:
         key_of: RequestKeys,
         cache: Journal | None = None,
         former_keys: FormerKeys | None = None,
+        of_shards: JournalView | None = None,
     ) -> None:
         self.from_cache = 0
         self._journal = journal
         self._cache = cache
         self._key_of = key_of
         self._former_keys = former_keys
+        self._of_shards = of_shards
         # No request is made twice in one run, so what was empty at its beginning need not be looked up.
-        self.has_answers = len(journal) > 0 or (cache is not None and len(cache) > 0)
+        self.has_answers = any(found is not None and len(found) > 0 for found in (journal, cache, of_shards))
 
     def recall(self, request: Request) -> Completion | None:
         """What was answered before; None if nothing was.
@@ -45,6 +48,8 @@ class Memory:
             return None
         key = self._key_of(request)
         answer = self._find(self._journal, key, request)
+        if answer is None and self._of_shards is not None:
+            answer = self._of_shards.answer(key)
         if answer is None and self._cache is not None and (answer := self._find(self._cache, key, request)) is not None:
             self._journal.append(key, request, answer, findable=True)
             self.from_cache += 1

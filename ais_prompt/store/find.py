@@ -75,8 +75,8 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
 
 
 def _runs(parent: Path) -> list[str]:
-    """Return the names of run folders, oldest first."""
-    runs = in_order([folder for folder in _folders(parent) if RUN_NAME.fullmatch(folder.name)])
+    """Return the names of run folders, oldest first; those that shards share are named by the user."""
+    runs = in_order([one for one in _folders(parent) if RUN_NAME.fullmatch(one.name) or RunFolder(one).shards.is_dir()])
     return [folder.name for folder in runs]
 
 

@@ -204,25 +204,27 @@ class Journal:
 
 
 class JournalView:
-    """The finished requests of a journal at one moment. Nothing is written: another process may be adding lines.
+    """The finished requests of journals at one moment. Nothing is written: other processes may be adding lines.
 
-    Unlike `Journal`, it returns failures too, unless an answer to the same request is there.
+    Unlike `Journal`, it knows failures too, unless an answer to the same request is there. If several files answer one
+    request, the first of them counts, and in one file its last line.
 
     Attributes:
         has_former_keys: whether there are answers of an earlier version.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Read a journal; one that is not there is empty.
+    def __init__(self, *paths: Path) -> None:
+        """Read journals; one that is not there is empty.
 
         Raises:
-            StoreError: the file cannot be read.
+            StoreError: a file cannot be read.
         """
-        self._path = path
-        self._lines: dict[str, tuple[int, bool]] = {}  # key → where its line begins, in bytes; whether it is an answer
-        if path.exists():
-            with self._reading(), path.open("rb") as lines:
-                self._index(lines)
+        self._paths = paths
+        self._lines: dict[str, tuple[int, int, bool]] = {}  # key → its file; where its line begins; is it an answer?
+        for number, path in enumerate(paths):
+            if path.exists():
+                with self._reading(path), path.open("rb") as lines:
+                    self._index(number, lines)
         self.has_former_keys = any(map(is_former_key, self._lines))
 
     def __len__(self) -> int:
@@ -236,24 +238,36 @@ class JournalView:
             StoreError: the file cannot be read.
         """
         found = next((self._lines[key] for key in keys if key in self._lines), None)
-        if found is None:
-            return None
-        with self._reading(), self._path.open("rb") as lines:
-            lines.seek(found[0])
+        return None if found is None else self._read(*found[:2])
+
+    def answer(self, key: str) -> Completion | None:
+        """Return the answer to a request; None if there is none, or only a failure.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        number, start, is_answer = self._lines.get(key, (0, 0, False))
+        return self._read(number, start) if is_answer else None
+
+    def _read(self, number: int, start: int) -> Completion:
+        path = self._paths[number]
+        with self._reading(path), path.open("rb") as lines:
+            lines.seek(start)
             return _parse(lines.readline())[1]
 
-    def _index(self, lines: Iterable[bytes]) -> None:
-        end = 0
+    def _index(self, number: int, lines: Iterable[bytes]) -> None:
+        start = 0
         for line in lines:
             with suppress(ValueError):  # a line that is being written, or was torn
                 key, completion, _ = _parse(line)
                 is_answer = completion.failure is None
-                if is_answer or not self._lines.get(key, (0, False))[1]:
-                    self._lines[key] = end, is_answer
-            end += len(line)
+                first, _, is_answered = self._lines.get(key, (number, 0, False))
+                if not is_answered or (is_answer and first == number):
+                    self._lines[key] = number, start, is_answer
+            start += len(line)
 
-    def _reading(self) -> AbstractContextManager[None]:
-        return reading(self._path, fix="repair the disk")
+    def _reading(self, path: Path) -> AbstractContextManager[None]:
+        return reading(path, fix="repair the disk")
 
 
 def _parse(line: bytes) -> tuple[str, Completion, str]:

@@ -58,6 +58,16 @@ class RunFolder(Struct, frozen=True):
         return RunFolder(self.root / "partial")
 
     @property
+    def shards(self) -> Path:
+        """The folders of shards, each a run folder of its own."""
+        return self.root / "shards"
+
+    @property
+    def shard_file(self) -> Path:
+        """In the folder of a shard: what all shards of its run must agree on."""
+        return self.root / "shard.json"
+
+    @property
     def logs(self) -> Path:
         """The folder of log files."""
         return self.root / "logs"

@@ -9,6 +9,7 @@ from ais_prompt.types.request import Decoding, LikelihoodQuery, Request
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
 from ais_prompt.types.score import REFUSAL, STATUSES, Precision, SampleScore, Score, Spread, Status
+from ais_prompt.types.shard import Shard
 from ais_prompt.types.spec import (
     AVERAGES,
     DatasetSpec,
@@ -62,6 +63,7 @@ __all__ = [
     "Sample",
     "SampleScore",
     "Score",
+    "Shard",
     "Speed",
     "Spread",
     "Status",

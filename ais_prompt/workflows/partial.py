@@ -5,22 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 from ais_prompt.config.render import render_config
-from ais_prompt.engine.conversations import stored_predictions
 from ais_prompt.errors import AisPromptError
-from ais_prompt.models.identity import full_identity
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.store.run_record import RunRecord, addresses_of, done_tasks
+from ais_prompt.store.shards import shard_folders
 from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
-from ais_prompt.types import Prediction, TaskFacts
+from ais_prompt.types import TaskFacts
 from ais_prompt.utils.log import logging_to
+from ais_prompt.workflows.merge import collect, journals_of, merge_shards
 
 logger = logging.getLogger(__name__)
 
@@ -42,12 +40,14 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
     Raises:
         AisPromptError: the run folder cannot be used.
     """
+    if shard_folders(folder):
+        merge_shards(plan, folder, command)
     if not folder.run_file.exists():  # a folder that was made by hand
         return None
     record = read_run_file(folder)
     done = done_tasks(record)
     left = [task for task in plan.tasks if task.name not in done]
-    if not left or (record.get("status") in _ENDED and not any(_journal(task, folder).exists() for task in left)):
+    if not left or (record.get("status") in _ENDED and not any(journals_of(task, folder) for task in left)):
         return None
     partial = folder.partial
     with writing(partial.root):
@@ -62,7 +62,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
                 copy.add_task(task.spec, TaskFacts.from_json(record["tasks"][task.name]))
                 continue
             try:
-                facts = _collect(task, folder, partial, addresses)
+                facts = collect(task, folder, partial, addresses)
             except AisPromptError as error:  # scoring says that there are no predictions
                 logger.warning("[%s] its answers cannot be used: %s", task.name, error)
             else:
@@ -84,32 +84,6 @@ def forget_partial(folder: RunFolder) -> None:
         if is_free:  # else they are being made right now
             _copy_judgements(partial, folder)
             shutil.rmtree(partial.root)
-
-
-def _collect(task: Task, folder: RunFolder, partial: RunFolder, addresses: list[str]) -> TaskFacts:
-    """Write the predictions of the samples that the journal answers, and return the facts of the task."""
-    samples = failed = 0
-
-    def counted() -> Iterator[Prediction]:
-        nonlocal samples, failed
-        for prediction in stored_predictions(task, _journal(task, folder), addresses):
-            samples += 1
-            failed += prediction.failed
-            yield prediction
-
-    try:
-        data = task.data
-        write_predictions(_predictions(task, partial), counted())
-        of = len(data.test) if samples < len(data.test) else None
-        return TaskFacts(full_identity(task.model), data.digest, tuple(data.origins), samples, failed, of=of)
-    finally:
-        task.release()
-        if task.dataset.judge is None:  # a judge asks about its rows
-            task.dataset.release()
-
-
-def _journal(task: Task, folder: RunFolder) -> Path:
-    return folder.journal(task.spec.model.abbr, task.spec.dataset.abbr)
 
 
 def _predictions(task: Task, folder: RunFolder) -> Path:

@@ -38,7 +38,7 @@ def test_the_predictions_are_those_of_the_whole_run(rows: int, cut: float, concu
         journal = folder.journal("fake", "sums")
         journal.write_bytes(journal.read_bytes()[: int(cut * journal.stat().st_size)])
         kept = journal.read_bytes()
-        found = list(stored_predictions(task, journal, ()))
+        found = list(stored_predictions(task, [journal], ()))
         assert found == [whole[one.sample_id] for one in found]
         assert [one.index for one in found] == sorted(one.index for one in found)
         assert kept.count(b"\n") <= len(found) <= kept.count(b"\n") + 1

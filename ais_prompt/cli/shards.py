@@ -1,0 +1,142 @@
+"""``aisprompt run --shard``, ``aisprompt merge`` and ``aisprompt status``: a run on several machines."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
+from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
+from ais_prompt.cli.options import CODE_EXECUTION
+from ais_prompt.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from ais_prompt.plan.plan import Plan
+    from ais_prompt.plan.warning import PromptWarning
+    from ais_prompt.store.layout import RunFolder
+
+NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
+"""Options about the scores of the whole run, which no shard has."""
+
+
+def run_shard(
+    plan: Plan,
+    warnings: Sequence[PromptWarning],
+    shard: str,
+    reuse: str | None,
+    limit: FailureLimit,
+    *,
+    max_num_workers: int | None,
+    scores: bool,
+    debug: bool,
+) -> int:
+    """Ask one shard, score the run if it was the last, and return the exit code."""
+    from ais_prompt.errors import ConfigError, StoreError
+    from ais_prompt.store.shards import parse_shard, shared_run_folder
+    from ais_prompt.workflows.shards import is_asked
+    from ais_prompt.workflows.shards import run_shard as ask
+
+    if reuse is None:
+        fix = "give all shards the same one, such as the id of the job: -r 4711"
+        raise ConfigError("shards need the name of the run folder that they share", where="--shard", fix=fix)
+    part = parse_shard(shard)
+    for model in plan.models:
+        model.preflight()
+    folder = shared_run_folder(plan.spec.work_dir, plan.spec.name, reuse)
+    click.echo(f"Run folder: {folder.root}, shard {part}", err=True)
+    result = ask(plan, folder, part, command_line(), warnings, max_num_workers)
+    code = exit_code(result, limit, debug=debug)
+    if not is_asked(folder):
+        click.echo(f"Shard {part} is done: {result.asked:,} samples. The others: aisprompt status {_quoted(folder)}")
+        return code
+    click.echo(f"All shards are done. Score them: aisprompt merge {_quoted(folder)}" * (not scores), nl=not scores)
+    if not scores:
+        return code
+    try:
+        return _score(plan, folder, limit, debug=debug)
+    except StoreError as error:
+        if "another process" not in error.what:
+            raise
+        click.echo("All shards are done; another one puts them together.", err=True)
+        return code
+
+
+def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:
+    from ais_prompt.workflows import run as pipeline
+
+    partial = opened_partial(plan, folder)
+    result = pipeline.run(plan, partial or folder, "eval", command_line())
+    show(result, (partial or folder).root)
+    return exit_code(result, limit, debug=debug) or int(partial is not None)
+
+
+@click.command(cls=Verb)
+@click.argument("run")
+@click.argument("parts", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[PART…]")
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@click.option("--max-failures", type=FAILURE_LIMIT, default="0", show_default=True, metavar="N|N%")
+@CODE_EXECUTION
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_context
+def merge(
+    ctx: click.Context,
+    run: str,
+    parts: tuple[Path, ...],
+    work_dir: str | None,
+    max_failures: FailureLimit,
+    allow_code_execution: bool | Literal["unsafe"],
+    debug: bool,
+) -> None:
+    """Put the answers of all shards of RUN together, and score them: the bytes of a run without shards.
+
+    PARTs are copies of the run folder from machines without a shared file system; their shards are copied into RUN.
+    Exit code 1 if samples are missing; then what is there is scored and shown as n of N.
+    """
+    from ais_prompt.plan.source import Source, open_stored
+    from ais_prompt.store.shards import join_shards
+
+    source = Source(work_dir=work_dir, allow_code_execution=allow_code_execution)
+    plan, folder = open_stored(run, source)
+    for part in parts:
+        click.echo(f"{part}: {join_shards(folder, part)} shards", err=True)
+    ctx.exit(_score(plan, folder, max_failures, debug=debug))
+
+
+@click.command(cls=Verb)
+@click.argument("run")
+@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
+    """Show how far a run is: each shard, on which machine, running, finished, dead or missing."""
+    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
+    from ais_prompt.config.paths import expand
+    from ais_prompt.store.find import locate_run
+    from ais_prompt.store.run_file import read_run_file
+    from ais_prompt.store.shards import latest_shards
+
+    folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
+    shards = latest_shards(folder)
+    if not shards:
+        click.echo(f"{folder.root}: {read_run_file(folder).get('status')}; it has no shards")
+        return
+    states = {shard: one.state if one else "missing" for shard, one in shards.items()}
+    width = max(map(len, map(str, shards)))
+    for shard, one in shards.items():
+        what = f"{one.answered():,} answers in this session, on {one.host} since {one.start}" if one else ""
+        click.echo(f"{shard!s:>{width}}  {states[shard]:<11}  {what}".rstrip())
+    over = sum(state in ("finished", "failed") for state in states.values())
+    click.echo(f"\n{over} of {len(shards)} shards are done.")
+    if left := [shard for shard, state in states.items() if state not in ("running", "finished", "failed")]:
+        click.echo(f"Start again: the run's command with --shard {', '.join(map(str, left))}")
+    elif over == len(shards):
+        click.echo(f"Put them together: aisprompt merge {_quoted(folder)}")
+
+
+def _quoted(folder: RunFolder) -> str:
+    return shlex.quote(str(folder.root))

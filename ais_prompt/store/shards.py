@@ -1,0 +1,272 @@
+"""The shards of a run: what processes wrote that each asked a part of the samples, on any machine.
+
+Each works in ``shards/<time>_<i>-of-<N>_<host>_<pid>/``, which is a run folder of its own. Only its process writes
+there, so shards need no locks between machines, and replace no file that another one reads. The journals are the truth:
+the number of shards may change from session to session, and what two of them answered counts once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.errors import ConfigError, StoreError
+from ais_prompt.store.disk import writing
+from ais_prompt.store.layout import RunFolder, safe_name
+from ais_prompt.store.results import read_json, write_json_atomic
+from ais_prompt.store.run_file import read_run_file
+from ais_prompt.types import Shard
+
+BEAT: Final = 10.0
+"""Seconds between signs of life of a shard."""
+SILENCE: Final = 6 * BEAT
+"""Seconds without a sign of life after which a shard is dead; file systems of clusters show changes late."""
+_NAME: Final = re.compile(
+    r"(?P<start>\d{8}_\d{6}Z)_(?P<index>\d+)-of-(?P<count>\d+)_(?P<host>.+)_(?P<pid>\d+)(?:-\d+)?"
+)
+
+
+class ShardFolder(Struct, frozen=True):
+    """What one session of a shard wrote.
+
+    Attributes:
+        folder: where.
+        shard: the part that it asked.
+        start: when, in UTC.
+        host: on which machine.
+    """
+
+    folder: RunFolder
+    shard: Shard
+    start: str
+    host: str
+
+    @property
+    def state(self) -> str:
+        """``running``, ``dead``, or how its session ended: ``finished``, ``failed``, ``interrupted``."""
+        with suppress(StoreError):
+            status = str(read_run_file(self.folder).get("status"))
+            if status != "running":
+                return status
+        with suppress(OSError):
+            return "running" if time.time() - _heart(self.folder).stat().st_mtime < SILENCE else "dead"
+        return "dead"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has asked everything, whatever came of it."""
+        return self.state in ("finished", "failed")
+
+    def answered(self) -> int:
+        """Return how many requests its journals hold."""
+        return sum(_lines(path) for path in self.folder.root.glob("journal/*/*.jsonl"))
+
+
+def parse_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard:
+    """Read ``3/8``, or ``auto/8``, whose number comes from the array job of Slurm or the indexed job of Kubernetes.
+
+    Raises:
+        ConfigError: it has another form, or the number is not below that of all shards.
+    """
+    number, _, count = text.partition("/")
+    if not count.isdecimal() or not (number.isdecimal() or number == "auto"):
+        raise ConfigError(f"a shard is written 0/8 to 7/8, or auto/8, not {text!r}", where="--shard")
+    index = _job_index(environment) if number == "auto" else int(number)
+    if not 0 <= index < int(count):
+        raise ConfigError(
+            f"there is no shard {index} of {count}", where="--shard", fix=f"they are numbered 0 to {int(count) - 1}"
+        )
+    return Shard(index, int(count))
+
+
+def _job_index(environment: Mapping[str, str]) -> int:
+    """Return the number of this job in its array, from 0.
+
+    Sources: sbatch(1), ``SLURM_ARRAY_TASK_ID``, ``_MIN`` and ``_STEP``; Kubernetes, "Indexed Job".
+    """
+    fix = "give the number: --shard 0/8"
+    try:
+        if task := environment.get("SLURM_ARRAY_TASK_ID"):
+            first, step = (int(environment.get(f"SLURM_ARRAY_TASK_{name}", n)) for name, n in (("MIN", 0), ("STEP", 1)))
+            return (int(task) - first) // step
+        if index := environment.get("JOB_COMPLETION_INDEX"):
+            return int(index)
+    except (ValueError, ZeroDivisionError) as error:
+        raise ConfigError(f"the number of the array job is none: {error}", where="--shard auto", fix=fix) from None
+    raise ConfigError(
+        "there is no array job: SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX are not set", where="--shard auto", fix=fix
+    )
+
+
+def shared_run_folder(work_dir: Path, name: str, run: str) -> RunFolder:
+    """Return the run folder that several shards share; the first of them makes it.
+
+    Args:
+        work_dir, name: as in `ais_prompt.store.layout.create_run_folder`.
+        run: a name for the folder, such as the id of a job, or the path of one that is there.
+
+    Raises:
+        ConfigError: it is no name of a folder, or it cannot be made.
+    """
+    if Path(run).is_dir():
+        return RunFolder(Path(run))
+    if run != safe_name(run) or run == "latest":
+        raise ConfigError(
+            f"{run!r} cannot be the name of a run that shards share",
+            where="-r",
+            fix="give all shards the same plain name, such as the id of the job: -r 4711",
+        )
+    root = work_dir / safe_name(name) / run
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot make a run folder: {error.strerror}", where=str(root), fix="choose another place with -w DIR"
+        ) from error
+    return RunFolder(root)
+
+
+def shard_folders(run: RunFolder) -> list[ShardFolder]:
+    """Return the sessions of all shards of a run, the oldest first. Foreign folders are left alone."""
+    try:
+        names = sorted(path.name for path in run.shards.iterdir())
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        if match := _NAME.fullmatch(name):
+            shard = Shard(int(match["index"]), int(match["count"]))
+            found.append(ShardFolder(RunFolder(run.shards / name), shard, match["start"], match["host"]))
+    return found
+
+
+def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
+    """Return the latest session of each shard, by the number of shards of the latest session; None: not begun."""
+    found = shard_folders(run)
+    if not found:
+        return {}
+    count = found[-1].shard.count
+    latest = {one.shard: one for one in found}
+    return {shard: latest.get(shard) for shard in (Shard(index, count) for index in range(count))}
+
+
+@contextmanager
+def open_shard(run: RunFolder, shard: Shard, plan: Mapping[str, Any]) -> Iterator[RunFolder]:
+    """Make the folder of a shard, and show that it is alive while the body runs.
+
+    Args:
+        run: the run folder that all shards share.
+        shard: the part that is asked.
+        plan: what all shards must agree on, as JSON values.
+
+    Raises:
+        ConfigError: another shard was started with something else.
+        StoreError: the folder cannot be written.
+    """
+    _refuse_others(run, plan)
+    stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%SZ")
+    host = safe_name(socket.gethostname())
+    folder = _make_folder(run, f"{stamp}_{shard.index}-of-{shard.count}_{host}_{os.getpid()}")
+    write_json_atomic(folder.shard_file, plan)
+    heart = _heart(folder)
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT):
+            with suppress(OSError):
+                heart.touch()
+
+    with writing(heart):
+        heart.touch()
+    thread = threading.Thread(target=beat, name="aisprompt-heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield folder
+    finally:
+        over.set()
+        thread.join()
+
+
+def join_shards(run: RunFolder, part: Path) -> int:
+    """Copy the shards of another copy of a run folder into this one, and return how many there are.
+
+    Raises:
+        ConfigError: it has none.
+        StoreError: they cannot be copied.
+    """
+    found = shard_folders(RunFolder(part))
+    if not found:
+        raise ConfigError("the folder has no shards", where=str(part), fix="name a run folder in which shards worked")
+    for one in found:
+        target = run.shards / one.folder.root.name
+        if not target.exists() or _lines_in(target) < _lines_in(one.folder.root):
+            with writing(target):
+                shutil.copytree(one.folder.root, target, dirs_exist_ok=True)
+    return len(found)
+
+
+def _make_folder(run: RunFolder, name: str) -> RunFolder:
+    with writing(run.shards):
+        run.shards.mkdir(parents=True, exist_ok=True)
+        for number in itertools.count(1):  # a process can begin two sessions in a second
+            root = run.shards / (name if number == 1 else f"{name}-{number}")
+            with suppress(FileExistsError):
+                root.mkdir()
+                return RunFolder(root)
+    raise AssertionError
+
+
+def _refuse_others(run: RunFolder, plan: Mapping[str, Any]) -> None:
+    for one in shard_folders(run):
+        try:
+            theirs = read_json(one.folder.shard_file)
+        except StoreError:  # it is being started, or was killed at once
+            continue
+        if differing := _differing(theirs, plan):
+            raise ConfigError(
+                f"this shard would not ask what the others ask: {', '.join(differing)} differ",
+                where=f"{one.folder.root}",
+                fix="start all shards of a run with the same config, data and version, or give -r another name",
+            )
+        return
+
+
+def _differing(before: Mapping[str, Any], now: Mapping[str, Any], place: str = "") -> list[str]:
+    """Return the paths of what differs."""
+    found = []
+    for key in dict.fromkeys([*before, *now]):
+        one, other = before.get(key), now.get(key)
+        path = f"{place}.{key}" if place else str(key)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            found += _differing(one, other, path)
+        elif one != other:
+            found.append(path)
+    return found
+
+
+def _heart(folder: RunFolder) -> Path:
+    return folder.root / "heartbeat"
+
+
+def _lines_in(root: Path) -> int:
+    return sum(map(_lines, root.glob("journal/*/*.jsonl")))
+
+
+def _lines(path: Path) -> int:
+    try:
+        with path.open("rb") as stream:
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: stream.read(1 << 20), b""))
+    except OSError:
+        return 0

@@ -1,0 +1,26 @@
+"""A shard: the part of a run's samples that one process asks."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from msgspec import Struct
+
+
+class Shard(Struct, frozen=True):
+    """One of several parts of every dataset. A sample belongs to the part that its id hashes to, on every machine.
+
+    Attributes:
+        index: from 0.
+        count: how many parts there are.
+    """
+
+    index: int
+    count: int
+
+    def holds(self, sample_id: str) -> bool:
+        """Return whether a sample belongs to this shard."""
+        return int.from_bytes(sha256(sample_id.encode()).digest()[:8]) % self.count == self.index
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"

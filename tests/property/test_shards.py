@@ -1,0 +1,80 @@
+"""However the samples are divided, repeated, broken off and divided anew, the predictions are those of one process."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ais_prompt.engine.alone import ask_alone
+from ais_prompt.engine.infer import AskingOptions, TaskJob
+from ais_prompt.engine.progress import silent_progress
+from ais_prompt.models import ScriptedModel
+from ais_prompt.plan.plan import Task
+from ais_prompt.store import RunFolder
+from ais_prompt.store.shards import open_shard, shard_folders
+from ais_prompt.types import Shard
+from ais_prompt.workflows.merge import collect
+from tests.parts import task_spec, write_rows
+
+ANSWERS = {r"^0": "zero", r"^[1-4]": "some"}
+
+
+@st.composite
+def shards(draw: st.DrawFn) -> Shard:
+    count = draw(st.integers(1, 5))
+    return Shard(draw(st.integers(0, count - 1)), count)
+
+
+SESSIONS = st.lists(st.tuples(shards(), st.none() | st.floats(0, 1)), max_size=6)
+"""Sessions of shards, each perhaps killed when its journal had a part of its bytes."""
+
+
+@settings(max_examples=60, deadline=None)
+@given(kinds=st.lists(st.integers(0, 3), min_size=1, max_size=12), sessions=SESSIONS, count=st.integers(1, 4))
+def test_predictions_are_those_of_one_process(
+    kinds: list[int], sessions: list[tuple[Shard, float | None]], count: int
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        rows = [{"question": str(kind), "answer": "a", "row": number} for number, kind in enumerate(kinds)]
+        spec = task_spec(write_rows(root / "x.jsonl", rows))
+        whole, run = RunFolder(root / "whole"), RunFolder(root / "run")
+        ask_alone(TaskJob(task_of(spec), whole, silent_progress))
+        for shard, kept in [*sessions, *((Shard(index, count), None) for index in range(count))]:
+            ask_shard(task_of(spec), run, shard, kept)
+        facts = collect(task_of(spec), run, run)
+        assert (facts.samples, facts.of) == (len(kinds), None)
+        assert run.predictions("fake", "sums").read_bytes() == whole.predictions("fake", "sums").read_bytes()
+        asked = Counter(key for one in shard_folders(run) for key in keys(one.folder))
+        assert asked.total() == len(kinds)
+        assert set(asked.values()) == {1}
+
+
+@given(st.text(), st.integers(1, 50))
+def test_every_sample_is_in_exactly_one_shard(sample_id: str, count: int) -> None:
+    assert sum(Shard(index, count).holds(sample_id) for index in range(count)) == 1
+
+
+def task_of(spec: object) -> Task:
+    return Task.of(spec, ScriptedModel(ANSWERS, default="other"))  # type: ignore[arg-type]
+
+
+def ask_shard(task: Task, run: RunFolder, shard: Shard, kept: float | None) -> None:
+    """Ask a shard, and lose a part of its journal if it is killed."""
+    others = [one.folder for one in shard_folders(run)]
+    with open_shard(run, shard, {}) as folder:
+        ask_alone(TaskJob(task, folder, silent_progress, asking=AskingOptions(shard=shard, shard_folders=others)))
+        journal = folder.journal("fake", "sums")
+        if kept is not None:
+            journal.write_bytes(journal.read_bytes()[: int(kept * journal.stat().st_size)])
+
+
+def keys(folder: RunFolder) -> list[str]:
+    """The keys of the whole lines of a journal; a torn one was never answered."""
+    text = folder.journal("fake", "sums").read_text()
+    return [json.loads(line)["key"] for line in text.split("\n")[:-1]]
