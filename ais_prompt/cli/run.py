@@ -194,7 +194,10 @@ def _show_next(
     score = ["aisprompt", "score", str(root)]
     rows += [
         ("look at every sample", f"aisprompt view {shlex.quote(str(scored))}"),
-        ("score again without asking", shlex.join([*score, *code_execution_option(options["allow_code_execution"])])),
+        (
+            "score the answers so far" if result.paused else "score again without asking",
+            shlex.join([*score, *code_execution_option(options["allow_code_execution"])]),
+        ),
         ("see what was sent", f"{view} -a"),
     ]
     click.echo("Next:")

@@ -216,7 +216,7 @@ def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
         raise Interrupted(
             "stopped; every answer so far is kept",
             where=str(folder.root),
-            fix=f"give the same command again with -r {folder.root.name}",
+            fix=f"resume with the same command and -r {folder.root.name}; scores so far: aisprompt score {folder.root}",
         ) from None
     except BaseException:
         logger.info("session broken off", exc_info=True)

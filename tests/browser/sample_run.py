@@ -57,6 +57,7 @@ def make_sample_run(root: Path) -> RunFolder:
         "command": "aisprompt run mixed.py",
         "started": "2026-01-31T12:00:00+00:00",
         "ended": "2026-01-31T12:03:20+00:00",
+        "used": {"requests": 1300, "input_tokens": 21_000, "output_tokens": 9_000, "cost": {"USD": 0.43}},
     }
     times = {"mean": 1.2, "p50": 1.1, "p90": 2.0, "p99": 3.25}
     speed = {

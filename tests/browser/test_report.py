@@ -46,6 +46,9 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert "all" in page.texts(".scores .dataset")
     needed = "repeated: a 95 % interval of ±1.0 points needs 12 answers to each question (now 4: ±1.6 points)"
     assert page.texts(".legend .what")[1:] == [f"small/{needed}", f"large/{needed}"]
+    facts = page.value("document.body.textContent")
+    assert "aisprompt run mixed.py" in facts
+    assert "finished, 1,300 requests, 0.43 USD" in facts
     assert page.texts(".speeds tbody tr")[0].split()[:2] == ["large/sums", "300"]
 
 

@@ -109,12 +109,12 @@ def estimate_tokens(prompt: Prompt) -> int:
 
 
 def approximate_tokens(prompt: Prompt) -> int:
-    """Return about how many tokens a prompt has: one for four letters of English, one for a Chinese character.
+    """Return about how many tokens a prompt has, for its cost: one for four bytes of UTF-8.
 
     Images and other media do not count.
     """
     text = prompt if isinstance(prompt, str) else "".join(_text(message.content) for message in prompt)
-    return -(-sum(4 if character > "\u2e7f" else 1 for character in text) // 4)
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 4)
 
 
 def refuse_too_long(tokens: int, limit: int | None) -> Failure | None:

@@ -69,6 +69,14 @@ function scoreRow(line, before, range, choose) {
   return el("tr", {}, nameCells(line, before), score, states);
 }
 
+/** What a session asked: ", 1,319 requests, 0.43 USD". */
+function usedBy(session) {
+  const used = session.used;
+  if (!used?.requests) return "";
+  const cost = Object.entries(used.cost || {}).map(([currency, amount]) => `, ${figure(amount)} ${currency}`);
+  return plain(`, ${count(used.requests)} requests${cost.join("")}`);
+}
+
 /** Number of samples asked; and of all, if not every sample was asked. */
 function sizeOf(line, task) {
   return line.of ? `${count(line.n)} of ${count(line.of)}` : count(task.samples);
@@ -117,7 +125,7 @@ function otherPostprocessors() {
 }
 
 function runFacts() {
-  const sessions = data.sessions.map((session) => el("li", {}, el("code", {}, plain(session.command || "aisprompt run")), el("span", { class: "soft" }, ` ${moment(session.started)}${session.ended ? `, ${duration(session.started, session.ended)}` : ""}, ${plain(session.status)}`)));
+  const sessions = data.sessions.map((session) => el("li", {}, el("code", {}, plain(session.command || "aisprompt run")), el("span", { class: "soft" }, ` ${moment(session.started)}${session.ended ? `, ${duration(session.started, session.ended)}` : ""}, ${plain(session.status)}${usedBy(session)}`)));
   const versions = Object.entries(data.versions).map(([name, version]) => el("span", { class: "version" }, `${plain(name)} `, el("b", {}, plain(String(version)))));
   return [
     el("ol", { class: "sessions" }, sessions),
