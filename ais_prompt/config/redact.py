@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from ais_prompt.config.literal import parse_literal
@@ -118,6 +119,7 @@ def _place_of(path: str) -> Place:
     return place
 
 
+@lru_cache(4096)
 def _below(place: Place, key: str) -> Place:
     """Return the place below a key."""
     if place in ("key", "value"):

@@ -28,12 +28,17 @@ def encode(value: Any, indent: int | None = None) -> bytes:
     escape, so it comes back as it was; so are invisible characters if it is indented, which is for people. Values that
     JSON does not know are written as their `str`.
     """
-    if indent is None:
-        text = _ENCODER.encode(value)
-    else:
-        text = reviewable_json(json.dumps(value, ensure_ascii=False, indent=indent, default=str))
+    text = _ENCODER.encode(value) if indent is None else reviewable_json(_indented(value, indent))
     # For a lone surrogate, "backslashreplace" writes exactly what JSON wants: \ud800.
     return f"{text}\n".encode("utf-8", "backslashreplace")
+
+
+def _indented(value: Any, indent: int) -> str:
+    """Return what `json.dumps` would, ten times as fast: it is written in Python where there is an indent."""
+    try:
+        return msgspec.json.format(_ENCODER.encode(value), indent=indent)
+    except ValueError:  # NaN, infinity, or a lone surrogate
+        return json.dumps(value, ensure_ascii=False, indent=indent, default=str)
 
 
 def encode_plain(value: Any) -> bytes:
