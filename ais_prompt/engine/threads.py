@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 T = TypeVar("T")
 _Work: TypeAlias = Callable[[], None]
 
-MOST: Final = 16
+MOST: Final = 8
 """Threads at most: a disk writes many small files faster side by side."""
 
 
