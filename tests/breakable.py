@@ -1,10 +1,15 @@
-"""Parts of every kind that break in one method at a time: they raise there, or return something of the wrong type."""
+"""Parts of every kind that break in one method at a time: they raise there, or return something of the wrong type.
+
+What breaks is a variable of the test process. A process that scores cannot import this module, so that it is used in
+the test process all the same.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 import json
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,6 +27,12 @@ from ais_prompt.registry import import_dotted
 from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
 from ais_prompt.utils.shapes import members
+
+TEST_PROCESS = "BREAKABLE_IN_PROCESS"
+"""The variable of the environment with the number of the test process."""
+
+if os.environ.get(TEST_PROCESS, str(os.getpid())) != str(os.getpid()):
+    raise RuntimeError("another process does not know what is to break")
 
 
 class Plan:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ais_prompt.errors import PartError
+from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.judge import AnsweredTask
-from ais_prompt.scoring.worker import ScoreCall, Scored, Surroundings, parts_of
+from ais_prompt.scoring.worker import ScoreCall, Scored, Surroundings, has_own_parts, parts_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.worker import Worker, WorkerDied
 
@@ -22,19 +23,22 @@ START_DELAY: Final = 1.0
 
 
 class BackgroundScoring:
-    """Scores in a worker process while models are asked, and the rest in this process afterwards.
+    """Scores in a worker process while models are asked, and the rest afterwards.
 
-    Two kinds of tasks are left for the end: those that no worker had time for, and those with parts that a new process
-    does not find, such as a class of a notebook.
+    Afterwards, tasks with shipped parts alone are scored in this process. User-defined parts may end the process that
+    they work in (``os._exit``, a fault in a C library), so their tasks are left to the worker. Only parts that a new
+    process does not find, such as a class of a notebook, are used in this process all the same.
 
     Args:
         folder: of the run.
         config: of the run, resolved.
+        tasks: those that will be scored.
     """
 
-    def __init__(self, folder: RunFolder, config: Mapping[str, Any]) -> None:
+    def __init__(self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         self._folder = folder
         self._config = config
+        self._risky = {task.name for task in tasks if _is_risky(task)}
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
         self._scored: dict[str, Scored] = {}
@@ -42,9 +46,11 @@ class BackgroundScoring:
         self._changed = threading.Condition()
         self._over = threading.Event()
         self._stopping = False
-        self._ready = False
+        self._ready = False  # whether there is a worker that takes tasks
         self._thread: threading.Thread | None = None
         self._worker: Worker | None = None
+        if self._risky:
+            self._start_thread()
 
     def submit(self, answered: AnsweredTask, *, is_last: bool) -> None:
         """Score a task, from any thread.
@@ -56,8 +62,7 @@ class BackgroundScoring:
         with self._changed:
             self._waiting.append(answered)
             if self._thread is None and not is_last:
-                self._thread = threading.Thread(target=self._work, name="aisprompt-scoring", daemon=True)
-                self._thread.start()
+                self._start_thread()
             self._changed.notify_all()
 
     def doing(self) -> str:
@@ -78,13 +83,13 @@ class BackgroundScoring:
             self._over.set()
             self._changed.notify_all()
             worker = self._worker
-        if worker is not None and not self._ready:
+        if worker is not None and not (self._ready or self._risky):
             worker.stop()
-        while self._waiting:
-            self._score_next(score_here)
+        while answered := self._next(risky=False):
+            self._keep(answered, score_here(answered))
         if self._thread is not None:
             self._thread.join()
-        for answered in self._left:
+        for answered in [*self._left, *self._waiting]:
             self._scored[answered.task.name] = score_here(answered)
         return self._scored
 
@@ -103,13 +108,20 @@ class BackgroundScoring:
         if worker is not None:
             worker.stop()
 
-    def _score_next(self, score: Callable[[AnsweredTask], Scored]) -> None:
+    def _start_thread(self) -> None:
+        self._thread = threading.Thread(target=self._work, name="aisprompt-scoring", daemon=True)
+        self._thread.start()
+
+    def _next(self, *, risky: bool) -> AnsweredTask | None:
+        """Take the next task that was submitted, of one kind; None if there is none."""
         with self._changed:
-            if not self._waiting:
-                return
-            answered = self._waiting.popleft()
-            self._now = answered.task.name
-        scored = score(answered)
+            found = next((task for task in self._waiting if (task.task.name in self._risky) is risky), None)
+            if found is not None:
+                self._waiting.remove(found)
+                self._now = found.task.name
+            return found
+
+    def _keep(self, answered: AnsweredTask, scored: Scored) -> None:
         with self._changed:
             self._now = ""
             if scored.unresolved:
@@ -119,14 +131,18 @@ class BackgroundScoring:
                 self._scored[answered.task.name] = scored
 
     def _work(self) -> None:
-        """Hand one task after the other to a worker, until the asking is over."""
-        if self._over.wait(START_DELAY) or not self._started():
+        """Hand one task after the other to a worker: all while models are asked, then those that may end a process."""
+        if not self._risky and self._over.wait(START_DELAY):
             return
-        while not self._over.is_set():
+        self._ready = self._started()
+        while self._ready:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._over.is_set())
-            if not self._over.is_set():
-                self._score_next(self._score_in_worker)
+            answered = self._next(risky=True) or (None if self._over.is_set() else self._next(risky=False))
+            if answered is not None:
+                self._keep(answered, self._score_in_worker(answered))
+            elif self._over.is_set():
+                return
 
     def _started(self) -> bool:
         """Start a worker; False if it cannot be used, so that everything is scored at the end."""
@@ -142,7 +158,6 @@ class BackgroundScoring:
         if found is not None:
             logger.info("tasks are scored after the asking: %s", found.unresolved)
             return False
-        self._ready = True
         return True
 
     def _score_in_worker(self, answered: AnsweredTask) -> Scored:
@@ -163,7 +178,13 @@ class BackgroundScoring:
 
     def _after_death(self, error: WorkerDied) -> Scored:
         """A task whose scoring ended the worker is not scored in this process, which it would end as well."""
-        if not self._started():
-            self._over.set()
+        self._ready = self._started()
         what = f"the process that scored this task ended: {error}"
         return Scored(error=PartError(what, fix="fix the evaluator, then `aisprompt score RUN`"))
+
+
+def _is_risky(task: Task) -> bool:
+    try:
+        return has_own_parts(task.spec)
+    except AisPromptError:  # told when the task is scored
+        return False

@@ -7,7 +7,7 @@ import os
 import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from ais_prompt.config.custom_imports import import_custom_modules
 from ais_prompt.engine.failures import error_of
 from ais_prompt.errors import AisPromptError
 from ais_prompt.plan.plan import Task
-from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS
+from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
 from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Score, TaskSpec
@@ -106,6 +106,39 @@ def parts_of(task: TaskSpec) -> list[str]:
     )
     parts = [registry.get(part.type) for registry, part in named if part is not None]
     return [f"{part.__module__}:{getattr(part, '__qualname__', type(part).__qualname__)}" for part in parts]
+
+
+def has_own_parts(task: TaskSpec) -> bool:
+    """Return whether a part that scores a task is not one of ours: it may end the process that it works in.
+
+    Parts within parts count as well, such as the ``rule_evaluator`` of a cascade.
+
+    Raises:
+        AisPromptError: there is no such part.
+    """
+    spec = task.dataset.eval
+    scoring = (spec.evaluator, spec.pred_postprocessor, spec.dataset_postprocessor)
+    types = (kind for part in scoring if part for kind in (part.type, *_types_in(part.args)))
+    return not all(map(_is_ours, types))
+
+
+def _types_in(value: Any) -> Iterator[Any]:
+    """Yield the ``type`` of every part in the arguments of a part."""
+    if isinstance(value, Mapping):
+        if "type" in value:
+            yield value["type"]
+        for item in value.values():
+            yield from _types_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _types_in(item)
+
+
+def _is_ours(kind: Any) -> bool:
+    for registry in (EVALUATORS, POSTPROCESSORS):
+        with suppress(AisPromptError):
+            return is_shipped(registry.get(kind))
+    return False
 
 
 def answer(message: bytes) -> Scored | None:

@@ -45,7 +45,8 @@ def ask_and_score(
     Raises:
         StoreError: nothing more can be written.
     """
-    with BackgroundScoring(folder, plan.spec.resolved) as scoring, ExitStack() as shown:
+    to_score = [] if mode == "infer" else plan.tasks
+    with BackgroundScoring(folder, plan.spec.resolved, to_score) as scoring, ExitStack() as shown:
         tally = run_tally(
             plan,
             asks_models=mode != "eval",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,6 +101,7 @@ def test_every_protocol_is_that_of_a_part_or_our_own() -> None:
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(breakable.TEST_PROCESS, str(os.getpid()))
     PLAN.target, PLAN.hits = None, 0
     for split, numbers in (("train", range(10, 12)), ("test", range(4))):
         rows = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in numbers]

@@ -53,6 +53,18 @@ class DeadlyEvaluator(NotingEvaluator):
             os._exit(7)
         return super().score(extracted, gold)
 '''
+ENDS = """
+import ctypes, os
+
+from probe import NotingEvaluator
+
+
+class EndingEvaluator(NotingEvaluator):
+    def score(self, extracted, gold):
+        if extracted.isdigit():  # the check compares blank texts
+            {end}
+        return super().score(extracted, gold)
+"""
 ONLY_HERE = """
 import os
 from pathlib import Path
@@ -108,7 +120,7 @@ def journals(project: Project, model: str = "fake") -> dict[str, list[str]]:
     return {file.stem: [line["sample_id"] for line in read_lines(file)] for file in files}
 
 
-def scores(project: Project) -> list[tuple[str, float]]:
+def scores(project: Project) -> list[tuple[str, float | None]]:
     return [(row["dataset"], row["score"]) for row in project.summary()]
 
 
@@ -328,6 +340,21 @@ def test_an_evaluator_that_ends_its_process_costs_its_own_task(project: Project,
     done = project.run_process("run", "eval.py", "-r")
     assert done.returncode == 0, done.stderr
     assert scores(project) == [(f"part{part}", 1.0) for part in range(3)]
+
+
+@pytest.mark.parametrize("end", ["os._exit(7)", "ctypes.string_at(0)"])
+def test_an_evaluator_that_ends_its_process_does_not_end_the_run_when_nothing_is_asked_any_more(
+    project: Project, server: MockServer, end: str
+) -> None:
+    server.follow({})
+    write_suite(project, served(server), [2, 2, 2], {0: "ending.EndingEvaluator", 2: "ending.EndingEvaluator"})
+    (project.root / "ending.py").write_text(ENDS.format(end=end))
+    for command in (["run", "eval.py"], ["score", "eval"]):
+        done = project.run_process(*command)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.count("PartError: the process that scored this task ended") == 1
+        assert "2 of 3 tasks failed" in done.stderr
+        assert scores(project) == [("part0", None), ("part1", 1.0), ("part2", None)]
 
 
 def test_a_disk_that_fills_while_one_task_is_scored_and_another_asked(project: Project, server: MockServer) -> None:
