@@ -64,7 +64,8 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], conso
             *([cell.style if isinstance(cell, Text) else "" for cell in row] for row in rows),
         ]
         for line, styled in zip(lines, styles, strict=True):
-            console.print(Text(" " * _GAP).join(map(Text, line, styled)), soft_wrap=True)
+            cells = (Text(text, style) for text, style in zip(line, styled, strict=True))
+            console.print(Text(" " * _GAP).join(cells), soft_wrap=True)
         return
     for number, part in enumerate(_parts(columns, rows, console)):
         if number:
