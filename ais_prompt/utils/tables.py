@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.rule import Rule
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -59,10 +61,8 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], conso
         console.file.writelines(f"{(' ' * _GAP).join(line)}\n" for line in lines)
         return
     if sum(map(cell_len, lines[0])) + _GAP * (len(columns) - 1) <= console.width:
-        styles = [
-            ["bold"] * len(columns),
-            *([cell.style if isinstance(cell, Text) else "" for cell in row] for row in rows),
-        ]
+        rest = ([cell.style if isinstance(cell, Text) else "" for cell in row] for row in rows)
+        styles: Iterator[Sequence[str | Style]] = chain([["bold"] * len(columns)], rest)
         for line, styled in zip(lines, styles, strict=True):
             cells = (Text(text, style) for text, style in zip(line, styled, strict=True))
             console.print(Text(" " * _GAP).join(cells), soft_wrap=True)
