@@ -17,6 +17,7 @@ from ais_prompt.cli.import_run import import_run
 from ais_prompt.cli.list import list_parts
 from ais_prompt.cli.lock import lock
 from ais_prompt.cli.migrate import migrate
+from ais_prompt.cli.request_files import answers, requests
 from ais_prompt.cli.run import run
 from ais_prompt.cli.score import score
 from ais_prompt.cli.shards import merge, status
@@ -47,6 +48,8 @@ class Program(click.Group):
         score,
         merge,
         status,
+        requests,
+        answers,
         compare,
         baseline,
         view,

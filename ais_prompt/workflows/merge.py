@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ais_prompt.config.render import render_config
 from ais_prompt.engine.conversations import stored_predictions
+from ais_prompt.errors import AisPromptError, StoreError
 from ais_prompt.models.identity import full_identity
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.store.disk import writing
@@ -18,9 +20,13 @@ from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.types import Prediction, TaskFacts
 from ais_prompt.utils.log import logging_to
 
+logger = logging.getLogger(__name__)
 
-def merge_shards(plan: Plan, folder: RunFolder, command: str) -> None:
-    """Write the predictions of every task that the shards have answered to its end; equal answers, equal bytes.
+
+def merge_journals(plan: Plan, folder: RunFolder, command: str) -> None:
+    """Write the predictions of every task that the journals answer to its end; equal answers, equal bytes.
+
+    A task whose answers cannot be used is left out with a warning.
 
     Raises:
         AisPromptError: the run folder cannot be used.
@@ -28,7 +34,13 @@ def merge_shards(plan: Plan, folder: RunFolder, command: str) -> None:
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True)
         for task in plan.tasks:
-            facts = collect(task, folder, folder)
+            try:
+                facts = collect(task, folder, folder)
+            except StoreError:
+                raise
+            except AisPromptError as error:
+                logger.warning("[%s] its answers cannot be used: %s", task.name, error)
+                continue
             if facts.of is None:
                 record.add_task(task.spec, facts)
             else:

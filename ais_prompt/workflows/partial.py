@@ -18,7 +18,7 @@ from ais_prompt.store.shards import shard_folders
 from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 from ais_prompt.types import TaskFacts
 from ais_prompt.utils.log import logging_to
-from ais_prompt.workflows.merge import collect, journals_of, merge_shards
+from ais_prompt.workflows.merge import collect, journals_of, merge_journals
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
         AisPromptError: the run folder cannot be used.
     """
     if shard_folders(folder):
-        merge_shards(plan, folder, command)
+        merge_journals(plan, folder, command)
     if not folder.run_file.exists():  # a folder that was made by hand
         return None
     record = read_run_file(folder)
