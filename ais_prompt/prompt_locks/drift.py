@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ais_prompt.prompt_locks.groups import ChangedPrompt, Group, group_prompts
 from ais_prompt.prompt_locks.values import Parts, TaskPrompts, compact_digest
+from ais_prompt.utils.progress import tracked
 
 
 class RowMatch(Struct, frozen=True):
@@ -134,7 +135,8 @@ def compare_task(before: TaskPrompts, after: TaskPrompts) -> TaskDrift:
     rows = match_rows(list(before.digests), list(after.digests))
     numbers = {sample: row for row, sample in enumerate(after.digests)}
     stayed = [sample for sample in after.digests if sample in before.digests]
-    changed = [found for sample in stayed for found in _changed_prompts(before, after, sample, sample, numbers)]
+    work = tracked(stayed, f"comparing {after.model}/{after.dataset}", unit="samples")
+    changed = [found for sample in work for found in _changed_prompts(before, after, sample, sample, numbers)]
     of_data = [found for old, new in rows.changed for found in _changed_prompts(before, after, old, new, numbers)]
     groups = group_prompts(changed) + ([Group("data", of_data)] if of_data else [])
     old_numbers = {sample: row for row, sample in enumerate(before.digests)}

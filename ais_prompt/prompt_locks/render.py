@@ -136,7 +136,8 @@ def render_task(task: Task) -> TaskPrompts:
 
 def task_prompts(task: TaskSpec, texts: dict[str, tuple[str, ...]], parts: Parts) -> TaskPrompts:
     """Return the prompts of a task from their texts."""
-    digests = {sample: tuple(map(compact_digest, of_sample)) for sample, of_sample in texts.items()}
+    work = tracked(texts.items(), f"digesting {task.name}", len(texts), "samples")
+    digests = {sample: tuple(map(compact_digest, of_sample)) for sample, of_sample in work}
     characters = sum(len(text) for of_sample in texts.values() for text in of_sample)
     return TaskPrompts(task.model.abbr, task.dataset.abbr, parts, digests, texts, characters)
 

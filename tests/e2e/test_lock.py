@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ais_prompt.cli import main
+from ais_prompt.utils import progress
 from tests.e2e.project import ROWS, Project
 
 SHOTS = """dict(
@@ -80,6 +81,14 @@ def parts(task: dict[str, Any]) -> list[str]:
 def test_nothing_changed(locked: Locked) -> None:
     assert locked("--check").stdout == "Unchanged: 1 task, 8 prompts\n"
     assert locked.drift()["equal"]
+
+
+def test_every_step_over_all_rows_shows_its_progress(locked: Locked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(progress, "LOG_INTERVAL", 0.0)
+    shown = locked("--check").stderr
+    for step in ("rendering api/sums", "digesting api/sums", "comparing api/sums"):
+        assert f"{step}: " in shown
 
 
 def test_the_lock_is_the_same_when_it_is_written_again(locked: Locked) -> None:
