@@ -10,7 +10,6 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.batch import BatchEvaluator
-from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import AVERAGES, Gate, RunSpec
@@ -145,8 +144,7 @@ class _Metrics:
         if part is None or evaluator is None:
             return cls(())
         metrics = tuple(evaluator.metrics)
-        inferencer = dataset.inferencer
-        if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
+        if dataset.has_turns:
             metrics += tuple(f"dialogue_{metric}" for metric in metrics)
         metrics += tuple(f"pass@{k}" for k in dataset.spec.eval.k)
         shipped = is_shipped(EVALUATORS.get(part.type)) and not isinstance(evaluator, BatchEvaluator)

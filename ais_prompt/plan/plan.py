@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.inferencers import InferenceContext, Inferencer
+from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models.base import Model
 from ais_prompt.plan.build import (
     Postprocessor,
@@ -29,7 +29,7 @@ from ais_prompt.plan.build import (
 from ais_prompt.plan.shots import check_shots, fitting_shots
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
-from ais_prompt.registry import is_shipped
+from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, TaskSpec
 
@@ -147,6 +147,17 @@ class PlannedDataset:
     def inferencer(self) -> Inferencer:
         """What is asked of a sample, turn by turn."""
         return build_inferencer(self.spec)
+
+    @built_once
+    def has_turns(self) -> bool:
+        """Whether a prediction has one answer for each turn of a dialogue.
+
+        The class of an inferencer that asks no dialogues says so; only others are built.
+        """
+        kind = INFERENCERS.get(self.spec.infer.inferencer.type)
+        if isinstance(kind, type) and not hasattr(kind, "dialogue_template"):
+            return False
+        return isinstance(self.inferencer, DialogueInferencer) and self.inferencer.asks_every_turn
 
     @built_once
     def prompts(self) -> PromptBuilder:

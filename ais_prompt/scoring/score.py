@@ -14,7 +14,6 @@ from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.batch import BatchEvaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
-from ais_prompt.inferencers import DialogueInferencer
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.check_scoring import check_k
 from ais_prompt.plan.cluster import Clusters
@@ -206,8 +205,7 @@ def _read_otherwise(
 
 def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchScorer, first: Prediction) -> AnyScorer:
     """Return the scorer of a sample: by turns if each is asked, by answers if a question has several."""
-    inferencer = dataset.inferencer
-    if isinstance(inferencer, DialogueInferencer) and inferencer.asks_every_turn:
+    if dataset.has_turns:
         return one if isinstance(one, BatchScorer) else DialogueScorer(one)
     repeats = len(first.prediction) if isinstance(first.prediction, list) else 1
     check_k(dataset.spec.eval, repeats)

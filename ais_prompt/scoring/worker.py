@@ -161,7 +161,7 @@ def _score(call: ScoreCall) -> Scored:
         if parts_of(call.task) != call.parts:
             return Scored(unresolved="a part has changed in a new process")
         task = Task.of(call.task)
-        _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.inferencer)
+        _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.has_turns)
     except Exception as error:
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     with _collected() as log, shown_on(_hidden):

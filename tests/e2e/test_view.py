@@ -5,10 +5,13 @@ from __future__ import annotations
 import signal
 import urllib.request
 
+import pytest
+
 from tests.e2e.project import Project
 from tests.waiting import WATCHDOG_SECONDS
 
 
+@pytest.mark.process
 def test_the_report_of_the_latest_run_is_served_until_ctrl_c(project: Project) -> None:
     assert project.run("run", "eval.py").returncode == 0
     process = project.start("view", "eval", "--no-open")

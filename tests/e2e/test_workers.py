@@ -13,6 +13,8 @@ import pytest
 from tests.e2e.project import DATASET, Project
 from tests.waiting import WATCHDOG_SECONDS, wait_until
 
+pytestmark = pytest.mark.process
+
 MODELS = """
 import os, time
 from pathlib import Path

@@ -148,6 +148,7 @@ outages = st.lists(st.tuples(st.floats(0, 100), st.floats(0.1, 40)), max_size=3)
 server_lists = st.lists(st.tuples(st.sampled_from([0.1, 1.0, 1.7, 4.0]), outages), min_size=1, max_size=4)
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @given(server_lists, st.integers(1, 5), st.lists(st.integers(1, 4), min_size=1, max_size=60))
 def test_whatever_goes_down_and_comes_back_every_question_is_answered_once(
