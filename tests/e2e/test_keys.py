@@ -40,6 +40,36 @@ def test_another_address_asks_for_nothing_and_says_so(project: Project, servers:
     assert "earlier answers came from" not in again.stderr
 
 
+FLAT = """, max_out_len=32, stop_words=['END'], generation_kwargs=dict(temperature=0.5, top_p=0.9, top_k=5), seed=3,
+    stream=True, max_concurrency=2, timeout=30, retry=1, traffic_cfg=dict(adaptive=True)"""
+VALUES = """, sampling=dict(max_out_len=32, stop=['END'], temperature=0.5, top_p=0.9, seed=3, extra=dict(top_k=5)),
+    wire=dict(stream=True), limits=dict(max_concurrency=2, timeout=30, adaptive=True), retry=dict(retries=1)"""
+
+
+@pytest.mark.parametrize(("before", "after"), [(FLAT, VALUES), (VALUES, FLAT)], ids=["flat first", "values first"])
+def test_flat_options_and_values_make_the_same_run(
+    project: Project, servers: tuple[MockServer, MockServer], before: str, after: str
+) -> None:
+    runs = []
+    for server, options in zip(servers, (before, after), strict=True):
+        project.write_config(models=served(server, options))
+        assert project.run("run", "eval.py", "-w", f"run{len(runs)}").returncode == 0
+        bodies = sorted(json.dumps(request["body"], sort_keys=True) for request in server.requests())
+        [journal] = (project.root / f"run{len(runs)}").rglob("journal/fake/sums.jsonl")
+        keys = sorted(json.dumps(json.loads(line)["key"], sort_keys=True) for line in journal.read_text().splitlines())
+        [written] = (project.root / f"run{len(runs)}").rglob("predictions/fake/sums.jsonl")
+        prompts = [json.loads(line)["origin_prompt"] for line in written.read_text().splitlines()]
+        runs.append((bodies, keys, prompts))
+    assert runs[0] == runs[1]
+    assert '"top_k": 5' in runs[0][0][0]
+    for server in servers:
+        server.follow()
+    project.write_config(models=served(servers[0], after))
+    resumed = project.run("run", "eval.py", "-w", "run0", "-r")
+    assert resumed.returncode == 0, resumed.stderr
+    assert [server.stats()["requests"] for server in servers] == [0, 0]
+
+
 def test_a_repaired_gold_and_another_column_ask_for_nothing(
     project: Project, servers: tuple[MockServer, MockServer]
 ) -> None:
