@@ -10,6 +10,8 @@ import pytest
 from tests.cli import run_cli
 from tests.servers import mock_server
 
+pytestmark = pytest.mark.process
+
 CONFIG = """
 from ais_bench.benchmark.models import VLLMCustomAPIChat
 from ais_bench.benchmark.datasets import ARCDataset

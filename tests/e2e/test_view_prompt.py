@@ -90,6 +90,7 @@ def test_every_piece_has_an_origin(viewed: Project) -> None:
     assert {"text": "2+2=?", "kind": "data", "column": "question", "shot": 2} in spans
 
 
+@pytest.mark.torch
 def test_tokens_have_ids_and_special_ones_a_star(project: Project) -> None:
     demo = Path(__file__).parents[2] / "configs" / "data" / "demo_model"
     project.write_config(models=f"dict(type='HuggingFaceBaseModel', abbr='demo', path='{demo}')")

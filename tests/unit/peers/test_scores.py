@@ -74,6 +74,7 @@ def test_programs_get_the_columns_of_their_tests() -> None:
     assert part == {"type": "HumanEvalEvaluator"}
 
 
+@pytest.mark.process
 def test_mbpp_finds_the_program_as_the_peer_does() -> None:
     gold = {"test_list_2": "assert add(1, 2) == 3", "task_id": 7}
     answers = ["[BEGIN]\n'def add(a, b):\n    return a + b'\n[DONE]", "```python\ndef add(a, b):\n    return a\n```"]

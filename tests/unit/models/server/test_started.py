@@ -19,6 +19,8 @@ from ais_prompt.models.server.started import StartedServers
 from tests.cli import ROOT
 from tests.waiting import WATCHDOG_SECONDS
 
+pytestmark = pytest.mark.process
+
 NOTE = """
 import os, sys
 gpus = os.environ.get("CUDA_VISIBLE_DEVICES")

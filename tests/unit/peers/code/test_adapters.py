@@ -19,6 +19,8 @@ from ais_prompt.peers.code.postprocessor import peer_postprocessor
 from ais_prompt.utils.peer_packages import PEER_PATH
 from tests.peer_package import write_peer
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def peer(tmp_path_factory: pytest.TempPathFactory) -> Path:
