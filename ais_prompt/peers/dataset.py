@@ -45,7 +45,25 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
             is_section = isinstance(section, Mapping)
             translated[key] = translate(section, f"{where}.{key}", translation) if is_section else section
     _note_metrics(translated["abbr"], values.get("eval_cfg"), translation)
+    _drop_large_k(translated, where, translation)
     return _with_gold_columns(translated, values.get("eval_cfg"), translation)
+
+
+def _drop_large_k(translated: dict[str, Any], where: str, translation: Translation) -> None:
+    """Remove from ``eval_cfg`` each k of pass@k that needs more answers than there are, as the peers skip it."""
+    scoring, infer = translated.get("eval_cfg"), translated.get("infer_cfg")
+    if not isinstance(scoring, dict) or scoring.get("k") is None:
+        return
+    inferencer = infer.get("inferencer") if isinstance(infer, Mapping) else None
+    asked = [translated.get("n"), inferencer.get("n") if isinstance(inferencer, Mapping) else None]
+    answers = max([number for number in asked if isinstance(number, int)], default=1)
+    wanted = scoring["k"] if isinstance(scoring["k"], list | tuple) else [scoring["k"]]
+    kept = [k for k in wanted if not isinstance(k, int) or k <= answers]
+    if len(kept) == len(wanted):
+        return
+    scoring["k"] = kept
+    left_out = ", ".join(f"pass@{k}" for k in wanted if k not in kept)
+    translation.notes.note(f"{left_out} needs more answers to each question than {answers}", f"{where}.eval_cfg.k")
 
 
 def _note_metrics(abbr: Any, scoring: Any, translation: Translation) -> None:
@@ -88,9 +106,14 @@ def _abbr(values: Mapping[str, Any], where: str, translation: Translation) -> An
 
 
 def _translate_reader(section: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
-    return translation.known(section, READER.names, {}, where)
+    # The peers look at input columns only where a retriever compares them.
+    return {**translation.known(section, READER.names, {}, where), "allow_missing": True}
 
 
 def _translate_infer(section: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
     kept = translation.known(section, INFER.names, {"max_out_len": NO_EFFECT}, where)
-    return {key: translation.part(INFER_PARTS[key], value, f"{where}.{key}") for key, value in kept.items()}
+    parts = {key: translation.part(INFER_PARTS[key], value, f"{where}.{key}") for key, value in kept.items()}
+    retriever: Any = parts.get("retriever")
+    if is_part(retriever) and retriever["type"] != "ZeroRetriever":
+        parts["retriever"] = {**retriever, "allow_overlap": True}  # `check` warns where the peers say nothing
+    return parts

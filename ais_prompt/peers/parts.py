@@ -127,10 +127,10 @@ class Translation:
         self.notes.note(what, where, "for the peer's numbers: --peer-scores")
 
     def _ruled(self, kind: str, row: Row, args: Mapping[str, Any], where: str) -> dict[str, Any]:
-        if row.differs and kind == "models":
-            self.notes.note(f"{row.name}: {row.differs}", where)
-        elif row.differs:
+        if row.differs and kind in ADAPTERS:
             self.differs(f"{row.name}: {row.differs}", where)
+        elif row.differs:
+            self.notes.note(f"{row.name}: {row.differs}", where)
         kept = {}
         for name, value in args.items():
             if name not in row.drop:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, DataError
 from ais_prompt.readers.arrow.table import Table
@@ -15,6 +17,8 @@ from ais_prompt.readers.samples import Samples
 from ais_prompt.types import ReaderSpec, Sample
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.text import listed
+
+logger = logging.getLogger(__name__)
 
 _DEFAULT_TRAIN = "train"
 _ONLY_SPLIT_SERVES_AS = (_DEFAULT_TRAIN, "test")
@@ -80,6 +84,7 @@ def load_dataset(reader: Reader, spec: ReaderSpec) -> Dataset:
     train_split = None if no_train else _find(spec.train_split, splits, f"{spec.where}.train_split")
     names = dict.fromkeys(split for split in (train_split, test_split) if split is not None)
     tables = {split: reader.read(split) for split in names}
+    spec = _with_present_columns(spec, tables[test_split]) if spec.allow_missing else spec
     test = _cut(tables[test_split], spec, spec.test_range, "test_range")
     test.check_columns()
     train = _cut(tables[train_split], spec, spec.train_range, "train_range") if train_split is not None else ()
@@ -97,6 +102,14 @@ def _find(wanted: str, splits: tuple[str, ...], where: str) -> str:
         where=where,
         fix=f"did you mean {near[0]!r}?" if near else f"set {where.rpartition('.')[2]} of reader_cfg to one of them",
     )
+
+
+def _with_present_columns(spec: ReaderSpec, table: Table) -> ReaderSpec:
+    """Return the spec without the input columns that a table lacks."""
+    present = tuple(column for column in spec.input_columns if column in table.columns)
+    if missing := [column for column in spec.input_columns if column not in present]:
+        logger.warning("%s: the data have no column %s", spec.where, listed(map(repr, missing)))
+    return replace(spec, input_columns=present)
 
 
 def _cut(table: Table, spec: ReaderSpec, wanted: int | float | str | None, key: str) -> Samples:

@@ -38,6 +38,7 @@ class ReaderSpec(Struct, frozen=True):
         train_range, test_range: which rows of a split: None (all), a number, or a slice as text.
         input_template: the text by which retrievers compare rows; None uses the input columns.
         limit: maximum number of questions, from the front, after the range; None for all.
+        allow_missing: whether input columns that the data do not have are left out, with a warning.
         where: config path.
     """
 
@@ -51,6 +52,7 @@ class ReaderSpec(Struct, frozen=True):
     gold_columns: tuple[str, ...] = ()
     input_template: str | None = None
     where: str = ""
+    allow_missing: bool = False
 
 
 class InferSpec(Struct, frozen=True):

@@ -49,6 +49,7 @@ def parse_reader(section: ConfigSection) -> ReaderSpec | None:
     train_split = section.get("train_split", (str,), "the name of a split", "train")
     test_split = section.get("test_split", (str,), "the name of a split", "test")
     train_range, test_range = _parse_range(section, "train_range"), _parse_range(section, "test_range")
+    allow_missing = section.get("allow_missing", (bool,), "True or False", False)
     if columns is None or gold_columns is None or train_split is None or test_split is None:
         return None
     return ReaderSpec(
@@ -61,6 +62,7 @@ def parse_reader(section: ConfigSection) -> ReaderSpec | None:
         gold_columns=gold_columns,
         input_template=_parse_input_template(section),
         where=section.where,
+        allow_missing=allow_missing is True,
     )
 
 

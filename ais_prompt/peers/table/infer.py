@@ -37,6 +37,13 @@ RETRIEVERS: Final = (
 
 INFERENCERS: Final = (
     Row("GenInferencer", "GenInferencer", drop=_SHARED),
+    Row(
+        "SCInferencer",
+        "GenInferencer",
+        rename={"sc_size": "n"},
+        drop={**_SHARED, "infer_type": "", "generation_kwargs": "sampling is an option of the model"},
+        differs="the score of the majority is the row cons@n",
+    ),
     Row("PPLInferencer", "PPLInferencer", drop=_SHARED),
     Row("PPLOnlyInferencer", "PPLOnlyInferencer", drop=_SHARED),
     Row("CLPInferencer", "CLPInferencer", drop=_SHARED),

@@ -10,6 +10,7 @@ import pytest
 
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.peers import translate
+from ais_prompt.peers.table import find_row
 from ais_prompt.postprocess.peer import math_postprocess_peer
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types import SampleScore, Score
@@ -86,3 +87,13 @@ def test_mbpp_finds_the_program_as_the_peer_does() -> None:
 def test_mbpp_plus_is_left_to_the_peer() -> None:
     _, part = translated("evaluator", {"type": "opencompass.datasets.MBPPEvaluator", "metric": "MBPPPlus"})
     assert part["type"] == "PeerEvaluator"
+
+
+@pytest.mark.parametrize("case", SCORES, ids=lambda case: case["type"].rpartition(".")[2])
+def test_a_summarizer_finds_the_main_metric_by_the_name_of_the_peer(case: dict[str, Any]) -> None:
+    row = find_row("evaluators", case["type"])
+    assert row is not None
+    _, part = translated("evaluator", {"type": case["type"], **case["arguments"]})
+    evaluator = make_evaluator(part["type"], {key: value for key, value in part.items() if key != "type"})
+    theirs = next(iter(case["scores"]))
+    assert row.metrics.get(theirs, theirs) in evaluator.metrics

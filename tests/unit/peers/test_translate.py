@@ -208,3 +208,34 @@ def test_a_dataset_is_named_as_the_peer_names_it() -> None:
     del dataset["abbr"]
     values, _ = translate({"datasets": [dataset, peer_dataset(abbr="a/b")]})
     assert [one["abbr"] for one in values["datasets"]] == ["opencompass_x_hard", "a_b"]
+
+
+def test_pass_at_k_with_too_few_answers_is_a_note() -> None:
+    scoring = {"evaluator": {"type": "opencompass.datasets.HumanEvalEvaluator"}, "k": [1, 10, 100]}
+    dataset, notes = translated(eval_cfg=scoring)
+    assert dataset["eval_cfg"]["k"] == [1]
+    assert [note for note in notes if note.startswith("pass@10, pass@100 needs more answers")]
+    assert translated(eval_cfg=scoring, n=10)[0]["eval_cfg"]["k"] == [1, 10]
+
+
+def test_shots_that_the_peers_allow_are_allowed() -> None:
+    infer = peer_dataset()["infer_cfg"]
+    infer["retriever"] = {"type": f"{OPENICL}.icl_retriever.FixKRetriever", "fix_id_list": [0]}
+    dataset, _ = translated(infer_cfg=infer)
+    assert dataset["infer_cfg"]["retriever"]["allow_overlap"] is True
+    assert "allow_overlap" not in translated()[0]["infer_cfg"]["retriever"]
+
+
+def test_self_consistency_asks_several_times() -> None:
+    infer = peer_dataset()["infer_cfg"]
+    infer["inferencer"] = {
+        "type": f"{OPENICL}.icl_inferencer.SCInferencer",
+        "max_out_len": 512,
+        "sc_size": 20,
+        "infer_type": "sc",
+        "generation_kwargs": {"do_sample": True, "temperature": 0.7},
+    }
+    dataset, notes = translated(infer_cfg=infer, eval_cfg={"sc_size": 20})
+    assert dataset["infer_cfg"]["inferencer"] == {"type": "GenInferencer", "max_out_len": 512, "n": 20}
+    assert [note for note in notes if "cons@n" in note]
+    assert [note for note in notes if "'generation_kwargs' is not used: sampling" in note]

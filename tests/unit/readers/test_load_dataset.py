@@ -155,3 +155,17 @@ def test_a_range_that_cannot_be_used_names_its_place_in_the_config(write_jsonl: 
     with pytest.raises(ConfigError) as caught:
         load_dataset(LocalDataset(path), replace(SPEC, train_range="[99]"))
     assert caught.value.where == "datasets[0].reader_cfg.train_range"
+
+
+def test_missing_input_columns_are_left_out_if_the_config_allows_it(
+    write_jsonl: WriteJsonl, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader = LocalDataset(write_jsonl("data.jsonl", ROWS))
+    spec = replace(SPEC, input_columns=("q", "hint"))
+    with pytest.raises(DataError, match="no column 'hint'"):
+        load_dataset(reader, spec)
+    data = load_dataset(reader, replace(spec, allow_missing=True))
+    assert [sample.id for sample in data.test] == [sample.id for sample in load_dataset(reader, SPEC).test]
+    assert "the data have no column 'hint'" in caplog.text
+    with pytest.raises(DataError, match="no column 'b'"):  # the gold is needed
+        load_dataset(reader, replace(SPEC, output_column="b", allow_missing=True))
