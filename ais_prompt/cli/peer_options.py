@@ -30,8 +30,11 @@ def _folders(option: str, text: str) -> Callable[..., Any]:
     )
 
 
+PEER_PATH: Final = _folders(
+    "--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."
+)
 PEER_OPTIONS: Final = (
-    _folders("--peer-path", "A checkout or unpacked wheel of OpenCompass or AISBench, whose code the config uses."),
+    PEER_PATH,
     _folders("--config-dir", "A folder with datasets/, models/ and summarizers/, whose configs can be named."),
     click.option("--summarizer", metavar="NAME", shell_complete=complete_name, help="The config of the summary."),
     click.option("--custom-dataset-path", metavar="FILE", help="A JSONL or CSV file with questions, as a dataset."),

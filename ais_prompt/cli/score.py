@@ -12,6 +12,7 @@ from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
+from ais_prompt.cli.peer_options import PEER_PATH
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     help="More samples than this that failed: exit code 1.",
 )
 @CODE_EXECUTION
+@PEER_PATH
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @gate_options
 @click.pass_context

@@ -16,6 +16,8 @@ PACKAGES: Final = (
     "torch",
     "aiohttp",
     "openai",
+    "opencompass",
+    "ais_bench_benchmark",
 )
 """The packages that can change a prompt or an answer."""
 

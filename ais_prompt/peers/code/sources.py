@@ -27,14 +27,6 @@ def is_complete(package: str) -> bool:
         return False
 
 
-def peer_version(package: str) -> str:
-    """Return the version of an installed peer; of a checkout, ``checkout``."""
-    try:
-        return "checkout" if _named_by_path(package) else version(DISTRIBUTIONS[package])
-    except PackageNotFoundError:
-        return "checkout"
-
-
 def _named_by_path(package: str) -> bool:
     folder = peer_package(package)
     roots = [root.resolve() for root in peer_paths()]
