@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,9 +84,9 @@ def lean_server(latency: float, sigma: float = 0.0, port: int = 0) -> Iterator[s
             process.kill()
 
 
-def run_command(command: Sequence[str], folder: Path, url: str) -> Cost:
-    """Run a command to its end and measure it."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+def run_command(command: Sequence[str], folder: Path, url: str, variables: Mapping[str, str] | None = None) -> Cost:
+    """Run a command to its end and measure it, with further environment variables."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **(variables or {})}
     started = time.perf_counter()
     with (folder / "output.txt").open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)

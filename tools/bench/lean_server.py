@@ -8,7 +8,8 @@
 how many requests there were, the seconds from the first to the last, how many were in flight at most, and the processor
 time that the server has taken.
 
-With ``--sigma`` the latency of a request follows from its body: every run of the same requests does the same work.
+With ``--sigma`` the latency of a request follows from its last message: every run of the same prompts does the same
+work, whatever else their requests hold.
 """
 
 from __future__ import annotations
@@ -113,10 +114,11 @@ class Connection(asyncio.Protocol):
 
 
 def latency_of(body: bytes, mean: float, sigma: float) -> float:
-    """Return the seconds that an answer takes: log-normal, by a hash of the body; always the mean if sigma is 0."""
+    """Return the seconds that an answer takes: log-normal, by a hash of the prompt; always the mean if sigma is 0."""
     if not (mean and sigma):
         return mean
-    number = int.from_bytes(hashlib.sha256(body).digest()[:8])
+    prompt = str(json.loads(body)["messages"][-1]["content"]).strip()
+    number = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:8])
     normal = NormalDist().inv_cdf((number + 0.5) / 2**64)
     return mean * math.exp(sigma * normal - sigma**2 / 2)
 

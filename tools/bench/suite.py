@@ -103,9 +103,7 @@ def evaluate(urls: Sequence[str], parts: int, samples: int) -> Cost:
     """Run the whole command on so many datasets, which share the samples; all must be right."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for part in range(parts):
-            numbers = range(part * samples // parts, (part + 1) * samples // parts)
-            _write_rows(folder / f"part{part}.jsonl", [(f"How much is {number} and 1?", "ok") for number in numbers])
+        write_parts(folder, parts, samples)
         config = CONFIG.format(urls=list(urls), parts=parts, concurrency=CONCURRENCY)
         (folder / "eval.py").write_text(config)
         cost = run_command([sys.executable, "-m", "ais_prompt", "run", "eval.py"], folder, urls[0])
@@ -116,14 +114,21 @@ def evaluate(urls: Sequence[str], parts: int, samples: int) -> Cost:
         return cost
 
 
+def write_parts(folder: Path, parts: int, samples: int) -> None:
+    """Write so many datasets, which share the samples; every answer is ``ok``."""
+    for part in range(parts):
+        numbers = range(part * samples // parts, (part + 1) * samples // parts)
+        _write_rows(folder / f"part{part}.jsonl", [(f"How much is {number} and 1?", "ok") for number in numbers])
+
+
 def report_suite(rounds: int, share: float) -> None:
     """Many datasets against one."""
     parts = round(57 * share)
     samples = 50 * parts
     with lean_server(1.0, 1.0) as url:
-        one = _middle(rounds, lambda: evaluate([url], 1, samples))
-        many = _middle(rounds, lambda: evaluate([url], parts, samples))
-    _compare(f"{samples:,} samples, heavy tail: {parts} datasets against 1", many, one)
+        one = middle(rounds, lambda: evaluate([url], 1, samples))
+        many = middle(rounds, lambda: evaluate([url], parts, samples))
+    compare(f"{samples:,} samples, heavy tail: {parts} datasets against 1", many, one)
 
 
 def report_servers(rounds: int, share: float) -> None:
@@ -131,9 +136,9 @@ def report_servers(rounds: int, share: float) -> None:
     samples = round(1_500 * share)
     with ExitStack() as stack:
         urls = [stack.enter_context(lean_server(1.0, 1.0)) for _ in range(2)]
-        one = _middle(rounds, lambda: evaluate(urls[:1], 10, samples))
-        two = _middle(rounds, lambda: evaluate(urls, 10, samples))
-    _compare(f"{samples:,} samples in 10 datasets, heavy tail: 2 models on 2 servers against 1", two, one)
+        one = middle(rounds, lambda: evaluate(urls[:1], 10, samples))
+        two = middle(rounds, lambda: evaluate(urls, 10, samples))
+    compare(f"{samples:,} samples in 10 datasets, heavy tail: 2 models on 2 servers against 1", two, one)
 
 
 def report_small(rounds: int, share: float) -> None:
@@ -141,9 +146,9 @@ def report_small(rounds: int, share: float) -> None:
     parts = round(1_000 * share)
     samples = 10 * parts
     with lean_server(0.0) as url:
-        one = _middle(rounds, lambda: evaluate([url], 1, samples))
-        many = _middle(rounds, lambda: evaluate([url], parts, samples))
-    _compare(f"{samples:,} samples, no latency: {parts:,} datasets against 1", many, one)
+        one = middle(rounds, lambda: evaluate([url], 1, samples))
+        many = middle(rounds, lambda: evaluate([url], parts, samples))
+    compare(f"{samples:,} samples, no latency: {parts:,} datasets against 1", many, one)
 
 
 def report_stall(share: float) -> None:
@@ -178,12 +183,14 @@ def _write_rows(path: Path, rows: Sequence[tuple[str, str]]) -> None:
     path.write_text("".join(json.dumps({"question": question, "answer": answer}) + "\n" for question, answer in rows))
 
 
-def _middle(rounds: int, measure: Callable[[], Cost]) -> Cost:
+def middle(rounds: int, measure: Callable[[], Cost]) -> Cost:
+    """Measure so many times, and return the cost with the median time."""
     costs = sorted((measure() for _ in range(rounds)), key=lambda cost: cost.wall)
     return next(cost for cost in costs if cost.wall >= median(cost.wall for cost in costs))
 
 
-def _compare(what: str, ours: Cost, other: Cost) -> None:
+def compare(what: str, ours: Cost, other: Cost) -> None:
+    """Print two costs and their ratios."""
     asking = ours.stats["seconds"], other.stats["seconds"]
     print(
         f"{what}:\n"
