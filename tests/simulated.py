@@ -28,7 +28,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def _run_once(self) -> None:
-        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
+        if not self._ready:  # type: ignore[attr-defined]
+            assert self._scheduled, "everything waits, and nothing will wake it"  # type: ignore[attr-defined]
             self.now = max(self.now, self._scheduled[0].when())  # type: ignore[attr-defined]
         super()._run_once()  # type: ignore[misc]
 
@@ -50,7 +51,7 @@ class SimulatedServer:
         down: when it is away, from and to.
         fault: what it answers instead, if anything.
         answered: what it has answered, and when.
-        asked: how many requests it was sent while it was up.
+        asked, refused: how many requests it was sent while it was up, and while it was down.
         in_flight, most_in_flight: requests that it works on, now and at most.
     """
 
@@ -60,6 +61,7 @@ class SimulatedServer:
     fault: Attempt | None = None
     answered: list[tuple[str, float]] = field(default_factory=list)
     asked: int = 0
+    refused: int = 0
     in_flight: int = 0
     most_in_flight: int = 0
 
@@ -71,6 +73,8 @@ class SimulatedServer:
         """Answer a question; a server that goes down in the middle of it drops it."""
         started = asyncio.get_running_loop().time()
         if any(begin <= started < end for begin, end in self.down):
+            self.refused += 1
+            assert self.refused < 10_000, "it is asked again and again, without a wait"
             return Attempt(Completion(failure=Failure("unreachable", f"{self.name}: connection refused")))
         self.asked += 1
         if self.fault is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -134,6 +135,34 @@ def test_if_none_is_there_the_task_ends_soon(project: Project) -> None:
     done = project.run("run", "eval.py")
     assert done.returncode == 3
     assert "all 10 requests so far failed: unreachable" in " ".join(done.stderr.split())
+
+
+def test_a_replica_that_hangs_costs_no_answer(project: Project, servers: tuple[MockServer, MockServer]) -> None:
+    one, other = servers
+    project.write_data(ROWS)
+    project.write_config(models=served(one, other, more=", timeout=0.5, retry=2"))
+    process = project.start("run", "eval.py")
+    wait_until(lambda: other.stats()["requests"] >= 8, "eight requests")
+    other.signal(signal.SIGSTOP)
+    try:
+        _, err = process.communicate(timeout=100)
+    finally:
+        other.signal(signal.SIGCONT)
+    assert process.returncode == 0, err
+    assert [line["prediction"] for line in project.predictions()] == [row["answer"] for row in ROWS]
+    failed_over = [line for line in project.predictions() if line["completions"][0]["attempts"] > 1]
+    assert {line["completions"][0]["replica"] for line in failed_over} == {one.base_url}
+
+
+def test_the_order_of_replicas_is_no_part_of_the_cache(
+    project: Project, servers: tuple[MockServer, MockServer]
+) -> None:
+    one, other = servers
+    project.write_data(ROWS[:8])
+    for models in (served(one, other), served(other, one)):
+        project.write_config(models=models)
+        assert project.run("run", "eval.py", "--cache", "cache").returncode == 0
+    assert one.stats()["requests"] + other.stats()["requests"] == 8
 
 
 def test_dialogues_stay_on_one_replica(project: Project, servers: tuple[MockServer, MockServer]) -> None:

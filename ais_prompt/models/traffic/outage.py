@@ -92,8 +92,9 @@ class Outage:
         self.next_probe = now + pause
         self.reason = failure.kind if throttled else "the server is away"
         number = f"{self._in_a_row} failure{'s' if self._in_a_row > 1 else ''}"
-        # A server that names a time is throttling, not down; the progress display shows why requests wait.
-        level = logging.INFO if throttled else logging.WARNING
+        # A server that names a time is throttling, not down; the progress display shows why requests wait. One whose
+        # requests are taken by others may be away for hours.
+        level = logging.INFO if throttled or (spare and self._warned) else logging.WARNING
         what = "asking other servers for" if spare else "pausing"
         logger.log(level, "%s %.3g s after %s in a row (%s: %s)", what, pause, number, failure.kind, failure.message)
         self._warned = self._warned or not throttled

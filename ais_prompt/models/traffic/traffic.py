@@ -13,8 +13,6 @@ from ais_prompt.models.traffic.pace import AdaptiveLimit, Ramp, RequestRate, Tok
 from ais_prompt.models.traffic.retry import THROTTLED, Attempt, is_temporary
 
 _OVERLOADED: Final = (*THROTTLED, "timeout")
-_EARLY_SECONDS: Final = 0.001
-"""A timer may fire this much too early."""
 
 
 class Waiter(Protocol):
@@ -157,7 +155,10 @@ class Traffic:
         return part
 
     def _serve_at(self, moment: float) -> None:
-        asyncio.get_running_loop().call_at(moment, self.serve)
+        if now() >= moment:
+            self.serve()
+        else:  # again, if the timer is a little early
+            asyncio.get_running_loop().call_at(moment, self._serve_at, moment)
 
 
 _traffic: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Traffic]] = WeakKeyDictionary()
@@ -178,4 +179,4 @@ def now() -> float:
 
 
 def _is_over(moment: float) -> bool:
-    return now() >= moment - _EARLY_SECONDS
+    return now() >= moment

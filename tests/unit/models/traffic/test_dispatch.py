@@ -84,6 +84,23 @@ def test_if_all_are_down_requests_wait() -> None:
     assert 600 < seconds < 700
 
 
+@pytest.mark.parametrize("early", [1e-9, 1e-4, 0.01])
+def test_a_request_shortly_before_the_next_probe_waits_for_it(early: float) -> None:
+    server = SimulatedServer("a", latency=0.1, down=[(1.0, 5.0)])
+
+    async def main() -> None:
+        model = dispatcher_of([server], LIMITS)
+        await model.ask(asks("before"))
+        await asyncio.sleep(0.9)  # until it goes down
+        first = asyncio.create_task(model.ask(asks("first")))
+        await asyncio.sleep(1.0 - early)
+        assert (await model.ask(asks("second"))).text == (await first).text == "a"
+
+    _, seconds = in_no_time(main())
+    assert server.refused == 3, "at 1, 2 and 4 s"
+    assert seconds == pytest.approx(8.2), "the probe first, then the other"
+
+
 def test_servers_that_do_not_come_back_fail_the_rest() -> None:
     servers = [SimulatedServer("a", down=[(5.5, 1e9)]), SimulatedServer("b", down=[(7.5, 1e9)])]
     answers, seconds = hold(servers, singles(120), retry=Retry(retries=1, first_wait=0.1))
