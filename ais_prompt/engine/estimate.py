@@ -24,7 +24,8 @@ class Estimate(Struct, frozen=True):
         task: ``model/dataset``.
         samples: number of questions.
         requests: number of requests. Turns of a dialogue that depend on the answers are taken to be asked.
-        input_tokens: tokens of the prompts, about; in a dialogue without the answers in them.
+        input_tokens: tokens of the prompts, about: all show the examples of the first question, and those of a dialogue
+            no answers.
         output_tokens: the most tokens of the answers.
         price: of the model; None if it is not known.
         judge: ``abbr`` of the judge, who is asked at most once for each answer; empty if there is none. Its requests
@@ -70,8 +71,9 @@ def estimate(task: Task) -> Estimate:
 
     count = min(len(test), SAMPLES)
     chosen = [test[number * len(test) // count] for number in range(count)]
-    for _ in conversations(task, answer, chosen):
-        pass
+    if chosen:
+        for _ in conversations(task.with_trial_shots(), answer, chosen):
+            pass
     scale = len(test) / count if count else 0.0
     judge = task.dataset.spec.eval.judge
     return Estimate(

@@ -7,6 +7,7 @@ another. Building a part opens no weights, socket or server.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import lru_cache
 from threading import RLock
 from typing import Any, Final, Generic, TypeVar
@@ -203,6 +204,17 @@ class PlannedDataset:
         train = self.data.train
         return lru_cache(ROWS_KEPT)(lambda row: train[row])
 
+    def with_trial_shots(self) -> PlannedDataset:
+        """Return the same dataset with `Retriever.trial` in place of the real examples, which may take long to find.
+
+        Raises:
+            AisPromptError: the retriever cannot be built, or fails.
+        """
+        other = copy(self)
+        other.lock = RLock()
+        vars(other)["shot_ids"] = [self.retriever.trial(self.data.train, self.data.test)] * len(self.data.test)
+        return other
+
     def release(self) -> None:
         """Forget rows and shots, which may be many; they are read again if they are needed again."""
         for name in ("data", "shot_ids", "train_row"):
@@ -226,6 +238,10 @@ class Task:
     def of(cls, spec: TaskSpec, model: Model | None = None) -> Task:
         """Plan a task by itself, outside of the plan of a run, and without a judge."""
         return cls(PlannedModel(spec.model, model), PlannedDataset(spec.dataset))
+
+    def with_trial_shots(self) -> Task:
+        """Return the same task with examples that are found quickly; see `PlannedDataset.with_trial_shots`."""
+        return Task(self._model, self.dataset.with_trial_shots())
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.project import Project, read_lines
+from tests.e2e.project import DATASET, Project, read_lines
 from tests.e2e.test_dialogue import DIALOGUE, WHOLE
 from tests.e2e.test_dialogue import ROWS as TALKS
 from tests.e2e.test_dialogue import model as talking
@@ -23,6 +23,24 @@ pytestmark = pytest.mark.process
 
 PRICE = ", price=dict(input=1, output=2, currency='EUR', per=1000))"
 NO_QUOTA = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
+
+NOTING_RETRIEVER = """
+from pathlib import Path
+
+from ais_prompt import FixKRetriever
+
+
+class NotingRetriever(FixKRetriever):
+    def retrieve(self, train, test):
+        Path("retrieved").touch()
+        return super().retrieve(train, test)
+
+    def candidates(self, train, test):
+        return [range(len(train))] * len(test)
+
+    def trial(self, train, test):
+        return (0,)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +212,23 @@ def test_the_estimate_is_what_is_asked_in_the_end(project: Project, server: Mock
     assert "Warning: max_cost=100.0 may not be enough" in warned.stdout
     assert project.run("run", "eval.py").returncode == 0
     assert server.stats()["requests"] == 264
+
+
+def test_the_estimate_does_not_look_for_the_examples_of_every_question(project: Project) -> None:
+    (project.root / "noting.py").write_text(NOTING_RETRIEVER)
+    retriever = "type='noting.NotingRetriever', fix_id_list=[0], allow_overlap=True"
+    template = "'</E>{question}\\nAnswer: {answer}', ice_token='</E>'"
+    dataset = DATASET.replace("type='ZeroRetriever'", retriever)
+    shown = "dict(type='PromptTemplate', template='{question} is {answer}')"
+    dataset = dataset.replace("retriever=", f"ice_template={shown}, retriever=")
+    project.write_config(datasets=dataset.replace("'{question}\\nAnswer: {answer}'", template))
+    for args in (["check", "eval.py"], ["run", "eval.py", "--dry-run"]):
+        done = project.run(*args)
+        assert done.returncode == 0, done.stderr
+        assert "8 questions, 8 requests" in done.stdout
+    assert not (project.root / "retrieved").exists()
+    assert project.run("run", "eval.py").returncode in (0, 1)
+    assert (project.root / "retrieved").exists()
 
 
 @pytest.mark.parametrize(
