@@ -82,15 +82,14 @@ def checked_model(file: Path, name: str) -> FileResult:
 def checked_summarizer(file: Path, name: str) -> FileResult:
     """Check the summarizer of a file with a small dataset and the scripted model."""
     try:
-        summarizer = load_config(file).values.get("summarizer")
         parts = [load_config(_PARTS / part).values for part in ("chat.py", "dataset.py")]
     except AisPromptError as error:
         return FileResult(name, 0, tuple(map(cause, faults_of(error))))
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "config.py"
-        values = {"models": parts[0]["models"], "datasets": parts[1]["datasets"], "summarizer": summarizer}
+        values = {"models": parts[0]["models"], "datasets": parts[1]["datasets"]}
         config.write_text("".join(f"{key} = {value!r}\n" for key, value in values.items()), "utf-8")
-        return _checked(Source(str(config)), name)
+        return _checked(Source(str(config), summarizer=str(file)), name)
 
 
 def _checked(source: Source, name: str) -> FileResult:

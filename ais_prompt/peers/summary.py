@@ -56,8 +56,9 @@ def _one_table(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _groups(groups: Sequence[Any], run: Sequence[str], where: str, translation: Translation) -> list[Any]:
-    """Return the groups whose members are in the run, each name once: the last one counts, as it does there."""
-    found: dict[str, Any] = {}
+    """Return the groups whose members are in the run. Of several with one name and metric, the last counts there."""
+    found: dict[tuple[str, str], Any] = {}
+    names = set(run)
     for index, group in enumerate(groups):
         place = f"{where}[{index}]"
         if not isinstance(group, Mapping) or not isinstance(group.get("subsets"), list | tuple):
@@ -65,21 +66,33 @@ def _groups(groups: Sequence[Any], run: Sequence[str], where: str, translation: 
             continue
         kept = translation.known(group, GROUP.names, {}, place)
         entries = [_entry(entry, translation) for entry in kept["subsets"]]
-        name = str(kept.get("name"))
-        if not any(_name(entry) in run or _name(entry) in found for entry in entries):
+        if names.isdisjoint(map(_name, entries)):
             continue
-        if name in run:
-            translation.notes.note("a group with the name of a dataset is left out", place)
-            continue
-        found.pop(name, None)
-        found[name] = {**kept, "subsets": entries, **_weights(kept.get("weights"), entries)}
+        name = _safe(str(kept.get("name")))
+        names.add(name)
+        of_names = {"transforms": {_safe(key): value for key, value in (kept.get("transforms") or {}).items()}}
+        made = {**kept, "name": name, "subsets": entries, **of_names, **_weights(kept.get("weights"), entries)}
+        found.pop((name, _metric(kept)), None)
+        found[name, _metric(kept)] = {key: value for key, value in made.items() if value not in (None, {})}
     return list(found.values())
+
+
+def _metric(group: Mapping[str, Any]) -> str:
+    """Return what the score of a group is called there."""
+    kinds = [key for key in ("metric", "std", "sum", "weights", "harmonic_mean") if group.get(key)]
+    return str(group["metric"]) if kinds[:1] == ["metric"] else next(iter(kinds), "")
+
+
+def _safe(name: str) -> str:
+    """Return a name as datasets have it here: without slashes."""
+    return name.replace("/", "_")
 
 
 def _weights(weights: Any, entries: Sequence[Any]) -> dict[str, Any]:
     """Return the weights of a group: members that it does not name weigh nothing there."""
     if not isinstance(weights, Mapping):
         return {}
+    weights = {_safe(str(key)): value for key, value in weights.items()}
     keys = [_key(entry) if _key(entry) in weights else _name(entry) for entry in entries]
     found = {key: weights.get(key, 0) for key in keys}
     return {"weights": found if any(found.values()) else None}
@@ -88,8 +101,8 @@ def _weights(weights: Any, entries: Sequence[Any]) -> dict[str, Any]:
 def _entry(entry: Any, translation: Translation) -> Any:
     """Return an entry with the name of its metric here, where the evaluator of the dataset calls it otherwise."""
     if not isinstance(entry, list | tuple) or len(entry) != 2:
-        return entry
-    name, metric = entry
+        return _safe(entry) if isinstance(entry, str) else entry
+    name, metric = _safe(str(entry[0])), entry[1]
     return [name, translation.metrics.get(name, {}).get(metric, metric)]
 
 
@@ -97,7 +110,7 @@ def _note_missing(
     groups: Sequence[Any], entries: Sequence[Any], run: Sequence[str], where: str, translation: Translation
 ) -> None:
     known = {*run, *(group["name"] for group in groups)}
-    missing = [name for entry in entries if (name := _name(entry)) not in known and not name.startswith("--")]
+    missing = [name for entry in entries if (name := _name(entry)) and name not in known and not name.startswith("--")]
     if missing:
         translation.notes.note(
             f"{len(missing)} of {len(entries)} rows of the summary are not in this run and show '-': "

@@ -60,7 +60,8 @@ def _parse_group(section: ConfigSection, known: Sequence[str], *, shows_missing:
         return None
     entries = _parse_entries(section, "subsets", known, shows_missing=shows_missing)
     weights = _parse_weights(section, entries)
-    if name in known:
+    # Groups for any run may give a dataset, or another group, one more metric.
+    if name in known and not shows_missing:
         section.fault("name", f"two rows of the summary are called {name!r}", "give the group a name of its own")
     kinds = [kind for key, kind in KINDS.items() if section.get(key, (bool,), "True or False", False)]
     if len(kinds) > 1:
@@ -97,9 +98,9 @@ def _parse_entries(
         where = f"{section.at(key)}[{index}]"
         if name is None:
             section.faults.add(f"{where} is {shown(item)}", where, "give an abbr, or a list of abbr and metric")
-        elif name in known or (shows_missing and not name.startswith("--")):
+        elif name in known or (shows_missing and name and not name.startswith("--")):
             entries.append(SummaryEntry(name, None if isinstance(item, str) else item[1]))
-        elif not name.startswith("--"):
+        elif name and not name.startswith("--"):
             section.faults.add(f"there is no dataset or group {name!r}", where, advice(name, known))
     return entries
 

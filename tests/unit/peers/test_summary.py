@@ -92,13 +92,32 @@ def test_names_that_are_not_in_the_run_have_a_row_and_one_note() -> None:
     assert len(notes) == 2
 
 
-def test_the_last_of_several_groups_of_a_name_counts() -> None:
+def test_the_last_of_several_groups_of_a_name_and_metric_counts() -> None:
     first = {"name": "g", "subsets": ["a", "b"]}
-    spec, notes = summarized(
-        summary_groups=[first, {"name": "g", "subsets": ["b", "c"]}, {"name": "a", "subsets": ["b"]}]
-    )
-    assert [[entry.name for entry in group.subsets] for group in spec.groups] == [["b", "c"]]
-    assert notes == ["a group with the name of a dataset is left out"]
+    last = {"name": "g", "subsets": ["b", "c"]}
+    other = {"name": "g", "subsets": ["a", "c"], "metric": "mine"}
+    of_a_dataset = {"name": "a", "subsets": ["b"]}
+    spec, notes = summarized(summary_groups=[first, other, last, of_a_dataset])
+    found = rows(spec)
+    assert found["g", "mine"].score == pytest.approx(0.55)
+    assert found["g", "naive_average"].score == pytest.approx(0.65)
+    assert found["a", "naive_average"].score == pytest.approx(0.4)
+    assert notes == []
+
+
+def test_names_have_no_slash() -> None:
+    values = {
+        "models": [{"type": "ScriptedModel", "abbr": "m"}],
+        "datasets": [dataset("x/a"), dataset("x/b")],
+        "summarizer": {
+            "dataset_abbrs": ["", "x/a", ["g", "weighted_average"]],
+            "summary_groups": [{"name": "g", "subsets": ["x/a", "x/b"], "weights": {"x/a": 1, "x/b": 2}}],
+        },
+    }
+    translated, _ = translate(values)
+    spec = parse_run(LoadedConfig(translated, "x")).summary
+    assert [entry.name for entry in spec.entries] == ["x_a", "g"]
+    assert spec.groups[0].weights == {"x_a": 1.0, "x_b": 2.0}
 
 
 def test_other_summarizers_and_their_keys_are_notes() -> None:
