@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -19,15 +18,13 @@ from types import TracebackType
 from typing import Self
 
 from ais_prompt.store.disk import reading, unwritable, writing
+from ais_prompt.store.flush import BackgroundFlush
 from ais_prompt.store.request_keys import is_former_key
 from ais_prompt.types import Completion, Request
 from ais_prompt.utils.jsonl import decode_own, encode_plain
 from ais_prompt.utils.secrets import SECRETS
 
 logger = logging.getLogger(__name__)
-
-_SYNC_SECONDS = 1.0
-"""Seconds of answers that a power failure can lose; a killed process loses none."""
 
 
 class Journal:
@@ -48,7 +45,7 @@ class Journal:
         self._lines = path.open("rb")  # with a position of its own, which writing does not move
         self._answers: dict[str, int] = {}  # key → where its line begins, in bytes
         self._end = 0
-        self._synced = time.monotonic()
+        self._flush = BackgroundFlush(descriptor)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -128,15 +125,16 @@ class Journal:
         if findable and completion.failure is None:
             self._answers[key] = self._end
         self._end += len(line)
-        if time.monotonic() - self._synced >= _SYNC_SECONDS:
-            self._sync()
+        with writing(self.path):
+            self._flush.at_times()
 
     def close(self) -> None:
         """Flush the file to disk and close it. May be called more than once."""
         if self._descriptor < 0:
             return
         try:
-            self._sync()
+            with writing(self.path):
+                self._flush.finish()
         finally:
             self._lines.close()
             os.close(self._descriptor)
@@ -196,11 +194,6 @@ class Journal:
             with writing(self.path):
                 os.ftruncate(self._descriptor, self._end)
             raise unwritable(self.path, error) from error
-
-    def _sync(self) -> None:
-        with writing(self.path):
-            os.fsync(self._descriptor)
-        self._synced = time.monotonic()
 
 
 class JournalView:

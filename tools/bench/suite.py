@@ -92,11 +92,27 @@ datasets = [
             retriever=dict(type='ZeroRetriever'),
             inferencer=dict(type='GenInferencer'),
         ),
-        eval_cfg=dict(evaluator=dict(type=evaluator)),
+        eval_cfg=dict(evaluator=evaluator),
     )
     for abbr, evaluator in {datasets!r}
 ]
 """
+ACCURACY: Final = {"type": "AccEvaluator"}
+SCORED: Final = (
+    ("nothing", "infer", ACCURACY),
+    ("accuracy", "all", ACCURACY),
+    ("ROUGE", "all", {"type": "RougeEvaluator"}),
+    (
+        "a judge",
+        "all",
+        {
+            "type": "GenericLLMEvaluator",
+            "judge_cfg": {"type": "ScriptedModel", "abbr": "judge", "default": "A", "max_concurrency": 64},
+            "prompt_template": {"type": "PromptTemplate", "template": "{gold}: {prediction}. Is it right, A or B?"},
+        },
+    ),
+)
+"""What scores the first dataset beside the asking, the mode, and its evaluator."""
 
 
 def evaluate(urls: Sequence[str], parts: int, samples: int) -> Cost:
@@ -155,11 +171,11 @@ def report_stall(share: float) -> None:
     """The event loop while answers of 200 words are scored."""
     samples = round(2_000 * share)
     answer = " ".join(f"word{number % 97}" for number in range(200))
-    for evaluator, mode in (("AccEvaluator", "infer"), ("AccEvaluator", "all"), ("RougeEvaluator", "all")):
+    for scored_by, mode, evaluator in SCORED:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "heartbeat.py").write_text(STALL_PARTS)
-            datasets = [("first", evaluator), ("second", "AccEvaluator")]
+            datasets = [("first", evaluator), ("second", ACCURACY)]
             config = STALL_CONFIG.format(answer=answer, delay=0.2, datasets=datasets)
             (folder / "eval.py").write_text(config)
             _write_rows(folder / "first.jsonl", [(f"question {number}", answer[::-1]) for number in range(samples)])
@@ -168,7 +184,7 @@ def report_stall(share: float) -> None:
             command = [sys.executable, "-m", "ais_prompt", "run", "eval.py", "-m", mode]
             run_quietly(command, folder, environment)
             wall, processor = json.loads((folder / "stall.json").read_text())
-            what = f"{evaluator} scores {samples:,} samples beside the asking" if mode == "all" else "nothing is scored"
+            what = f"{scored_by} scores {samples:,} samples beside the asking"
             print(f"{what}: longest stall {1e3 * wall:.0f} ms, of processor time {1e3 * processor:.0f} ms", flush=True)
 
 
