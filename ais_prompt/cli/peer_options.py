@@ -46,11 +46,14 @@ PEER_OPTIONS: Final = (
     ),
     click.option("--hf-num-gpus", type=click.IntRange(min=0), metavar="N", help="With --hf-path: spread it over GPUs."),
     click.option(
+        "--hf", is_flag=True, help="Run the models of vLLM and LMDeploy in a config of OpenCompass with transformers."
+    ),
+    click.option(
         "--peer-scores", is_flag=True, help="Score a config of OpenCompass or AISBench with their rules and code."
     ),
     click.option("--dump-eval-details", is_flag=True, expose_value=False, help="Accepted: details are always kept."),
 )
-PEER_NAMES: Final = ("summarizer", "custom_dataset_path", "dataset_num_runs", "hf_num_gpus", "peer_scores")
+PEER_NAMES: Final = ("summarizer", "custom_dataset_path", "dataset_num_runs", "hf_num_gpus", "hf", "peer_scores")
 """The names of these options in a command."""
 
 

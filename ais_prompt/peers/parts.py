@@ -46,16 +46,18 @@ class Translation:
         notes: what was dropped or differs so far.
         faults: what makes the config unusable.
         peer_scores: whether evaluators and postprocessors give the peer's numbers.
+        in_process: whether engines are replaced by transformers, where else a server is started.
         metrics: ``abbr`` of a dataset → a metric of the peer → its name here, where that differs.
         peer: the package whose registries bare names are looked up in.
     """
 
-    def __init__(self, faults: Faults, *, peer_scores: bool = False) -> None:
+    def __init__(self, faults: Faults, *, peer_scores: bool = False, in_process: bool = False) -> None:
         self.peer = PEERS[0]
         self.metrics: dict[str, Mapping[str, str]] = {}
         self.notes = NoteList()
         self.faults = faults
         self.peer_scores = peer_scores
+        self.in_process = in_process
 
     def part(self, kind: str, values: Any, where: str) -> Any:
         """Return a part as this program has it; what is no part of a peer stays as it is.
@@ -90,6 +92,8 @@ class Translation:
             args: its arguments.
         """
         row = find_row(kind, path)
+        if row is not None and self.in_process and row.in_process is not None:
+            return row.in_process
         if row is None or any(args.get(name) in values for name, values in row.unless.items()):
             return None
         if not self.peer_scores or not (row.exact or row.differs):

@@ -22,6 +22,7 @@ def translate(
     values: Mapping[str, Any],
     *,
     peer_scores: bool = False,
+    in_process: bool = False,
     foreign_summary: bool = False,
     folder: Path | None = None,
     place: Callable[[str], str] = str,
@@ -34,6 +35,7 @@ def translate(
     Args:
         values: the loaded config; it is not changed.
         peer_scores: use postprocessors and evaluators that give the peer's numbers.
+        in_process: run the models of vLLM and LMDeploy with transformers; else a server is started for them.
         foreign_summary: whether the summarizer was made for any run, so that it may name what is not in this one.
         folder: the folder of the config, where relative paths are looked up too.
         place: from a config path to the words that tell the user where that is.
@@ -41,7 +43,7 @@ def translate(
     Raises:
         ConfigFaults: what is missing to translate it, such as the name of a judge.
     """
-    translation = Translation(Faults(place), peer_scores=peer_scores)
+    translation = Translation(Faults(place), peer_scores=peer_scores, in_process=in_process)
     translated = dict(values)
     changed = foreign_summary
     for key, translate_item in (("models", translate_model), ("datasets", partial(_translate_dataset, folder))):

@@ -54,6 +54,7 @@ class Source(Struct, frozen=True):
         custom_dataset_path: a file with questions, as a dataset without a config.
         dataset_num_runs: how often every question is asked, in place of the ``n`` of the datasets.
         hf_num_gpus: with ``hf_path``: over how many GPUs the model is spread.
+        hf: run the models of vLLM and LMDeploy in a config of OpenCompass with transformers.
     """
 
     config: str | None = None
@@ -77,6 +78,7 @@ class Source(Struct, frozen=True):
     custom_dataset_path: str | None = None
     dataset_num_runs: int | None = None
     hf_num_gpus: int | None = None
+    hf: bool = False
 
     @property
     def names_model(self) -> bool:
@@ -123,6 +125,7 @@ def read_spec(source: Source) -> ReadConfig:
     values, notes = translate(
         loaded.values,
         peer_scores=source.peer_scores,
+        in_process=source.hf,
         foreign_summary=source.summarizer is not None,
         folder=loaded.path.resolve().parent if loaded.path else None,
         place=loaded.place,

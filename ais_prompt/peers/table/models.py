@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ais_prompt.peers.table.row import Row
 from ais_prompt.peers.table.served import chat_server, lmdeploy_engine, vllm_engine, vllm_server
+
+Change: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 _NO_EFFECT: Final = dict.fromkeys(("attr", "verbose", "rpm_verbose", "use_timestamp", "stream_chunk_size"), "")
 _ENGINE: Final = "the server decides how prompts are put together"
@@ -35,6 +37,8 @@ _LOCAL: Final = {
 }
 _PATIENT: Final = {"timeout": 3600.0}
 """The peers wait an hour for an answer, or for ever."""
+_BASE: Final = "HuggingFaceBaseModel"
+_CHAT_LOCAL: Final = "HuggingFaceChatModel"
 _GREEDY: Final = (
     "answers are greedy unless generation_kwargs say otherwise; there the model's generation_config decides"
 )
@@ -50,7 +54,7 @@ def _local(args: dict[str, Any]) -> dict[str, Any]:
     return {**args, **({"generation_kwargs": options} if options else {})}
 
 
-def _chat(name: str, change: Callable[[dict[str, Any]], dict[str, Any]] = chat_server, **add: Any) -> Row:
+def _chat(name: str, change: Change = chat_server, **add: Any) -> Row:
     return Row(name, "OpenAIChatModel", rename=_RENAMED, drop=_SERVED, add={**_PATIENT, **add}, change=change)
 
 
@@ -73,13 +77,47 @@ def _aisbench(name: str, ours: str, differs: str = "") -> Row:
     return Row(name, ours, rename=rename, drop=_SERVED, add=_PATIENT, change=vllm_server, differs=differs)
 
 
-def _engine(name: str, ours: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Row:
+def _engine(name: str, ours: str, change: Change, local: Change) -> Row:
+    """Return the row of an engine that the peer runs in its own process.
+
+    Args:
+        name: their class.
+        ours: our model for the server that is started.
+        change: its arguments.
+        local: the arguments of the model of transformers that takes its place with ``--hf``.
+    """
+    no_engine = dict.fromkeys(
+        ("model_kwargs", "engine_config", "concurrency", "backend"), "transformers takes the place of the engine"
+    )
+    in_process = Row(
+        name,
+        _CHAT_LOCAL if ours == "OpenAIChatModel" else _BASE,
+        rename={"sample_kwargs": "generation_kwargs", "gen_config": "generation_kwargs"},
+        drop={**_LOCAL, **no_engine, "vision_kwargs": "the processor's own sizes of images are used"},
+        change=local,
+        differs="it runs with transformers (--hf)",
+    )
     drop = {**_NO_EFFECT, "fastchat_template": _TEMPLATE, "vision_kwargs": _ENGINE, "end_str": _ENGINE}
     rename = {"path": "model", "batch_size": "max_concurrency", "sample_kwargs": "generation_kwargs"}
-    return Row(name, ours, rename=rename, drop=drop, add=_PATIENT, change=change)
+    return Row(name, ours, rename=rename, drop=drop, add=_PATIENT, change=change, in_process=in_process)
 
 
-_BASE, _CHAT_LOCAL = "HuggingFaceBaseModel", "HuggingFaceChatModel"
+def _vllm(name: str, ours: str) -> Row:
+    def local(args: dict[str, Any]) -> dict[str, Any]:
+        options = {"temperature": 1.0, **(args.pop("generation_kwargs", None) or {})}
+        return _local({**args, "generation_kwargs": options if options["temperature"] else {}})
+
+    return _engine(name, ours, vllm_engine, local)
+
+
+def _lmdeploy(name: str, ours: str, backend: str | None = None) -> Row:
+    def local(args: dict[str, Any]) -> dict[str, Any]:
+        options = args.pop("generation_kwargs", None) or {}
+        sampled = {key: options[key] for key in ("temperature", "top_p", "top_k") if key in options}
+        return _local({**args, "generation_kwargs": sampled if options.get("do_sample") else {}})
+
+    return _engine(name, ours, partial(lmdeploy_engine, backend=backend), local)
+
 
 MODELS: Final = (
     Row("HuggingFace", _BASE, drop=_LOCAL, change=_local),
@@ -127,10 +165,10 @@ MODELS: Final = (
     _aisbench("VLLMCustomAPIChatStream", "OpenAIChatModel"),
     _aisbench("TGICustomAPI", "OpenAICompletionModel", "it is asked at /v1/completions"),
     _aisbench("MindieStreamApi", "OpenAICompletionModel", "it is asked at /v1/completions"),
-    _engine("VLLM", "OpenAICompletionModel", vllm_engine),
-    _engine("VLLMwithChatTemplate", "OpenAIChatModel", vllm_engine),
-    _engine("VLLMOfflineVLModel", "OpenAIChatModel", vllm_engine),
-    _engine("TurboMindModel", "OpenAICompletionModel", lmdeploy_engine),
-    _engine("TurboMindModelwithChatTemplate", "OpenAIChatModel", lmdeploy_engine),
-    _engine("LmdeployPytorchModel", "OpenAICompletionModel", partial(lmdeploy_engine, backend="pytorch")),
+    _vllm("VLLM", "OpenAICompletionModel"),
+    _vllm("VLLMwithChatTemplate", "OpenAIChatModel"),
+    _vllm("VLLMOfflineVLModel", "OpenAIChatModel"),
+    _lmdeploy("TurboMindModel", "OpenAICompletionModel"),
+    _lmdeploy("TurboMindModelwithChatTemplate", "OpenAIChatModel"),
+    _lmdeploy("LmdeployPytorchModel", "OpenAICompletionModel", "pytorch"),
 )

@@ -26,6 +26,7 @@ class Row(Struct, frozen=True):
         change: for what the rules above cannot say: takes the arguments and returns those of our part.
         unless: argument → values for which the row does not hold, so that the peer's own code runs.
         gold_columns: for an evaluator: the columns that ours needs as the gold; theirs finds them in the rows.
+        in_process: of a model for which a server is started: the row for ``--hf``, which takes transformers instead.
         differs: in what the results differ from the peer's, as a sentence for the note; empty if they are the same.
         metrics: of an evaluator: their metric → ours, for the rows of a summarizer.
         exact: the registered name of our part that gives the peer's results, for ``--peer-scores``. Without it, that
@@ -42,6 +43,7 @@ class Row(Struct, frozen=True):
     change: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     unless: Mapping[str, Sequence[Any]] = {}
     gold_columns: tuple[str, ...] = ()
+    in_process: Row | None = None
     differs: str = ""
     exact: str = ""
     metrics: Mapping[str, str] = {}

@@ -207,6 +207,36 @@ def test_lmdeploy_becomes_a_server() -> None:
     assert model.max_concurrency == 8
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "ours", "options"),
+    [
+        ("VLLM", {"generation_kwargs": {"temperature": 0}, "model_kwargs": {"tensor_parallel_size": 2}}, "Base", {}),
+        ("VLLMwithChatTemplate", {"stop_words": ["x"]}, "Chat", {"temperature": 1.0}),
+        ("TurboMindModel", {"gen_config": {"top_k": 1, "temperature": 1e-6}, "engine_config": {"tp": 1}}, "Base", {}),
+        (
+            "TurboMindModelwithChatTemplate",
+            {"gen_config": {"do_sample": True, "temperature": 0.6, "max_new_tokens": 9}, "concurrency": 4},
+            "Chat",
+            {"temperature": 0.6},
+        ),
+    ],
+)
+def test_an_engine_in_this_process(name: str, arguments: dict[str, Any], ours: str, options: dict[str, Any]) -> None:
+    model = {"type": f"{OPENCOMPASS}.{name}", "path": "some/model", "max_out_len": 9, "batch_size": 4, **arguments}
+    values, notes = translate({"models": [model]}, in_process=True)
+    [found] = values["models"]
+    assert found["type"] == f"HuggingFace{ours}Model"
+    assert found.get("generation_kwargs", {}) == options
+    assert (found["path"], found["batch_size"], found.get("stop_words")) == (
+        "some/model",
+        4,
+        arguments.get("stop_words"),
+    )
+    assert any("--hf" in note.what for note in notes)
+    spec = parse_run(LoadedConfig({"models": [{**found, "abbr": "m"}], "datasets": [DATASET]}, "x"))
+    assert isinstance(build_model(spec.models[0]), HuggingFaceBaseModel)
+
+
 def test_thoughts_are_separated_by_the_model() -> None:
     name = "opencompass.utils.text_postprocessors.extract_non_reasoning_content"
     values, notes = translated("OpenAISDK", path="m", key="ENV", pred_postprocessor={"type": name})
