@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ais_prompt.models.options import Retry
-from ais_prompt.models.traffic.outage import OUTAGE_LIMIT_SECONDS
+from ais_prompt.models.traffic.outage import AWAY, OUTAGE_LIMIT_SECONDS
 from ais_prompt.models.traffic.retry import THROTTLED, Attempt, wait_before_retry
 from ais_prompt.models.traffic.traffic import Traffic, now
 from ais_prompt.models.transport import Transport
 from ais_prompt.types import Activity, Completion, Failure
-
-_AWAY: Final = "the server is away"
 
 
 class Replica(Struct, frozen=True, eq=False):
@@ -75,7 +73,7 @@ class Dispatcher:
         away = tuple(
             (replica.address if several else "", outage.seconds(now))
             for replica, outage in zip(self.replicas, outages, strict=True)
-            if outage.lasts and outage.reason == _AWAY
+            if outage.lasts and outage.reason == AWAY
         )
         return Activity(self._in_flight, waiting, reason, max(0.0, until - now) if waiting else 0.0, away)
 

@@ -9,6 +9,8 @@ from ais_prompt.types import Failure
 
 logger = logging.getLogger(__name__)
 
+AWAY: Final = "the server is away"
+"""Why requests wait during an outage."""
 OUTAGE_FAILURES: Final = 20
 """An outage begins after this many temporary failures in a row, of whichever requests."""
 FIRST_PAUSE_SECONDS: Final = 1.0
@@ -90,7 +92,7 @@ class Outage:
         throttled = failure.kind == "http_429" and at_least > 0
         pause = at_least if throttled else max(self._pause, at_least)
         self.next_probe = now + pause
-        self.reason = failure.kind if throttled else "the server is away"
+        self.reason = failure.kind if throttled else AWAY
         number = f"{self._in_a_row} failure{'s' if self._in_a_row > 1 else ''}"
         # A server that names a time is throttling, not down; the progress display shows why requests wait. One whose
         # requests are taken by others may be away for hours.
