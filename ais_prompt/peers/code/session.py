@@ -92,9 +92,14 @@ class Session:
                 raise PartError(what, fix="repair their code, or take the dataset out") from None
             except OSError as error:
                 raise PartError(f"no process for the code of {peer_of(path)}: {error}") from error
+            except BaseException:  # Ctrl-C: the reply that comes later must not be taken for that of the next call
+                self._stop()
+                raise
 
     def stop(self) -> None:
-        """End the worker."""
+        """End the worker, at once and from any thread; a call that waits for it fails."""
+        if (worker := self._worker) is not None:
+            worker.stop()
         with self._lock:
             self._stop()
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -161,3 +163,28 @@ def test_an_evaluator_of_all_answers_may_be_the_rule_of_a_cascade() -> None:
     assert [rule.score(answer, "a")["accuracy"] for answer in ("a", "b", None)] == [1, 0, 0]
     with pytest.raises(ConfigError, match="asks for the rows"):
         PeerEvaluator("opencompass.openicl.icl_evaluator.Detailed").score("a", "a")
+
+
+def test_a_call_that_was_interrupted_leaves_no_reply_behind() -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    assert rows("Renamed")
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            rows("bad.Hangs")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert rows("Renamed")[0]["q"] == "odd"
+
+
+def test_a_worker_can_be_stopped_while_it_works() -> None:
+    assert rows("Renamed")
+    stopping = threading.Timer(0.3, session._SESSION.stop)
+    stopping.start()
+    with pytest.raises(PartError, match="ended its process"):
+        rows("bad.Hangs")
+    stopping.join()
