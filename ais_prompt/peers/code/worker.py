@@ -37,6 +37,9 @@ from ais_prompt.utils.worker import serve
 
 OFFLINE: Final = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_EVALUATE_OFFLINE")
 """Environment variables that keep libraries from the network."""
+NOT_CACHED: Final = ("DatasetNotFoundError", "LocalEntryNotFoundError", "OfflineModeIsEnabled")
+"""Errors of the libraries of Hugging Face for what is not in their cache."""
+DOWNLOAD_FIX: Final = "load it once with AISPROMPT_PEER_NETWORK=1; then it is in the cache of the library"
 NETWORK_FIX: Final = "set AISPROMPT_PEER_NETWORK=1 to let their code use the network"
 
 
@@ -90,6 +93,8 @@ def _fault(error: BaseException) -> Fault:
             return Fault("data", cause.what, fix=cause.fix)
         if isinstance(cause, NoNetwork):
             return Fault("data", f"{cause}, and nothing is downloaded unasked", fix=NETWORK_FIX)
+        if type(cause) is ConnectionError or type(cause).__name__ in NOT_CACHED:
+            return Fault("data", f"it is not on this machine: {exception_line(cause)}", fix=DOWNLOAD_FIX)
         if package := missing_package(cause):
             return Fault("package", f"their code needs the package {package!r}", fix=advice(package))
         cause = cause.__cause__ or cause.__context__

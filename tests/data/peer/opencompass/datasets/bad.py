@@ -30,3 +30,9 @@ class Downloads:
     @staticmethod
     def load():
         socket.create_connection(('192.0.2.1', 80), 1)
+
+
+class Uncached:
+    @staticmethod
+    def load():
+        raise ConnectionError("Couldn't reach 'org/rows' on the Hub")
