@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 import click
+from msgspec.structs import asdict
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.peers.code.sources import DISTRIBUTIONS
@@ -77,11 +78,13 @@ def main(
             files = [found for root in roots for found in _files(root, kind) if fnmatchcase(found[1], f"*: {only}")]
             if sample is not None:
                 files = random.Random(0).sample(files, min(sample, len(files)))
-            results = list(_measured(measure, files, jobs))
+            results = []
+            for result in _measured(measure, files, jobs):
+                results.append(result)
+                if output is not None:
+                    line = encode({"measure": measure, **asdict(result)}).decode()
+                    print(line.rstrip("\n"), file=output, flush=True)
             click.echo("\n".join(_described(measure, results)))
-            for result in results if output else ():
-                values = {"measure": measure, **{name: getattr(result, name) for name in result.__struct_fields__}}
-                print(encode(values).decode().rstrip("\n"), file=output)
 
 
 class _Unpacked:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from copy import copy
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.own import is_scoring_function
@@ -12,6 +15,7 @@ from ais_prompt.registry import EVALUATORS, POSTPROCESSORS, PartRegistry
 from ais_prompt.types import PartSpec
 
 T = TypeVar("T")
+_DOTTED_NAME: Final = re.compile(r"\w+(\.\w+)+")
 
 
 class FaultList(list[AisPromptError]):
@@ -20,6 +24,7 @@ class FaultList(list[AisPromptError]):
     def __init__(self, place: Callable[[str], str]) -> None:
         super().__init__()
         self._place = place
+        self._checked: dict[str, AisPromptError | None] = {}
 
     def attempt(self, action: Callable[[], T], where: str) -> T | None:
         """Return what the action returns; note its error and return None if it raises one."""
@@ -66,11 +71,27 @@ class FaultList(list[AisPromptError]):
             for fault in argument_faults(part, spec.args, spec.where, given=given):
                 self.note(fault, fault.where)
             if len(self) == before and (check := getattr(part, "check_arguments", None)):
-                self.attempt(lambda: check(**spec.args), spec.where)
+                self.attempt(partial(self._check_once, check, spec), spec.where)
         for name, inner in (nested or {}).items():
             if isinstance(config := spec.args.get(name), Mapping):
                 self._check_nested(inner, config, f"{spec.where}.{name}")
         return len(self) == before
+
+    def _check_once(self, check: Callable[..., None], spec: PartSpec) -> None:
+        """Check arguments; those that differ only in texts and numbers are checked once.
+
+        Raises:
+            AisPromptError: they are wrong.
+        """
+        key = repr((spec.type, _outline(spec.args)))
+        if key not in self._checked:
+            self._checked[key] = None
+            try:
+                check(**spec.args)
+            except AisPromptError as error:
+                self._checked[key] = error
+        if (found := self._checked[key]) is not None:
+            raise copy(found)  # each has its place
 
     def _check_nested(self, registry: PartRegistry, config: Mapping[str, Any], where: str) -> None:
         if not isinstance(kind := config.get("type"), str):
@@ -90,3 +111,12 @@ class FaultList(list[AisPromptError]):
         """
         fault.where = " · ".join(place for place in (self._place(config_path), elsewhere) if place)
         self.append(fault)
+
+
+def _outline(value: Any) -> Any:
+    """Return the names in arguments: keys, and dotted names of parts; other values are left out."""
+    if isinstance(value, Mapping):
+        return {key: _outline(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_outline(inner) for inner in value]
+    return value if isinstance(value, str) and _DOTTED_NAME.fullmatch(value) else None
