@@ -53,7 +53,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out, with ``--quick``, every test with one of the markers."""
     if config.getoption("quick"):
-        items[:] = [item for item in items if not any(map(item.get_closest_marker, NOT_QUICK))]
+        left_out = [item for item in items if any(map(item.get_closest_marker, NOT_QUICK))]
+        config.hook.pytest_deselected(items=left_out)
+        names = {item.nodeid for item in left_out}
+        items[:] = [item for item in items if item.nodeid not in names]
 
 
 class Watch:

@@ -33,6 +33,11 @@ SECTIONS: Final = {
     "document": ("Where a document contradicts itself or its program", "Document and program", "Here"),
     "choice": ("Where OpenCompass and AISBench disagree", "The peers", "Here"),
 }
+EQUAL: Final = {
+    "kept": ("Kept as the peers have it", "In the peers and here"),
+    "example": ("Examples of the documents", "Example"),
+}
+"""Kinds of entries without a difference: what the notes of cases say, in sentences."""
 
 
 def load_cases(folder: Path = CONFORMANCE / "cases") -> list[Case]:
@@ -41,7 +46,7 @@ def load_cases(folder: Path = CONFORMANCE / "cases") -> list[Case]:
 
 
 def load_entries(file: Path = CONFORMANCE / "differences.json") -> list[Entry]:
-    """Return the differences in words: ``kind``, ``covers``, ``peers``, ``here``, ``page``."""
+    """Return the entries: ``kind``, ``covers`` and ``here``; those of a difference also have ``peers`` and ``page``."""
     entries: list[Entry] = decode(file.read_text("utf-8"))
     return entries
 
@@ -57,10 +62,12 @@ def differs(case: Case) -> bool:
 
 
 def uncovered(cases: Sequence[Case], entries: Sequence[Entry]) -> list[str]:
-    """Return the corrections that no entry explains, and the cases that differ for a reason that no entry gives."""
+    """Return what no entry explains: corrections, cases that differ, and cases with a note."""
     covered = {mark for entry in entries for mark in entry["covers"]}
     corrections = {mark for case in cases for mark in marks(case)[:-1]}
-    silent = [case["id"] for case in cases if differs(case) and not covered.intersection(marks(case))]
+    silent = [
+        case["id"] for case in cases if (differs(case) or "note" in case) and not covered.intersection(marks(case))
+    ]
     return [*sorted(corrections - covered), *silent]
 
 
@@ -75,36 +82,23 @@ def render(cases: Sequence[Case], entries: Sequence[Entry]) -> str:
     parts = [INTRODUCTION]
     for kind, (title, peers, here) in SECTIONS.items():
         parts += [f"\n## {title}\n\n", *_table((peers, here, "More", "Cases"), _differences(kind, cases, entries))]
-    kept = [case for case in cases if "note" in case and not _explained(case, entries)]
-    programs = [case for case in kept if case["source"] != "doc"]
-    documents = [case for case in kept if case["source"] == "doc"]
-    parts += [
-        "\n## Kept as the peers have it\n\nNotes of the cases, in short words. The results are the same here.\n\n",
-        *_notes(programs),
-    ]
-    parts += ["\n## Notes on the examples of the documents\n\nThe results are the same here.\n\n", *_notes(documents)]
+    for kind, (title, here) in EQUAL.items():
+        rows = [(entry["here"], ", ".join(_covered(entry, cases))) for entry in entries if entry["kind"] == kind]
+        parts += [f"\n## {title}\n\nThe results are the same here.\n\n", *_table((here, "Cases"), rows)]
     return "".join(parts)
 
 
-def _explained(case: Case, entries: Sequence[Entry]) -> bool:
-    return any(mark in entry["covers"] for entry in entries for mark in marks(case))
+def _covered(entry: Entry, cases: Sequence[Case]) -> list[str]:
+    """Return the names of the cases that an entry covers."""
+    return [case["id"] for case in cases if set(marks(case)).intersection(entry["covers"])]
 
 
 def _differences(kind: str, cases: Sequence[Case], entries: Sequence[Entry]) -> Iterator[tuple[str, ...]]:
     for entry in entries:
         if entry["kind"] == kind:
-            names = [case["id"] for case in cases if set(marks(case)).intersection(entry["covers"])]
             page, _, _ = entry["page"].partition("#")
-            yield entry["peers"], entry["here"], f"[{page.removesuffix('.md')}]({entry['page']})", ", ".join(names)
-
-
-def _notes(cases: Sequence[Case]) -> Iterator[str]:
-    """A table of notes; cases with the same note share a line."""
-    same: dict[str, list[Case]] = {}
-    for case in cases:
-        same.setdefault(case["note"], []).append(case)
-    rows = [(sharing[0]["title"], note, ", ".join(case["id"] for case in sharing)) for note, sharing in same.items()]
-    return _table(("Case", "Note", "Cases"), rows)
+            link = f"[{page.removesuffix('.md')}]({entry['page']})"
+            yield entry["peers"], entry["here"], link, ", ".join(_covered(entry, cases))
 
 
 def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]] | Sequence[tuple[str, ...]]) -> Iterator[str]:

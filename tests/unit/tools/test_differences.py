@@ -30,7 +30,13 @@ def test_a_difference_without_an_explanation_is_found() -> None:
     assert unused([case()], [ENTRY]) == ["FIX-1"]
 
 
-def test_notes_are_listed_once_and_cells_do_not_break_the_table() -> None:
-    page = render([case(note="a|b"), case(id="own-002", note="a|b"), case(id="own-003", peer_bug="FIX-1")], [ENTRY])
-    assert "| a sum | a\\|b | own-001, own-002 |" in page
+def test_a_note_needs_a_sentence() -> None:
+    sentence = {"kind": "kept", "covers": ["own-001"], "here": "It is so."}
+    assert uncovered([case(note="so"), case(id="own-002", note="so")], [sentence]) == ["own-002"]
+
+
+def test_entries_are_listed_once_and_cells_do_not_break_the_table() -> None:
+    sentence = {"kind": "kept", "covers": ["own-001", "own-002"], "here": "It is a|b."}
+    page = render([case(), case(id="own-002"), case(id="own-003", peer_bug="FIX-1")], [ENTRY, sentence])
+    assert "| It is a\\|b. | own-001, own-002 |" in page
     assert "| They leak. | It does not. | [x](x.md#y) | own-003 |" in page
