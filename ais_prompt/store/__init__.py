@@ -1,4 +1,4 @@
-"""The run folder: where it lies, who may write it, and its files."""
+"""The run folder: its place, its lock and its files."""
 
 from ais_prompt.store.find import find_run_folder, locate_run
 from ais_prompt.store.journal import Journal

@@ -1,7 +1,7 @@
-"""A baseline in a small file that can be committed: which samples of which dataset were right.
+"""Read and write a baseline: a small file that can be committed, with the samples of each dataset that were right.
 
-JSON with a format version. The samples of a dataset stand together by their value, so that a file of right and wrong
-has two lists of ids for each dataset, and the difference of two files shows which samples went over::
+JSON with a format version. The samples of a dataset are grouped by their value. With right and wrong, each dataset has
+two lists of ids, and the diff of two files shows which samples changed::
 
     {"format": 2, "samples_by": "id", "run": "eval/20260131_235959Z",
      "tasks": [{"model": "m", "dataset": "d", "metric": "accuracy", "fraction": true,
@@ -29,7 +29,7 @@ from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode, encode
 
 FORMAT: Final = 2
-"""Of the file; in format 1, samples are known by their whole rows (``"samples_by": "row"``)."""
+"""Version of the file. In format 1, samples are identified by their whole rows (``"samples_by": "row"``)."""
 _AGAIN: Final = "write it again: aisprompt baseline RUN -o FILE"
 
 
@@ -43,10 +43,10 @@ class BaselineTask(Struct, frozen=True):
         values: name of the sample → its value, of those samples that were answered.
         n: all samples, answered or not; None if that is not known.
         sums: name of the sample → what it adds to the sums that the metric is computed from; empty if it is a mean.
-        clusters: name of the sample → its cluster, of those that have one. The file does not hold them: those of the
-            run that is held against it count.
-        noise: the variance of a sample's value between the runs that the baseline was made of, as the mean over the
-            samples; None of one run.
+        clusters: name of the sample → its cluster, of those that have one. They are not in the file, but come from the
+            run that is compared with the baseline.
+        noise: the variance of a sample's value between the runs of the baseline, as the mean over the samples; None for
+            one run.
     """
 
     model: str
@@ -66,13 +66,13 @@ class BaselineTask(Struct, frozen=True):
 
 
 class Baseline(Struct, frozen=True):
-    """What later runs are held against.
+    """The baseline that later runs are compared with.
 
     Attributes:
-        run: name of the run that it was made of, or the names of several.
+        run: name of the run that it was made from, or the names of several.
         tasks: its tasks in order.
-        by_row: whether samples are known by their whole rows, as version 1 did, and not by their ids.
-        runs: how many runs it was made of.
+        by_row: whether samples are identified by their whole rows, as in format 1, and not by their ids.
+        runs: number of runs that it was made from.
     """
 
     run: str

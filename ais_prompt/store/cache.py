@@ -1,4 +1,4 @@
-"""Answers across runs: a folder of journals, one for each model and dataset, which any run may be given.
+"""The cache of answers across runs: a folder of journals, one for each model and dataset.
 
 The keys are those of the journal of a run, so an answer is used only for the same model, prompt and settings.
 """
@@ -22,15 +22,15 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def open_cache(folder: Path | None, identity: Mapping[str, Any], dataset_abbr: str) -> Iterator[Journal | None]:
-    """The answers that a model gave on a dataset, whichever run asked.
+    """Open the cached answers of a model on a dataset.
 
     Args:
-        folder: where they are kept; made if needed. None for no cache.
+        folder: of the cache; created if needed. None for no cache.
         identity: of the model.
         dataset_abbr: the name of the dataset.
 
     Yields:
-        A journal to read and to write; None without a folder, or if another run uses it, which is said.
+        A journal to read and to write; None without a folder, or if another run uses it, which is logged.
 
     Raises:
         StoreError: it cannot be read or written.

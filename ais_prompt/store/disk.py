@@ -47,14 +47,14 @@ def reading(path: Path, fix: str) -> Iterator[None]:
 def replacing(path: Path, *, json: bool = False, restorable: bool = False) -> Iterator[BinaryIO]:
     """Open a binary stream whose content replaces the file ``path`` at the end, whole or not at all.
 
-    The folder is made if needed. If the body raises, what ``path`` held before stays as it was. Secrets that this
+    The folder is made if needed. If the body raises, ``path`` keeps its earlier content. Secrets that this
     process knows are written as ``***``; with ``json`` the content stays JSON.
 
     Args:
         path: the file.
         json: whether the content is JSON.
-        restorable: whether a resumed run writes the file again, from the journal. Then a loss of power may take it: a
-            thousand datasets have thousands of such files, and waiting for the disk takes milliseconds for each.
+        restorable: whether a resumed run writes the file again, from the journal. Then the file is not synced, and a
+            power failure may lose it: a thousand datasets have thousands of files, and each sync takes milliseconds.
 
     Raises:
         StoreError: it cannot be written.
@@ -73,7 +73,7 @@ def replacing(path: Path, *, json: bool = False, restorable: bool = False) -> It
 
 
 class _WithoutSecrets:
-    """A binary stream that hides secrets; each must be within what is written at once."""
+    """A binary stream that hides secrets. A secret must not be split between two writes."""
 
     def __init__(self, stream: BinaryIO, hide: Callable[[bytes], bytes]) -> None:
         self._stream = stream
@@ -88,7 +88,7 @@ class _WithoutSecrets:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename in ``folder`` survive a loss of power."""
+    """Make a rename in ``folder`` survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

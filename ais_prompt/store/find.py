@@ -13,7 +13,7 @@ from ais_prompt.store.run_file import in_order
 
 LATEST = "latest"
 _SHOWN = 5
-"""Most names that an error lists."""
+"""Maximum number of names that an error lists."""
 
 
 def locate_run(work_dir: Path, run: str) -> RunFolder:
@@ -25,7 +25,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
             which means its latest run, or a time alone.
 
     Raises:
-        ConfigError: there is no such run, or a time alone is that of several.
+        ConfigError: there is no such run, or several runs have this time.
         StoreError: the folder of earlier runs cannot be read.
     """
     for place in (Path(run), work_dir / run):
@@ -75,13 +75,13 @@ def find_run_folder(work_dir: Path, name: str, which: str = LATEST) -> RunFolder
 
 
 def _runs(parent: Path) -> list[str]:
-    """Return the names of run folders, oldest first; those that shards share are named by the user."""
+    """Return the names of run folders, oldest first. The user names those that shards share."""
     runs = in_order([one for one in _folders(parent) if RUN_NAME.fullmatch(one.name) or RunFolder(one).shards.is_dir()])
     return [folder.name for folder in runs]
 
 
 def _folders(parent: Path) -> list[Path]:
-    """The folders in a folder; none if it is not there."""
+    """Return the folders in a folder; none if it does not exist."""
     with reading(parent, fix="check its permissions, or choose another place with -w DIR"):
         return [folder for folder in parent.iterdir() if folder.is_dir()] if parent.is_dir() else []
 

@@ -1,10 +1,10 @@
-"""The journal of a task: every finished request, written at once, so that nothing is asked twice.
+"""The journal of a task: every finished request is stored at once, so that no request is sent twice.
 
 One JSON object a line: ``{"key", "sample_id", "turn", "repeat", "completion"}``; ``former`` names the key of an earlier
-version whose answer the line repeats. The file only grows. A process that is
-killed leaves at most one torn line at the end, which is cut off when the journal is opened again. Answers stay on the
-disk and are read when they are asked for: memory holds only where those lie that were there at the beginning, since no
-request is made twice in one run.
+version whose answer the line repeats. The file is append-only. A killed
+process leaves at most one torn line at the end, which is cut off when the journal is opened again. Answers are read
+from the disk when they are needed. Memory holds only the positions of answers from earlier sessions, because no request
+is made twice in one run.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ logger = logging.getLogger(__name__)
 
 
 class Journal:
-    """Finished requests of one task. For one thread of one process (see `ais_prompt.store.writer_lock`).
+    """Finished requests of one task. Not thread-safe; one process at a time (`ais_prompt.store.writer_lock`).
 
     Attributes:
         path: the file.
-        skipped: lines that could not be read when it was opened; their requests will be asked again.
-        has_former_keys: whether answers of an earlier version are among those that were there when it was opened.
+        skipped: number of lines that could not be read when it was opened; their requests are sent again.
+        has_former_keys: whether it had answers of an earlier version when it was opened.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -42,14 +42,14 @@ class Journal:
         self.skipped = 0
         self.has_former_keys = False
         self._descriptor = descriptor
-        self._lines = path.open("rb")  # with a position of its own, which writing does not move
+        self._lines = path.open("rb")  # its position does not move when the journal is written
         self._answers: dict[str, int] = {}  # key → where its line begins, in bytes
         self._end = 0
         self._flush = BackgroundFlush(descriptor)
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a journal, or begin it; a torn last line is fixed, lines that cannot be read are counted and kept.
+        """Open or create a journal. A torn last line is fixed; lines that cannot be read are counted and kept.
 
         Raises:
             StoreError: the file cannot be read or written.
@@ -83,7 +83,7 @@ class Journal:
         return _parse(line)[1]
 
     def adopt(self, former: str, key: str, request: Request) -> Completion | None:
-        """The answer under a key of an earlier version, from now on under its present key; None if there is none.
+        """Return the answer under an earlier version's key, and store it under its present key; None if there is none.
 
         Raises:
             StoreError: the file cannot be read or written.
@@ -97,17 +97,17 @@ class Journal:
     def append(
         self, key: str, request: Request, completion: Completion, *, findable: bool = False, former: str | None = None
     ) -> None:
-        """Write a finished request. When this returns, it survives the death of the process.
+        """Write a finished request. After this, it survives the end of the process.
 
         Args:
             key: of the request.
             request: what was asked.
-            completion: what came of it.
-            findable: `get` finds the answer from now on; otherwise from the next opening on, which takes no memory.
-            former: the key of an earlier version that the answer is under as well.
+            completion: the answer or failure.
+            findable: whether `get` finds the answer at once, which takes memory; else after the next opening.
+            former: the key of an earlier version that the answer was found under.
 
         Raises:
-            StoreError: it cannot be written (disk full, for example); the journal is as it was before.
+            StoreError: it cannot be written, for example because the disk is full; the journal is unchanged.
         """
         line = SECRETS.hide_in_json(
             encode_plain(
@@ -157,13 +157,13 @@ class Journal:
         if line and not line.endswith(b"\n"):
             self._repair_last_line(line)
         if self.skipped:
-            logger.warning("%s: %d unreadable line(s) skipped; they will be asked again", self.path, self.skipped)
+            logger.warning("%s: %d unreadable line(s) skipped; their requests are sent again", self.path, self.skipped)
 
     def _index(self, line: bytes) -> None:
         try:
             key, completion, former = _parse(line)
         except ValueError:
-            # The unfinished line of a killed process is no loss: it was never reported as done.
+            # The unfinished line of a killed process is no loss: its request was never reported as done.
             self.skipped += line.endswith(b"\n")
         else:
             if completion.failure is None:
@@ -186,7 +186,7 @@ class Journal:
 
     def _write(self, data: bytes) -> None:
         try:
-            # A disk that fills up takes a part of a line first and refuses the rest at the next call.
+            # A full disk accepts a part of a line first and refuses the rest at the next call.
             written = os.write(self._descriptor, data)
             while written < len(data):
                 written += os.write(self._descriptor, data[written:])
@@ -197,23 +197,24 @@ class Journal:
 
 
 class JournalView:
-    """The finished requests of journals at one moment. Nothing is written: other processes may be adding lines.
+    """Read finished requests from several journals, to which other processes may add. Nothing is written.
 
-    Unlike `Journal`, it knows failures too, unless an answer to the same request is there. If several files answer one
-    request, the first of them counts, and in one file its last line.
+    Unlike `Journal`, it also returns failures, unless there is an answer to the same request. If several files answer
+    one request, the first of them counts, and in one file its last line.
 
     Attributes:
         has_former_keys: whether there are answers of an earlier version.
     """
 
     def __init__(self, *paths: Path) -> None:
-        """Read journals; one that is not there is empty.
+        """Read journals; one that does not exist is empty.
 
         Raises:
             StoreError: a file cannot be read.
         """
         self._paths = paths
-        self._lines: dict[str, tuple[int, int, bool]] = {}  # key → its file; where its line begins; is it an answer?
+        # key → its file; position of its line; whether it is an answer
+        self._lines: dict[str, tuple[int, int, bool]] = {}
         for number, path in enumerate(paths):
             if path.exists():
                 with self._reading(path), path.open("rb") as lines:
@@ -225,7 +226,7 @@ class JournalView:
         return len(self._lines)
 
     def get(self, keys: Iterable[str]) -> Completion | None:
-        """Return what came of a request, under the first of these keys that is known; None if it was not asked.
+        """Return the answer or failure under the first of these keys that is known; None if there is none.
 
         Raises:
             StoreError: the file cannot be read.
@@ -251,7 +252,7 @@ class JournalView:
     def _index(self, number: int, lines: Iterable[bytes]) -> None:
         start = 0
         for line in lines:
-            with suppress(ValueError):  # a line that is being written, or was torn
+            with suppress(ValueError):  # a line that is being written, or is torn
                 key, completion, _ = _parse(line)
                 is_answer = completion.failure is None
                 first, _, is_answered = self._lines.get(key, (number, 0, False))
@@ -264,7 +265,7 @@ class JournalView:
 
 
 def _parse(line: bytes) -> tuple[str, Completion, str]:
-    """Key, completion and former key (or an empty text) of a line; ValueError if it is none."""
+    """Return key, completion and former key (or an empty text) of a line; raise ValueError if it is invalid."""
     values = decode_own(line)
     try:
         key, completion = values["key"], Completion.from_json(values["completion"])

@@ -1,4 +1,4 @@
-"""Where everything of a run lies: ``<work_dir>/<name>/<YYYYmmdd_HHMMSS>Z/``."""
+"""The paths of a run folder: ``<work_dir>/<name>/<YYYYmmdd_HHMMSS>Z/``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RUN_NAME: Final = re.compile(r"(?P<start>\d{8}_\d{6})(?P<utc>Z?)(?:_(?P<suffix>\
 _PLAIN = frozenset("-_.+=,@()[]")
 """Characters besides letters and digits that a file name keeps."""
 _LONGEST = 150
-"""Most bytes of a file name without its ending; file systems take 255."""
+"""Maximum bytes of a file name without its ending; file systems allow 255."""
 
 
 class RunFolder(Struct, frozen=True):
@@ -39,7 +39,7 @@ class RunFolder(Struct, frozen=True):
 
     @property
     def writer_lock_file(self) -> Path:
-        """Held by the process that writes this folder."""
+        """The lock of the process that writes this folder."""
         return self.root / ".lock"
 
     @property
@@ -85,7 +85,7 @@ class RunFolder(Struct, frozen=True):
         return self._of_task("results", model_abbr, dataset_abbr, ".json")
 
     def judge(self, model_abbr: str) -> RunFolder:
-        """What judges said about the answers of a model: a journal and predictions, like those of a run."""
+        """The verdicts of judges on the answers of a model: a journal and predictions, like those of a run."""
         return RunFolder(self.root / "judge" / safe_name(model_abbr))
 
     def _of_task(self, kind: str, model_abbr: str, dataset_abbr: str, ending: str) -> Path:
@@ -93,10 +93,10 @@ class RunFolder(Struct, frozen=True):
 
 
 def safe_name(abbr: str) -> str:
-    """A readable file name for an abbr; two abbrs never share one.
+    """Return a readable file name for an abbr. Different abbrs have different names.
 
-    Letters and digits of any script stay, other characters become ``%XX`` as in an address: ``org/model:8b`` →
-    ``org%2Fmodel%3A8b``. A long name is cut, and ends with ``%-`` (which no other name holds) and a digest.
+    Letters and digits of any script stay, other characters become ``%XX`` as in a URL: ``org/model:8b`` →
+    ``org%2Fmodel%3A8b``. A long name is cut, and ends with ``%-`` (which no other name contains) and a digest.
     """
     name = "".join(character if _is_plain(character) else _percent(character) for character in abbr)
     if name.startswith("."):
@@ -116,10 +116,10 @@ def _percent(character: str) -> str:
 
 
 def create_run_folder(work_dir: Path, name: str, now: datetime | None = None) -> RunFolder:
-    """Make the folder of a new run; a second run in the same second gets ``_2``.
+    """Create the folder of a new run; a second run in the same second gets ``_2``.
 
     Args:
-        work_dir: where run folders are kept; made if needed.
+        work_dir: where run folders are kept; created if needed.
         name: the name of the config.
         now: the start, as a time with an offset; the clock's time if not given.
 
@@ -142,7 +142,7 @@ def create_run_folder(work_dir: Path, name: str, now: datetime | None = None) ->
 
 
 def _made(folder: Path) -> bool:
-    """Make a folder; False if there is one already, perhaps made by another run just now."""
+    """Create a folder; False if it exists already, perhaps from another run."""
     try:
         folder.mkdir()
     except FileExistsError:

@@ -22,24 +22,24 @@ from ais_prompt.utils.jsonl import encode, encode_plain, read_objects
 from ais_prompt.utils.secrets import SECRETS
 
 _PLAIN: Final = {str, int, float, bool, NoneType}
-"""Types of a gold that JSON surely knows; others come out of data too, such as dates."""
+"""Types of a gold that JSON knows. Data has others too, such as dates."""
 
 
 class PredictionSorter:
-    """Takes predictions in any order and gives them back in that of the samples.
+    """Accept predictions in any order, and return them in sample order.
 
-    They lie in a file until then: memory holds only where each of them begins.
+    They are kept in a file; memory holds only the position of each.
     """
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
         """Use `sorted_predictions`."""
         self._file = file
         self._path = path
-        self._indices = array("q")  # of the samples, in the order of coming
+        self._indices = array("q")  # of the samples, in the order of arrival
         self._starts = array("q", [0])  # in the file; the last entry is its end
 
     def add(self, prediction: Prediction) -> None:
-        """Take one prediction; there is one for each sample.
+        """Add a prediction; each sample has one.
 
         Raises:
             StoreError: it cannot be written.
@@ -54,7 +54,7 @@ class PredictionSorter:
         self._starts.append(self._starts[-1] + len(line))
 
     def lines(self) -> Iterator[bytes]:
-        """The lines in the order of the samples."""
+        """Yield the lines in sample order."""
         self._file.flush()
         for place in np.argsort(np.frombuffer(self._indices, dtype=np.int64), kind="stable"):
             start, end = self._starts[place], self._starts[place + 1]
@@ -63,31 +63,31 @@ class PredictionSorter:
 
 @contextmanager
 def sorted_predictions(path: Path) -> Iterator[PredictionSorter]:
-    """Write the predictions of a task as they come: the file is there, whole and sorted, when the body is over.
+    """Write the predictions of a task as they come. At the end of the body the file is replaced, complete and sorted.
 
-    If the body raises, what the file held before stays as it was.
+    If the body raises, the file keeps its earlier content.
 
     Raises:
         StoreError: they cannot be written.
     """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115  # it has no name, and goes with the process
+        file = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115  # it has no name, and is removed when the process ends
     try:
         sorter = PredictionSorter(file, path)
         yield sorter
         with replacing(path, json=True, restorable=True) as stream:
             stream.writelines(sorter.lines())
     finally:
-        with suppress(OSError):  # what a full disk did not take is not wanted any more
+        with suppress(OSError):  # data that a full disk refused is not needed any more
             file.close()
 
 
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
-    """Write predictions that are all at hand.
+    """Write all predictions of a task.
 
     Raises:
-        StoreError: they cannot be written; what the file held before stays as it was.
+        StoreError: they cannot be written; the file keeps its earlier content.
     """
     with sorted_predictions(path) as sorter:
         for prediction in predictions:
@@ -95,7 +95,7 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
 
 
 def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Prediction]:
-    """The predictions of a task, one at a time.
+    """Yield the predictions of a task.
 
     Args:
         path: the file.

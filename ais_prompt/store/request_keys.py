@@ -1,7 +1,7 @@
-"""The keys of answers: a request is asked again only if something that decides its answer has changed.
+"""Compute the keys of answers. A request is sent again only if something that decides its answer has changed.
 
-Everything that a key is made of is named here. How a request is sent is no part of it: neither the address, nor the
-client, timeouts, streaming or the bytes of the body; and of the row only what its prompt shows.
+This module names everything that is part of a key. How a request is sent is not: the address, the client, timeouts,
+streaming and the bytes of the body. Of the row, only what the prompt shows counts.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ais_prompt.types import Decoding, LikelihoodQuery, Request, prompt_to_json
 from ais_prompt.utils.digest import canonical, digest, text_digest
 
 VERSION: Final = 2
-"""Of the rule that keys are made by; they begin with it. Keys of version 1 are bare digests."""
+"""Version of the keys, at their beginning. Keys of version 1 are digests without it."""
 _PREFIX: Final = f"{VERSION}:"
 
 
 class RequestKeys:
     """Make the key of a request.
 
-    It is ``2:`` and the `digest` of ``{"model": identity, "request": request.content()}``, written here faster.
+    It is ``2:`` and the `digest` of ``{"model": identity, "request": request.content()}``, computed faster here.
 
     Args:
         identity: of the model: its name, and what else decides its answers.
@@ -47,14 +47,14 @@ class RequestKeys:
 
 
 def is_former_key(key: str) -> bool:
-    """Return whether a key was made by the rule of an earlier version."""
+    """Return whether a key is of an earlier version."""
     return not key.startswith(_PREFIX)
 
 
 class FormerKeys:
-    """Make the keys that version 1 gave to requests, so that its answers are found.
+    """Compute the keys of version 1, so that its answers are found.
 
-    They hold the id of the whole row, and the address of a server in the model's identity.
+    They contain the id of the whole row, and the address of a server in the model's identity.
 
     Args:
         identities: the model's as version 1 may have had them, one for each address.

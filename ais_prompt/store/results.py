@@ -1,4 +1,4 @@
-"""JSON files of a run folder, replaced whole: results, ``run.json``, ``summary.json``."""
+"""Read and write the JSON files of a run folder, always whole: results, ``run.json``, ``summary.json``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def write_results(path: Path, head: Mapping[str, Any], details: Iterable[Mapping
 
 
 def read_scores(path: Path) -> list[Score]:
-    """The scores in a file of `write_results`, the main one first; there is at least one.
+    """Return the scores in a file of `write_results`, the main one first; there is at least one.
 
     Raises:
         StoreError: there is no such file, it cannot be read or it is not such a file.
@@ -123,7 +123,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _head(path: Path) -> dict[str, Any]:
-    """What a results file holds before the details."""
+    """Return what a results file has before the details."""
     with _reading(path), open_regular(path) as lines:
         head: list[bytes] = list(takewhile(_is_head, lines))
     return _object(b"".join(head).rstrip().removesuffix(b",") + b"}", path)

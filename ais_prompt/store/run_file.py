@@ -1,4 +1,4 @@
-"""``run.json``, as every verb reads it, and the order of runs that follows from it."""
+"""Read ``run.json``, and sort runs by it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ais_prompt.store.results import read_json
 from ais_prompt.store.shapes import RunFile, check_shape
 
 SCHEMA_VERSION: Final = 2
-"""Of run folders. Version 1, which does not name itself: the keys of answers hold the id of the row and the address."""
+"""Version of run folders. Version 1 does not write it; its keys contain the id of the row and the address."""
 
 _FIX: Final = "undo the change to that file, or start a new run without -r"
 
@@ -45,9 +45,9 @@ def read_run_file(folder: RunFolder) -> dict[str, Any]:
 def in_order(runs: Sequence[Path]) -> list[Path]:
     """Sort the run folders of one config from oldest to newest.
 
-    Each run is numbered one above those that were there when it started, so neither a clock that is set back nor
-    another time zone changes the order. Earlier versions gave no number: such runs come first, by their start.
-    A run whose ``run.json`` cannot be read is the last, so that the error is seen.
+    A run gets a number above those of the runs that exist when it starts, so neither a clock that is set back nor
+    another time zone changes the order. Earlier versions wrote no number: such runs come first, by their start.
+    A run whose ``run.json`` cannot be read is last, so that the error is shown.
     """
     return sorted(runs, key=_place)
 
@@ -59,7 +59,7 @@ def next_number(folder: RunFolder) -> int:
 
 
 def _place(root: Path) -> tuple[float, float, int]:
-    """What runs are sorted by: their number, their start in seconds since 1970, and the suffix of their name."""
+    """Return the sort key of a run: its number, its start in seconds since 1970, and the suffix of its name."""
     name = RUN_NAME.fullmatch(root.name)
     suffix = int(name["suffix"] or 1) if name else 1
     folder = RunFolder(root)
@@ -74,10 +74,10 @@ def _place(root: Path) -> tuple[float, float, int]:
 
 
 def _start_by_name(name: str) -> float:
-    """The start that a folder is named by: UTC with a ``Z``, local time without one, as earlier versions wrote."""
+    """Return the start in the name of a folder: UTC with a ``Z``, local time without it, as in earlier versions."""
     found = RUN_NAME.fullmatch(name)
     try:
         start = datetime.strptime(found["start"], "%Y%m%d_%H%M%S") if found else datetime.min
         return (start.replace(tzinfo=UTC) if found and found["utc"] else start).timestamp()
-    except (ValueError, OverflowError):  # 20260231_000000 is no time
+    except (ValueError, OverflowError):  # 20260231_000000 is not a time
         return 0

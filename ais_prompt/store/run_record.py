@@ -1,4 +1,4 @@
-"""``config.py`` and ``run.json`` of a run folder: what was run, with what, when, and how it ended."""
+"""Write ``config.py`` and ``run.json`` of a run folder: what was run, with which versions, when, and how it ended."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from ais_prompt.utils.digest import digest
 from ais_prompt.utils.versions import versions
 
 WRITING_SHARE: Final = 20
-"""Tasks that end are written down in one twentieth of the time at most."""
+"""Maximum share of the time that is spent on writing the record."""
 logger = logging.getLogger(__name__)
 
 RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted", "partial", "paused"]
 
 
 class RunRecord:
-    """The record of one run. Each call of the command line that works in the folder is a session of it.
+    """The record of one run. Each command that works in the folder is a session.
 
-    A session that was killed stays ``running`` in the file; nothing else marks it.
+    A session that was killed stays ``running`` in the file.
 
     Attributes:
         changes: lines of the config that differ from the session before, ``-`` before and ``+`` now.
         moved: ``abbr`` of each model that the last session asked at another address → that address.
-        addresses: every address that earlier sessions are known to have asked.
+        addresses: every address that earlier sessions are known to have used.
     """
 
     def __init__(
@@ -96,12 +96,12 @@ class RunRecord:
         self._write()
 
     def add_task(self, task: TaskSpec, facts: TaskFacts, *, done: bool = True) -> None:
-        """Note the facts of a task. A session that asked nothing keeps the speed of the one before.
+        """Record the facts of a task. A session that sent no request keeps the speed of the one before.
 
         Args:
             task: which one.
-            facts: what is known of it.
-            done: whether its inference is over.
+            facts: its facts.
+            done: whether its inference is complete.
         """
         if done:
             self._session.setdefault("done", []).append(task.name)
@@ -111,22 +111,22 @@ class RunRecord:
         self._write_at_times(at_once=facts.of is not None)
 
     def add_isolation(self, task: TaskSpec, isolation: str) -> None:
-        """Note how the programs of a task's answers were kept apart from the machine in this session."""
+        """Record how the programs of a task's answers were isolated in this session."""
         self._session.setdefault("isolation", {})[task.name] = isolation
         self._write_at_times()
 
     def note_used(self, used: Used) -> None:
-        """Note what this session asked so far, and with it what all sessions did."""
+        """Record the usage of this session so far, and of all sessions."""
         self._session["used"] = to_builtins(used)
         self._values["used"] = to_builtins(self._used_before + used)
 
     @property
     def isolation(self) -> dict[str, str]:
-        """Task → what `add_isolation` noted in this session."""
+        """Task → what `add_isolation` recorded in this session."""
         return dict(self._session.get("isolation", {}))
 
     def unfinished(self, tasks: Iterable[TaskSpec]) -> list[str]:
-        """Return the names of the tasks whose inference is not over."""
+        """Return the names of the tasks whose inference is not complete."""
         done = done_tasks(self._values)
         return [task.name for task in tasks if task.name not in done]
 
@@ -137,29 +137,28 @@ class RunRecord:
         self._write()
 
     def samples(self, task: TaskSpec) -> int | None:
-        """Questions of a task that were asked; None if its inference was never over."""
+        """Return the number of questions of a task that were asked; None if its inference was never complete."""
         samples: int | None = self._values["tasks"].get(task.name, {}).get("samples")
         return samples
 
     def stopped_of(self, task: TaskSpec) -> int | None:
-        """Questions in the dataset of a task of which not all were asked; None for other tasks."""
+        """Return the number of questions in the dataset of a task that stopped early; None for other tasks."""
         of: int | None = self._values["tasks"].get(task.name, {}).get("of")
         return of
 
     def unanswered(self, task: TaskSpec) -> int:
-        """Samples of a task without an answer, as far as its inference was ever over."""
+        """Return the number of samples of a task without an answer; 0 if its inference was never complete."""
         return int(self._values["tasks"].get(task.name, {}).get("failed", 0))
 
     def speeds(self, tasks: Iterable[TaskSpec]) -> dict[str, Speed]:
-        """Task → how fast its served model answered when it was last asked."""
+        """Return task → speed of its served model in the last session that asked it."""
         noted = {task.name: self._values["tasks"].get(task.name, {}).get("speed") for task in tasks}
         return {name: Speed.from_json(values) for name, values in noted.items() if values}
 
     def _write_at_times(self, *, at_once: bool = False) -> None:
-        """Write, unless a run of a thousand tasks would spend its time on that; `finish` writes what is left.
+        """Write the record, but not so often that a run of many tasks spends its time on it; `finish` writes the rest.
 
-        What a kill can cost so are facts that the next session finds out again. ``at_once`` is for those that it
-        cannot find out, such as an early stop.
+        A kill can lose facts that the next session finds again. ``at_once`` is for others, such as an early stop.
         """
         if at_once or time.monotonic() >= self._next_write:
             started = time.monotonic()
@@ -171,21 +170,21 @@ class RunRecord:
 
 
 def done_tasks(record: Mapping[str, Any]) -> set[str]:
-    """Return the names of the tasks whose inference is over, by a record as `read_run_file` returns it.
+    """Return the names of the tasks whose inference is complete, from a record of `read_run_file`.
 
-    A session that asks begins with none: the config may have changed. Earlier versions did not note it by session.
+    A session that asks begins with none, because the config may have changed. Earlier versions did not record sessions.
     """
     asking = [session["done"] for session in record.get("sessions", []) if "done" in session]
     return set(asking[-1] if asking else record.get("tasks", {}))
 
 
 def _now() -> str:
-    """The time in UTC with its offset, to the second."""
+    """Return the time in UTC with its offset, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def addresses_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield ``abbr`` and address of each model, of each session, the last one last; version 1 noted them by task."""
+    """Yield ``abbr`` and address of each model in each session, oldest first; version 1 has them by task."""
     for name, facts in record.get("tasks", {}).items():
         if address := facts.get("model", {}).get("base_url"):
             yield name.rpartition("/")[0], address
@@ -204,7 +203,7 @@ def _changes(folder: RunFolder, config: str) -> list[str]:
 
 @contextmanager
 def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
-    """Note in the record if the body is interrupted or fails; its end is for the body to note.
+    """Record that the body was interrupted or failed. The body records its own success.
 
     Raises:
         Interrupted: in place of Ctrl-C.
@@ -219,7 +218,7 @@ def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
             fix=f"resume with the same command and -r {folder.root.name}; scores so far: aisprompt score {folder.root}",
         ) from None
     except BaseException:
-        logger.info("session broken off", exc_info=True)
-        with suppress(StoreError):  # what is raised already says more
+        logger.info("session failed", exc_info=True)
+        with suppress(StoreError):  # the exception says more
             record.finish("failed")
         raise

@@ -1,7 +1,7 @@
-"""The shapes of the JSON files that the program writes, checked when they are read again.
+"""Check the shapes of the JSON files of the program when they are read.
 
-A person or another program may have changed them. What has another shape is an error with the file and the key, and not
-an exception somewhere below.
+A person or another program may have changed them. A wrong shape is an error with file and key, instead of an exception
+in later code.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class BaselineFile(TypedDict):
 
 
 def check_shape(values: Any, shape: Any) -> Any:
-    """Return what was read from a file, if it has the shape; keys that the shape does not name may be there.
+    """Return what was read from a file if it has the shape; unknown keys are allowed.
 
     Raises:
         ValueError: it has another one; the message names the key.

@@ -1,8 +1,8 @@
-"""The shards of a run: what processes wrote that each asked a part of the samples, on any machine.
+"""The shards of a run: processes on any machine that each ask a part of the samples.
 
-Each works in ``shards/<time>_<i>-of-<N>_<host>_<pid>/``, which is a run folder of its own. Only its process writes
-there, so shards need no locks between machines, and replace no file that another one reads. The journals are the truth:
-the number of shards may change from session to session, and what two of them answered counts once.
+Each works in ``shards/<time>_<i>-of-<N>_<host>_<pid>/``, a run folder of its own. Only its process writes there, so
+shards need no locks between machines. The journals decide what is answered: the number of shards may change between
+sessions, and a request that two of them answered counts once.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from ais_prompt.store.run_file import read_run_file
 from ais_prompt.types import Shard
 
 BEAT: Final = 10.0
-"""Seconds between signs of life of a shard."""
+"""Seconds between two heartbeats of a shard."""
 SILENCE: Final = 6 * BEAT
-"""Seconds without a sign of life after which a shard is dead; file systems of clusters show changes late."""
+"""Seconds without a heartbeat after which a shard counts as dead; cluster file systems show changes late."""
 _NAME: Final = re.compile(
     r"(?P<start>\d{8}_\d{6}Z)_(?P<index>\d+)-of-(?P<count>\d+)_(?P<host>.+)_(?P<pid>\d+)(?:-\d+)?"
 )
 
 
 class ShardFolder(Struct, frozen=True):
-    """What one session of a shard wrote.
+    """The folder of one session of a shard.
 
     Attributes:
         folder: where.
@@ -66,7 +66,7 @@ class ShardFolder(Struct, frozen=True):
 
     @property
     def is_finished(self) -> bool:
-        """Whether it has asked everything, whatever came of it."""
+        """Whether it has asked everything, successfully or not."""
         return self.state in ("finished", "failed")
 
     def answered(self) -> int:
@@ -104,21 +104,23 @@ def _job_index(environment: Mapping[str, str]) -> int:
         if index := environment.get("JOB_COMPLETION_INDEX"):
             return int(index)
     except (ValueError, ZeroDivisionError) as error:
-        raise ConfigError(f"the number of the array job is none: {error}", where="--shard auto", fix=fix) from None
+        raise ConfigError(
+            f"the variable of the array job is not a number: {error}", where="--shard auto", fix=fix
+        ) from None
     raise ConfigError(
         "there is no array job: SLURM_ARRAY_TASK_ID and JOB_COMPLETION_INDEX are not set", where="--shard auto", fix=fix
     )
 
 
 def shared_run_folder(work_dir: Path, name: str, run: str) -> RunFolder:
-    """Return the run folder that several shards share; the first of them makes it.
+    """Return the run folder that several shards share; the first shard creates it.
 
     Args:
         work_dir, name: as in `ais_prompt.store.layout.create_run_folder`.
-        run: a name for the folder, such as the id of a job, or the path of one that is there.
+        run: a name for the folder, such as the id of a job, or the path of an existing one.
 
     Raises:
-        ConfigError: it is no name of a folder, or it cannot be made.
+        ConfigError: it is not a valid name, or the folder cannot be created.
     """
     if Path(run).is_dir():
         return RunFolder(Path(run))
@@ -139,7 +141,7 @@ def shared_run_folder(work_dir: Path, name: str, run: str) -> RunFolder:
 
 
 def shard_folders(run: RunFolder) -> list[ShardFolder]:
-    """Return the sessions of all shards of a run, the oldest first. Foreign folders are left alone."""
+    """Return the sessions of all shards of a run, oldest first. Other folders are ignored."""
     try:
         names = sorted(path.name for path in run.shards.iterdir())
     except OSError:
@@ -153,7 +155,7 @@ def shard_folders(run: RunFolder) -> list[ShardFolder]:
 
 
 def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
-    """Return the latest session of each shard, by the number of shards of the latest session; None: not begun."""
+    """Return the latest session of each shard, for the number of shards of the latest session; None if not started."""
     found = shard_folders(run)
     if not found:
         return {}
@@ -164,7 +166,7 @@ def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
 
 @contextmanager
 def open_shard(run: RunFolder, shard: Shard, plan: Mapping[str, Any]) -> Iterator[RunFolder]:
-    """Make the folder of a shard, and show that it is alive while the body runs.
+    """Create the folder of a shard, and write heartbeats while the body runs.
 
     Args:
         run: the run folder that all shards share.
@@ -220,7 +222,7 @@ def join_shards(run: RunFolder, part: Path) -> int:
 def _make_folder(run: RunFolder, name: str) -> RunFolder:
     with writing(run.shards):
         run.shards.mkdir(parents=True, exist_ok=True)
-        for number in itertools.count(1):  # a process can begin two sessions in a second
+        for number in itertools.count(1):  # a process can start two sessions in a second
             root = run.shards / (name if number == 1 else f"{name}-{number}")
             with suppress(FileExistsError):
                 root.mkdir()
@@ -232,7 +234,7 @@ def _refuse_others(run: RunFolder, plan: Mapping[str, Any]) -> None:
     for one in shard_folders(run):
         try:
             theirs = read_json(one.folder.shard_file)
-        except StoreError:  # it is being started, or was killed at once
+        except StoreError:  # it is starting, or was killed at once
             continue
         if differing := _differing(theirs, plan):
             raise ConfigError(

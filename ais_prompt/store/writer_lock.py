@@ -1,4 +1,4 @@
-"""One writer for a run folder. The operating system releases a lock when its process ends, kill -9 included."""
+"""Lock a run folder for one writer. The operating system releases the lock when the process ends, kill -9 included."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ais_prompt.store.disk import unwritable, writing
 from ais_prompt.store.layout import RunFolder
 
 _REFUSED: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
-"""Errors of a folder that is not there or may not be written."""
+"""Errors of a folder that does not exist or cannot be written."""
 
 
 @contextmanager
 def try_file_lock(path: Path) -> Iterator[bool]:
-    """Hold a lock file while the body runs, and yield True; yield False at once if it is held already.
+    """Hold a lock file while the body runs, and yield True; yield False at once if another process holds it.
 
-    The file stays behind: if it were removed, a third process could lock a new file of the same name.
+    The file is not removed: otherwise a third process could lock a new file of the same name.
 
     Raises:
         OSError: the file cannot be made, or the file system has no locks.
     """
-    path.parent.stat()  # FileLock would make a folder that is not there
-    lock = FileLock(path, timeout=0, thread_local=False)  # released in whichever thread comes to the end
+    path.parent.stat()  # FileLock would create a missing folder
+    lock = FileLock(path, timeout=0, thread_local=False)  # any thread may release it
     try:
         lock.acquire()
     except Timeout:
@@ -45,10 +45,10 @@ def try_file_lock(path: Path) -> Iterator[bool]:
 
 @contextmanager
 def hold_writer_lock(folder: RunFolder) -> Iterator[None]:
-    """Hold a run folder while the body runs.
+    """Lock a run folder while the body runs.
 
     Raises:
-        StoreError: another process holds it, and is named; or the disk is full or cannot lock.
+        StoreError: another process holds it, which the message names; or the disk is full or has no locks.
         ConfigError: the folder cannot be written.
     """
     # Windows lets no other process read a locked file, so the holder is named in another one.

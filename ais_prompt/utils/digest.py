@@ -1,4 +1,4 @@
-"""Digests of values and files: the keys of resume, and the proof of what was read."""
+"""Compute digests of values and files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any, Final
 import msgspec
 
 _ALIKE: Final = {str, int, bool, NoneType}
-"""Types that msgspec writes exactly as `json` does, and much faster; floats are not among them."""
+"""Types that msgspec writes exactly as `json` does, only faster. Floats are written differently."""
 _TEXT: Final = {str}
-# One of each for all: making them takes as long as encoding a small value.
+# Shared encoders: creating one takes as long as encoding a small value.
 _FAST_ENCODER = msgspec.json.Encoder(order="sorted")
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
@@ -53,7 +53,7 @@ def text_digest(text: str, length: int = 32) -> str:
 
 
 def digest_of_list(values: Iterable[Any], length: int = 32) -> str:
-    """`digest` of the list of these values, which never are in memory together."""
+    """Return the `digest` of a list of values without holding the list in memory."""
     found, left, separator = hashlib.sha256(b"["), iter(values), ""
     while some := list(islice(left, 1000)):
         found.update(_bytes(separator + canonical(some)[1:-1]))
@@ -63,7 +63,7 @@ def digest_of_list(values: Iterable[Any], length: int = 32) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    # Lone surrogates can stand in real data; they must not break the digest.
+    # Real data can contain lone surrogates; they must not break the digest.
     return text.encode("utf-8", "surrogatepass")
 
 

@@ -1,4 +1,4 @@
-"""Opening files that a user names: only regular files, so that no read blocks or never ends."""
+"""Open files that a user names. Only regular files are allowed, because reading a pipe or device may never end."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _KINDS: Final = (
 
 
 def check_regular(path: Path) -> None:
-    """Refuse what is not a regular file.
+    """Raise an error unless a path is a regular file.
 
     Raises:
-        OSError: there is nothing, a link that leads to itself, or a pipe, socket, device or folder, which is named.
+        OSError: there is no file, or it is a link to itself, pipe, socket, device or folder; the message names it.
     """
     mode = path.stat().st_mode
     for is_kind, name in _KINDS:

@@ -1,4 +1,4 @@
-"""The garbage collector, while many requests are under way."""
+"""Run the garbage collector less often while many requests are in flight."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _THRESHOLDS: Final = (20_000, 50, 100)
 def fewer_collections() -> Iterator[None]:
     """Let the garbage collector run less often while the body runs.
 
-    A request makes many short-lived objects, so that the collector looks at all modules and data again and again: a
-    fifth of the processor time of a request (`tools.bench.engine`). What is alive at the beginning is not looked at.
+    A request creates many short-lived objects, so the collector would scan all modules and data again and again. This
+    took a fifth of the processor time of a request (`tools.bench.engine`). Objects that exist already are not scanned.
     """
     thresholds = gc.get_threshold()
     gc.freeze()

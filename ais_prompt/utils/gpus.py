@@ -1,4 +1,4 @@
-"""The GPUs of this machine, and who has which of them."""
+"""Find the GPUs of this machine, and hand them out."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _TIMEOUT_SECONDS: Final = 30
 def visible_gpus() -> tuple[str, ...]:
     """Return the ids of the GPUs that this process may use; empty if there are none.
 
-    They are those of ``CUDA_VISIBLE_DEVICES``, of which CUDA ignores everything after an invalid entry, or else all
-    that ``nvidia-smi`` lists.
+    They come from ``CUDA_VISIBLE_DEVICES``; CUDA ignores everything after an invalid entry. Without this variable, all
+    GPUs that ``nvidia-smi`` lists are returned.
     """
     if (given := os.environ.get(VARIABLE)) is not None:
         return tuple(takewhile(lambda gpu: gpu and not gpu.startswith("-"), map(str.strip, given.split(","))))
@@ -44,13 +44,13 @@ class GpuPool:
         self._free = list(gpus)
 
     def take(self, number: int) -> tuple[str, ...] | None:
-        """Return so many free GPUs, which are then taken; None if there are not enough."""
+        """Reserve and return this many free GPUs; None if there are not enough."""
         if number > len(self._free):
             return None
         taken, self._free = self._free[:number], self._free[number:]
         return tuple(taken)
 
     def give_back(self, gpus: Sequence[str]) -> None:
-        """Free GPUs that were taken."""
+        """Release GPUs that `take` returned."""
         free = {*self._free, *gpus}
         self._free = [gpu for gpu in self._order if gpu in free]

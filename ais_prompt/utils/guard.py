@@ -1,8 +1,8 @@
-"""Calls into parts of the user's own. Whatever they raise or return, the program sees a value of the right type or an
-`AisPromptError` that names a line of the user's file.
+"""Call user-defined parts safely.
 
-A part of a class that is not ours gets a stand-in (`guarded`), which passes every call of a protocol on. Parts that
-ship with the program are called directly, so nothing is paid for it in the hot path.
+Whatever they raise or return, the program gets a value of the right type, or an `AisPromptError` that names a line of
+the user's file. A user-defined part is wrapped (`guarded`); the wrapper checks every call of its protocol. Parts that
+ship with the program are called directly, so they have no overhead.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _FIX = "fix it there; then go on with -r, which keeps every answer"
 
 
 def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
-    """Return a stand-in for a part, through which all calls of its protocols go.
+    """Wrap a part, and check all calls of its protocols.
 
     Args:
-        part: an object of a class that is not ours.
-        protocols: the first is what the part must have; of the others it has the ones whose names it has.
+        part: an object of a user-defined class.
+        protocols: the part must have all members of the first. Another one counts if the part has its members.
         name: the part, as the config calls it.
 
     Raises:
         ConfigError: the part lacks a method or attribute of the first protocol.
     """
     refuse_other_kind(part, protocols[0], name)
-    # Properties of the class, and not of the object: `isinstance` of a protocol asks the class in newer Pythons.
+    # Properties of the class, not of the object: newer Pythons look at the class for `isinstance` of a protocol.
     body: dict[str, Any] = {member: _attribute(member) for member in dir(part) if not member.startswith("__")}
     for protocol in protocols:
         if all(_has(part, member) for member in members(protocol)):
@@ -48,7 +48,7 @@ def guarded(part: Any, protocols: Sequence[type], name: str) -> Any:
 
 
 def refuse_other_kind(part: Any, protocol: type, name: str) -> None:
-    """See that a part has all members of its protocol.
+    """Raise an error unless a part has all members of its protocol.
 
     Raises:
         ConfigError: it is a part of another kind, or lacks some.
@@ -66,9 +66,9 @@ def guarded_call(function: Callable[..., Any], returns: Any, name: str) -> Calla
     """Return a function that calls another one, and checks what it returns.
 
     Args:
-        function: a function of the user's own.
+        function: a user-defined function.
         returns: type hint of what it must return.
-        name: the function, as messages call it.
+        name: name of the function in messages.
     """
 
     @wraps(function)
@@ -81,7 +81,7 @@ def guarded_call(function: Callable[..., Any], returns: Any, name: str) -> Calla
 
 
 def guarded_coroutine(function: Callable[..., Any], returns: Any, name: str) -> Callable[..., Any]:
-    """As `guarded_call`, for a function that is to be awaited."""
+    """Do the same as `guarded_call` for an async function."""
 
     async def call(*args: Any, **kwargs: Any) -> Any:
         with calling(name, function):
@@ -98,11 +98,11 @@ def guarded_coroutine(function: Callable[..., Any], returns: Any, name: str) -> 
 def calling(name: str, part: Any) -> Iterator[None]:
     """Turn what the body raises into a `PartError`.
 
-    Errors of the program pass, and so do Ctrl-C, the cancellation of a coroutine and the end of the memory.
+    Errors of the program, Ctrl-C, the cancellation of a coroutine and `MemoryError` are not changed.
 
     Args:
-        name: what is called, as messages name it.
-        part: the part or function; its definition is named if no line of the user's is in the traceback.
+        name: name of what is called, in messages.
+        part: the part or function. The error names its definition if the traceback has no line of the user's code.
     """
     try:
         yield
@@ -113,31 +113,31 @@ def calling(name: str, part: Any) -> Iterator[None]:
 
 
 def ends_program(error: BaseException) -> bool:
-    """Return whether what an import or a config raised ends the program: Ctrl-C, and the end of the memory.
+    """Return whether an exception from an import or a config ends the program: Ctrl-C and `MemoryError` do.
 
-    They do not if the user's code raised them by name.
+    They do not if the user's code raised them with `raise`.
     """
     return isinstance(error, KeyboardInterrupt | MemoryError) and not is_raised_in_code(error)
 
 
 def part_error(error: BaseException, name: str, part: Any) -> PartError:
-    """The error for an exception that came out of a part; the arguments are those of `calling`."""
+    """Return the error for an exception that a part raised; the arguments are those of `calling`."""
     where = users_line(error) or defined_at(part)
     return PartError(f"{name} raised {exception_line(error)}", where=where, fix=_FIX)
 
 
 def exception_line(error: BaseException) -> str:
-    """``ValueError: its message``, on one line."""
+    """Return type and message of an exception on one line: ``ValueError: its message``."""
     try:
         message = " ".join(str(error).split())
-    except Exception:  # `__str__` may be the user's own
+    except Exception:  # `__str__` may be user-defined
         message = ""
     kind = type(error).__name__
     return f"{kind}: {message[:300]}" if message else kind
 
 
 def _guarded_member(protocol: type, member: str, name: str) -> property:
-    """A member of a stand-in: an attribute whose value is checked, or a method whose calls are."""
+    """Return a member of the wrapper: an attribute with a checked value, or a method with checked calls."""
     declared = inspect.getattr_static(protocol, member, None)
     full = f"{name}.{member}"
     if not inspect.isfunction(declared):
@@ -158,7 +158,7 @@ def _guarded_member(protocol: type, member: str, name: str) -> property:
 
 
 def _checked(value: Any, hint: Any, name: str, part: Any) -> Any:
-    """The value, if it fits its hint; of an iterator or a conversation, every value that comes out of it.
+    """Return the value if it fits its type hint. The items of an iterator or conversation are checked as they come.
 
     Raises:
         PartError: it does not fit.
@@ -203,7 +203,7 @@ def _has(part: Any, member: str) -> bool:
         getattr(part, member)
     except AttributeError:
         return False
-    except Exception:  # a property that raises is there all the same
+    except Exception:  # a property that raises exists all the same
         return True
     return True
 

@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are used, and missed with the command that installs them."""
+"""Import optional packages where they are used; the error of a missing one has the command that installs it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def require(package: str, *, extra: str, why: str) -> ModuleType:
 
     Args:
         package: name as in ``import package``.
-        extra: the extra of ais-prompt that brings it.
-        why: who needs it, for the message: "HuggingFaceBaseModel".
+        extra: the extra of ais-prompt that installs it.
+        why: what needs it, for the message: "HuggingFaceBaseModel".
 
     Raises:
         MissingExtra: it is not installed.
@@ -34,7 +34,7 @@ def installed(path: str) -> bool:
 
 
 def require_installed(package: str, *, extra: str, why: str) -> None:
-    """See whether an optional package is there, without importing it.
+    """Raise an error unless an optional package is installed, without importing it.
 
     Raises:
         MissingExtra: as `require`.

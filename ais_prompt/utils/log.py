@@ -1,4 +1,4 @@
-"""The log of a run: everything into a file, warnings to standard error."""
+"""Log everything of a run to a file, and warnings to standard error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Printable(logging.Formatter):
 
 
 class _StandardError(logging.Handler):
-    """Write to the current standard error, which the board of a run replaces while it is drawn."""
+    """Write to the current standard error. The progress display of a run replaces it while it is shown."""
 
     def emit(self, record: logging.LogRecord) -> None:
         with above_bars():

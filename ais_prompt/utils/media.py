@@ -1,7 +1,7 @@
-"""Media that a prompt names: where each one is, and what kind of file it is, which its content says and not its name.
+"""Find the media that a prompt names, and their kind, which is read from the content and not from the name.
 
 A media part has OpenAI's form: a ``type``, and under that name a URL, ``{"url": ...}`` or, for ``input_audio``,
-``{"data": ...}``. A URL that starts with ``file://`` or has no scheme is a file of this machine; relative paths are
+``{"data": ...}``. A URL that starts with ``file://`` or has no scheme is a local file; relative paths are
 looked up in the working directory.
 """
 
@@ -32,19 +32,19 @@ KINDS: Final[Mapping[str, str]] = {
 """Type of a media part → what it shows."""
 
 FILE_NOTE: Final = "file"
-"""The key of a part of a `MediaFile.note`; it is not sent."""
+"""The key of a part that holds a `MediaFile.note`; it is not sent."""
 
 _FILE: Final = "file://"
 _SCHEME: Final = re.compile(r"data:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _BASE64: Final = re.compile(r"data:([^,]*?);base64,", re.IGNORECASE)
 _HEAD: Final = 8192
-"""Bytes at the start of a file that tell its kind."""
+"""Number of bytes at the start of a file that are read to find its kind."""
 _DIGEST_SHOWN: Final = 12
-"""Digits of a file's digest that people see; `MediaFile.note` has all of them."""
+"""Number of digits of a file's digest that are shown; `MediaFile.note` has all of them."""
 
 
 class MediaFile(Struct, frozen=True):
-    """A file of this machine that a part names.
+    """A local file that a part names.
 
     Attributes:
         path: where it is.
@@ -61,7 +61,7 @@ class MediaFile(Struct, frozen=True):
     modified_ns: int
 
     def note(self) -> dict[str, Any]:
-        """What it is, as plain JSON values: ``mime``, ``bytes`` and ``sha256``. An unchanged file is read only once.
+        """Return ``mime``, ``bytes`` and ``sha256`` as plain JSON values. An unchanged file is read only once.
 
         Raises:
             DataError: it cannot be read.
@@ -69,7 +69,7 @@ class MediaFile(Struct, frozen=True):
         return {"mime": self.mime, "bytes": self.size, "sha256": _digest(self)}
 
     def read(self) -> bytes:
-        """Read its content.
+        """Return its content.
 
         Raises:
             DataError: it cannot be read.
@@ -80,7 +80,7 @@ class MediaFile(Struct, frozen=True):
             raise _unreadable(self.path, error) from None
 
     def base64(self) -> str:
-        """Its bytes in base64.
+        """Return its content in base64.
 
         Raises:
             DataError: it cannot be read.
@@ -89,12 +89,12 @@ class MediaFile(Struct, frozen=True):
 
 
 def has_scheme(reference: str) -> bool:
-    """True for ``https://...``, ``file://...``, ``data:...`` and the like; False for a path."""
+    """Return whether a text has a scheme, such as ``https://...``, ``file://...`` or ``data:...``; a path has none."""
     return _SCHEME.match(reference) is not None
 
 
 def source_of(part: Mapping[str, Any]) -> str:
-    """The URL, path or base64 text of a media part; empty for a text part."""
+    """Return the URL, path or base64 text of a media part; empty for a text part."""
     body = part.get(str(part.get("type"))) if part.get("type") in KINDS else None
     if isinstance(body, Mapping):
         body = body.get("url", body.get("data"))
@@ -102,10 +102,10 @@ def source_of(part: Mapping[str, Any]) -> str:
 
 
 def local_file(part: Mapping[str, Any]) -> MediaFile | None:
-    """The file of this machine that a part names; None if it names none.
+    """Return the local file that a part names; None if it names none.
 
     Raises:
-        DataError: it is not there, cannot be read, or is of another kind than the part.
+        DataError: it does not exist, cannot be read, or is of another kind than the part.
     """
     source = source_of(part)
     # The value of ``data`` of an input_audio part without a scheme is base64, not a path.
@@ -118,7 +118,7 @@ def local_file(part: Mapping[str, Any]) -> MediaFile | None:
 
 
 def check_part(part: Mapping[str, Any]) -> None:
-    """See that a media part can be sent, without fetching anything from elsewhere.
+    """Raise an error unless a media part can be sent. Nothing is downloaded.
 
     Raises:
         DataError: as `local_file`; or the base64 of a ``data:`` URL is broken.
@@ -130,7 +130,7 @@ def check_part(part: Mapping[str, Any]) -> None:
 
 
 def part_bytes(part: Mapping[str, Any]) -> bytes | None:
-    """Read the content of a media part: a local file, or base64. None for a URL that points elsewhere.
+    """Read the content of a media part: a local file, or base64. None for a URL of another machine.
 
     Raises:
         DataError: as `check_part`.
@@ -169,7 +169,7 @@ def _decoded(text: str, source: str) -> bytes:
 
 def _path(reference: str) -> Path:
     name = reference[len(_FILE) :] if reference.lower().startswith(_FILE) else reference
-    # A path is put behind "file://" as it is, but a URL of its own may be quoted: the name as it is comes first.
+    # Templates put a path after "file://" unquoted, but a URL may be quoted: the unquoted name is tried first.
     quoted = "%" in name and not Path(name).exists()
     return Path(unquote(name) if quoted else name)
 
@@ -191,7 +191,7 @@ def _probe(path: Path) -> MediaFile:
 
 def _check_kind(mime: str, part_type: str, name: str) -> None:
     expected, family = KINDS[part_type], mime.partition("/")[0]
-    # Sound and film share their containers (MP4, WebM, Ogg), so each is taken for the other.
+    # Audio and video share containers (MP4, WebM, Ogg), so one is accepted as the other.
     if family != expected and {family, expected} != {"audio", "video"}:
         raise DataError(
             f"{name!r} is given as {expected}, but it is {mime}",

@@ -1,4 +1,4 @@
-"""Count the earlier occurrences of values that are too many to keep."""
+"""Count the earlier occurrences of values without keeping the values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _BITS: Final = 2**64 - 1
 
 
 class Occurrences:
-    """Count how often each value came, in 16 to 32 bytes a value.
+    """Count how often each value occurred, with 16 to 32 bytes per value.
 
-    A hash table of 64-bit marks with linear probing. Only values that come again get a counter. Values are known by
-    their hashes, which must be spread as those of texts are; small numbers are not.
+    A hash table of 64-bit marks with linear probing. Only values that occur again get a counter. A value is identified
+    by its hash, so hashes must be well distributed: those of texts are, those of small numbers are not.
 
     Args:
-        capacity: most values that will come.
+        capacity: maximum number of values.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -25,7 +25,7 @@ class Occurrences:
         self._again: dict[int, int] = {}
 
     def earlier(self, value: Hashable) -> int:
-        """Return how often the value came before, and count this time."""
+        """Return how often the value occurred before, and count it."""
         mark = hash(value) & _BITS or 1
         last = len(self._marks) - 1
         place = mark & last

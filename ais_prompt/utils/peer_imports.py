@@ -1,4 +1,4 @@
-"""Import lines of OpenCompass, AISBench and torchtune, answered with the line to write here."""
+"""Answer imports of OpenCompass, AISBench and torchtune with the line to write here."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ROLE_TEMPLATE_LINE: Final = (
 
 
 def peer_of(path: str) -> str | None:
-    """The program that a module or dotted path belongs to: ``OpenCompass``; None for any other."""
+    """Return the program that a module or dotted path belongs to, such as ``OpenCompass``; None for any other."""
     return PEERS.get(path.partition(".")[0])
 
 
 def foreign_part(path: str, kind: str, known: Collection[str]) -> ConfigError:
-    """The error for a part that a config imports from another program.
+    """Return the error for a part that a config imports from another program.
 
     Args:
         path: its dotted path.
@@ -54,7 +54,7 @@ def foreign_part(path: str, kind: str, known: Collection[str]) -> ConfigError:
 
 
 def line_for(package: str) -> str:
-    """What to do about a module of one's own that imports a package of another program, which is not installed."""
+    """Return the fix for a user's module that imports a missing package of another program."""
     if package == "torchtune":
         return f"write `{ROLE_TEMPLATE_LINE}` in place of its import, or pip install torchtune"
     return "import the part from ais_prompt: `from ais_prompt import PromptTemplate`"

@@ -17,9 +17,9 @@ def peer_paths() -> list[Path]:
 
 
 def peer_package(package: str) -> Path | None:
-    """Return the folder of a peer's package; None if it is nowhere.
+    """Return the folder of a peer's package; None if there is none.
 
-    Folders of `PEER_PATH` come before what is installed. Each is the root of a checkout, or the package itself.
+    Folders of `PEER_PATH` come before installed packages. Each is the root of a checkout, or the package itself.
 
     Args:
         package: ``opencompass`` or ``ais_bench``.

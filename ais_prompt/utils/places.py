@@ -1,4 +1,4 @@
-"""Files and lines as errors name them."""
+"""Find the file and line that an error names."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _PACKAGE: Final = str(Path(__file__).resolve().parents[1])
 
 
 def place(file: Path, line: int | None = None) -> str:
-    """``file:line`` for an error; a file below the working directory is shown relative to it."""
-    with suppress(OSError, RuntimeError):  # a link that leads to itself
+    """Return ``file:line`` for an error. A file below the working directory is shown relative to it."""
+    with suppress(OSError, RuntimeError):  # a link that points to itself
         file = file.resolve()
     shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
     return f"{shown}:{line}" if line else str(shown)
 
 
 def last_line_in(error: BaseException, is_users: Callable[[Path], bool]) -> str:
-    """``file:line`` of the innermost frame in one of the user's files; empty if there is none."""
+    """Return ``file:line`` of the innermost frame in one of the user's files; empty if there is none."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         if is_users(Path(frame.f_code.co_filename)):
             return place(Path(frame.f_code.co_filename), line)
@@ -32,8 +32,8 @@ def last_line_in(error: BaseException, is_users: Callable[[Path], bool]) -> str:
 
 
 def users_line(error: BaseException) -> str:
-    """``file:line`` of the innermost frame in code of the user's own, else in a library; empty if all is ours."""
-    import sysconfig  # it reads a large file of Python's build
+    """Return ``file:line`` of the innermost frame in the user's code, else in a library; empty if all is our code."""
+    import sysconfig  # importing it reads a large file of Python's build
 
     paths = sysconfig.get_paths()
     libraries = [paths[name] for name in ("stdlib", "purelib", "platlib")]
@@ -43,18 +43,18 @@ def users_line(error: BaseException) -> str:
 
 
 def is_raised_in_code(error: BaseException) -> bool:
-    """Return whether a ``raise`` of the user's raised an exception, and not a signal that came meanwhile."""
+    """Return whether a ``raise`` in the user's code raised an exception, and not a signal."""
     *_, (frame, line) = [(None, 0), *traceback.walk_tb(error.__traceback__)]
     file = frame.f_code.co_filename if frame else "<>"
     return not _is_in(Path(file), _PACKAGE) and linecache.getline(file, line).lstrip().startswith("raise ")
 
 
 def defined_at(part: Any, member: str = "") -> str:
-    """``file:line`` where a part is defined; only the file of a class that was made without a source.
+    """Return ``file:line`` where a part is defined; only the file if a class has no source.
 
     Args:
         part: a function, a class, or an object of one.
-        member: the method or property that is meant.
+        member: a method or property of the part.
     """
     part = inspect.unwrap(reduce(lambda value, _: value.func if isinstance(value, partial) else value, range(9), part))
     known = inspect.getattr_static(part, member, None) if member else None

@@ -1,7 +1,7 @@
 """Show the progress of long work on standard error.
 
-One place decides how: on a display that owns the terminal (the board of a run), else as a tqdm bar in a terminal or
-notebook, else as a line now and then in a log. Short work shows nothing. Nothing is written to standard output.
+It is shown on the progress display of a run, if there is one. Otherwise a terminal or notebook shows a tqdm bar, and a
+log gets a line now and then. Short work shows nothing. Nothing is written to standard output.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ais_prompt.utils.text import printable
 T = TypeVar("T")
 
 Advance: TypeAlias = Callable[[int], None]
-"""Count that many more units as done."""
+"""Count this many more units as done."""
 
 DELAY = 1.0
-"""Seconds until a bar appears: shorter work shows none."""
+"""Seconds until a bar appears. Shorter work shows none."""
 LOG_INTERVAL = 10.0
-"""Seconds between two lines of a log."""
+"""Seconds between two lines in a log."""
 
 
 class Display(Protocol):
@@ -52,7 +52,7 @@ def tracked(items: Iterable[T], description: str, total: int | None = None, unit
 
 
 def tracking(description: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
-    """Show the progress of work that is no loop over items; the context gives the function that counts.
+    """Show the progress of work that is not a loop over items; yield the function that counts.
 
     Args:
         description: the work, such as ``reading train.jsonl``.
@@ -76,7 +76,7 @@ def shown_on(display: Display) -> Iterator[None]:
 def close_bars() -> None:
     """Remove all bars from the terminal, before an error is printed.
 
-    The generator of a loop over `tracked` items lives as long as the traceback of the error, and so would its bar.
+    The traceback of the error keeps the generator of a loop over `tracked` items alive, and with it the bar.
     """
     for bar in list(_bars):
         bar.close()
@@ -84,7 +84,7 @@ def close_bars() -> None:
 
 @contextmanager
 def above_bars() -> Iterator[None]:
-    """Take the bars off the terminal while the body writes to standard error."""
+    """Hide the bars while the body writes to standard error."""
     for bar in list(_bars):
         bar.clear()
     try:
@@ -95,7 +95,7 @@ def above_bars() -> Iterator[None]:
 
 
 def in_notebook() -> bool:
-    """Return whether the output goes to the cells of a notebook: there is an IPython kernel."""
+    """Return whether this is a notebook: there is an IPython kernel."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     return shell is not None and "IPKernelApp" in shell.config
@@ -133,7 +133,7 @@ class _Bar:
         if not self._drawn:
             how = {"mininterval": LOG_INTERVAL, "ncols": 0, "file": _Lines()}
         elif sys.stderr.isatty() and 0 in (size := os.get_terminal_size(sys.stderr.fileno())):
-            # tqdm shows nothing in a terminal that does not know its size.
+            # tqdm shows nothing if the terminal does not report its size.
             how = {"mininterval": 0.2, "ncols": (size.columns or 80) - 1, "nrows": 24}
         # delay: do not draw before anything is counted. miniters: look at the clock at each count, because work that
         # becomes slower would look as if it were stuck. smoothing: show the mean rate since the start.
@@ -142,7 +142,7 @@ class _Bar:
         )
 
     def clear(self) -> None:
-        """Take the bar off the terminal until it is refreshed."""
+        """Hide the bar until it is refreshed."""
         if self._tqdm is not None and self._drawn:
             self._tqdm.clear()
 
@@ -152,13 +152,13 @@ class _Bar:
             self._tqdm.refresh()
 
     def close(self) -> None:
-        """Remove the bar; counting further shows nothing."""
+        """Remove the bar for good; later counts show nothing."""
         if self._tqdm is not None:
             self._tqdm.close()
 
 
 class _Lines:
-    """A file on which each new state of a bar becomes a line of standard error."""
+    """A stream that writes each new state of a bar as a line to standard error."""
 
     def write(self, text: str) -> None:
         if line := text.strip():
@@ -186,13 +186,13 @@ def _tqdm(notebook: bool) -> Any:
         from tqdm.auto import tqdm
     else:
         from tqdm import tqdm
-    # No thread that watches over all bars, and no lock of multiprocessing, which would settle its start method.
+    # No monitor thread, and no multiprocessing lock, which would fix the start method of the process.
     quiet: Any = type("Bar", (tqdm,), {"monitor_interval": 0})
     quiet.set_lock(RLock())
     return quiet
 
 
 _displays: list[Display] = []
-"""Displays that own the terminal; the last one shows all work."""
+"""Displays that own the terminal. The last one shows all work."""
 _bars: list[_Bar] = []
-"""Bars whose work goes on."""
+"""Bars of unfinished work."""

@@ -1,4 +1,4 @@
-"""Find rows by their content, at sixteen bytes a row."""
+"""Find rows by their content, with sixteen bytes per row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ais_prompt.utils.digest import digest
 
 
 def row_key(value: Any) -> int:
-    """A number of 64 bits that equal values have, and others have not: of 100,000 any two with a chance of 1 to 10⁹."""
+    """Return a 64-bit hash. Among 100,000 different values, two have the same one with a probability of about 1e-9."""
     return int(digest(value, 16), 16)
 
 

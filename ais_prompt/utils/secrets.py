@@ -1,4 +1,4 @@
-"""The secrets that this process knows, and texts without them.
+"""Collect the secrets of this process, and hide them in texts.
 
 Secrets are added as soon as they are known: when the program starts (environment, command line), when a config is
 read, and when a model finds its key. From then on they are hidden in everything that is written or printed: the writers
@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus, unquote
 from ais_prompt.utils.urls import HIDDEN, hide_in_urls
 
 SHORTEST: Final = 12
-"""Characters of the shortest secret that is replaced in free text; shorter ones would garble what they are part of."""
+"""Length of the shortest secret that is hidden in free text. Shorter ones may be parts of ordinary words."""
 
 _BASE64: Final = "[A-Za-z0-9+/_-]"
 
@@ -49,49 +49,49 @@ class SecretRegistry:
         )
         self._pattern = _any_of([pattern for text in long for pattern in _patterns(text, [str])])
         in_json = _any_of([pattern for text in long for pattern in _patterns(text, [_json, _ascii_json])])
-        # What is no secret is taken an escape at a time, so that none is torn apart.
+        # Other text is matched one escape at a time, so that no escape is split.
         self._json_pattern = re.compile(
             rf"(?P<secret>{in_json.pattern})|\\(?:u[0-9a-f]{{4}}|.)", in_json.flags | re.DOTALL
         )
 
     def values(self) -> tuple[str, ...]:
-        """All of them, for another process of this program."""
+        """Return all secrets, for another process of this program."""
         return tuple(self._values)
 
     def hide(self, text: str) -> str:
-        """The text with ``***`` in place of every secret of at least `SHORTEST` characters, in whatever form."""
+        """Return the text with ``***`` in place of every secret of at least `SHORTEST` characters, in any form."""
         return self.hide_and_count(text)[0]
 
     def hide_and_count(self, text: str) -> tuple[str, int]:
-        """`hide`, and how many secrets were replaced."""
+        """Do the same as `hide`, and also return how many secrets were replaced."""
         return self._pattern.subn(HIDDEN, text) if self._may_be_in(text) else (text, 0)
 
     def hide_in_bytes(self, content: bytes) -> bytes:
-        """`hide` for UTF-8."""
+        """Do the same as `hide` for UTF-8 bytes."""
         if not self._needles:
             return content
         return self.hide(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     def hide_in_json(self, content: bytes) -> bytes:
-        """`hide` for the texts of JSON, or of a piece of it that tears no text apart; JSON stays JSON."""
+        """Do the same as `hide` for texts in JSON, or in a piece of JSON that splits no text; JSON stays JSON."""
         if not self._needles or not self._may_be_in(text := content.decode("utf-8", "surrogateescape")):
             return content
         hidden = self._json_pattern.sub(lambda found: HIDDEN if found["secret"] else found[0], text)
         return hidden.encode("utf-8", "surrogateescape")
 
     def hide_in_message(self, text: str) -> str:
-        """`hide` for the program's own words: also short secrets in quotes, and whatever is secret in a URL."""
+        """Do the same as `hide` for messages of the program: also hide short secrets in quotes, and secrets in URLs."""
         return self._quoted.sub(HIDDEN, self.hide(hide_in_urls(text)))
 
     def _may_be_in(self, text: str) -> bool:
-        # Plain search is a hundred times faster than the pattern, and nearly every text has no secret.
+        # Most texts have no secret, and a plain search is a hundred times faster than the pattern.
         if not self._needles:
             return False
         searchable = _searchable(f"{text}\n{unquote(text)}" if "%" in text else text)
         return any(needle in searchable for needle in self._needles)
 
     def hide_in_value(self, value: Any) -> Any:
-        """Plain values with ``***`` in place of every text that is a secret, however short, or contains a long one."""
+        """Return plain values with ``***`` for every text that is a secret of any length or contains a long one."""
         if isinstance(value, str):
             return HIDDEN if value in self._values else self.hide(value)
         if isinstance(value, Mapping):
@@ -104,7 +104,7 @@ SECRETS: Final = SecretRegistry()
 
 
 def _searchable(text: str) -> str:
-    """The text in one case, and without what formats put before a character."""
+    """Return the text in lower case, without the escape characters of formats."""
     return text.replace("\\", "").casefold()
 
 
@@ -122,15 +122,15 @@ def _ascii_json(text: str) -> str:
 
 
 def _patterns(secret: str, written: Sequence[Callable[[str], str]]) -> set[str]:
-    """The patterns of a secret in all forms, in a text whose characters are written in one of these ways."""
+    """Return the patterns of a secret in all forms, for each way to write its characters."""
     forms = {re.escape(write(form)) for form in _forms(secret) for write in written}
     quoted = {"".join(_perhaps_quoted(character, write) for character in secret) for write in written}
     return forms | quoted | set(dict(_base64_forms(secret)).values())
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """The forms of a secret in which all of it can be found, in any case."""
-    # Upper case is found in any case, but for letters that become two.
+    """Return the forms of a secret in which all of it can be found, in any case."""
+    # The pattern ignores case, except for letters whose upper case is two letters.
     for text in (secret, secret.upper()):
         yield text
         yield html.escape(text)
@@ -144,13 +144,13 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _perhaps_quoted(character: str, write: Callable[[str], str]) -> str:
-    """The pattern of a character in a URL; clients differ in what they quote."""
+    """Return the pattern of a character in a URL; clients differ in what they quote."""
     quoted = "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
     return f"(?:{re.escape(write(character))}|{quoted})"
 
 
 def _base64_forms(secret: str) -> Iterator[tuple[str, str]]:
-    """What base64 of a text that contains the secret contains for sure, and the pattern that also finds its ends.
+    """Return what base64 of any text with the secret must contain, and the pattern that also finds its ends.
 
     Three bytes become four characters, so there are three forms, by the position of the secret in the text.
     """

@@ -1,4 +1,4 @@
-"""Does a value fit a type hint? Asked about what parts of the user's own return."""
+"""Check whether a value fits a type hint; used for what user-defined parts return."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from msgspec import Struct
 
 
 def misfit(value: Any, hint: Any, name: str) -> str:
-    """Say what about a value does not fit a type hint: "it[0].text is None, not str"; empty if it fits.
+    """Return why a value does not fit a type hint: "it[0].text is None, not str"; empty if it fits.
 
-    Every item of a collection and every field of a `Struct` is looked at. Items of an iterator are not: they would be
-    gone. A number of any type is a float, and a list is a tuple.
+    Every item of a collection and every field of a `Struct` is checked. Items of an iterator are not, because reading
+    them would consume them. A number of any type is a float, and a list is a tuple.
 
     Args:
         value: the value.
         hint: the type hint, resolved.
-        name: what the message calls the value.
+        name: name of the value in the message.
     """
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
@@ -42,7 +42,7 @@ def misfit(value: Any, hint: Any, name: str) -> str:
 
 
 def members(protocol: type) -> list[str]:
-    """The public methods and attributes of a protocol, its own and inherited ones."""
+    """Return the public methods and attributes of a protocol, its own and inherited ones."""
     names: dict[str, None] = {}
     for owner in reversed(protocol.__mro__):
         if getattr(owner, "_is_protocol", False):
@@ -51,7 +51,7 @@ def members(protocol: type) -> list[str]:
 
 
 def _class_of(hint: Any) -> type | tuple[type, ...]:
-    """What `isinstance` is asked; everything is an object."""
+    """Return the class to use with `isinstance`."""
     kind = get_origin(hint) or hint
     if kind is Any or kind is None:
         return object if kind is Any else NoneType
@@ -64,12 +64,12 @@ def _class_of(hint: Any) -> type | tuple[type, ...]:
 
 
 def _is_numeric(value: Any) -> bool:
-    """Return whether NumPy takes a value for an array of numbers: lists and tensors do as well as its own arrays."""
+    """Return whether NumPy reads a value as an array of numbers; lists and tensors count too."""
     import numpy as np
 
     try:
         return np.asarray(value).dtype.kind in "biuf"
-    except (TypeError, ValueError, RuntimeError):  # lists of different lengths, or a tensor elsewhere
+    except (TypeError, ValueError, RuntimeError):  # lists of different lengths, or a tensor on another device
         return False
 
 
@@ -95,7 +95,7 @@ def _misfits_inside(value: Any, hint: Any, name: str) -> Iterator[str]:
 
 @lru_cache
 def type_hints(part: Any) -> Mapping[str, Any]:
-    """The type hints of a class or function; none if they name what is imported for type checks only."""
+    """Return the type hints of a class or function; none if a hint is imported for type checks only."""
     try:
         return get_type_hints(part)
     except (NameError, TypeError):
@@ -110,7 +110,7 @@ def _not_a(value: Any, hint: Any, name: str) -> str:
 def _repr(value: Any) -> str:
     try:
         return reprlib.repr(value)
-    except Exception:  # `__repr__` may be the user's own
+    except Exception:  # `__repr__` may be user-defined
         return "a value"
 
 

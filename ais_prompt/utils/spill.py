@@ -1,4 +1,4 @@
-"""Sequences larger than memory: a few pieces stay there, many go to a temporary file."""
+"""Sequences larger than memory: beyond a limit, their data is in a temporary file."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ais_prompt.errors import StoreError
 T = TypeVar("T")
 
 IN_MEMORY: Final = 4 * 2**20
-"""Bytes that are kept in memory; with more, all go to a file."""
+"""Number of bytes kept in memory. If there are more, all go to a file."""
 PIECE: Final = 128
-"""Values that are written and read together."""
+"""Number of values that are written and read together."""
 
 
 class Spill:
-    """A growing sequence of pieces, which are read back by their numbers.
+    """A growing sequence of pieces of bytes, which are read by their numbers.
 
-    The file has no name and goes with the process. It lies where the system puts temporary files (``TMPDIR``).
+    The file has no name and is removed when the process ends. It is in the system's temporary folder (``TMPDIR``).
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Spill:
 
 
 class Spilled(Sequence[T]):
-    """A growing sequence that keeps its values outside the memory, except for one piece of them.
+    """A growing sequence that keeps its values in a file, except for one piece of them.
 
     Iterating is nearly as fast as over a list; random access is slow. It returns copies of the values.
     Values that cannot be pickled stay in memory.
@@ -68,7 +68,7 @@ class Spilled(Sequence[T]):
     def __init__(self, values: Iterable[T] = ()) -> None:
         self._spill = Spill()
         self._held: dict[int, list[T]] = {}  # pieces that cannot be pickled
-        self._newest: list[T] = []  # not yet a whole piece
+        self._newest: list[T] = []  # fewer than a whole piece
         self._opened: tuple[int, list[T]] = (-1, [])  # the piece of the last index
         for value in values:
             self.append(value)
@@ -107,7 +107,7 @@ class Spilled(Sequence[T]):
     def _put_away(self) -> None:
         try:
             piece = pickle.dumps(self._newest, pickle.HIGHEST_PROTOCOL)
-        except Exception:  # the class of a value may be the user's own, and raise anything
+        except Exception:  # the class of a value may be user-defined, and raise anything
             self._held[len(self._spill)] = self._newest
             piece = b""
         self._spill.append(piece)

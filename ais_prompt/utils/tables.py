@@ -18,9 +18,9 @@ from rich.text import Text
 from ais_prompt.utils.text import printable
 
 SHORTEST_NAME: Final = 7
-"""Cells that a folded name keeps at least: as many as the title "dataset" has."""
+"""Minimum width of a folded name: that of the title "dataset"."""
 MODERATE_NAME: Final = 14
-"""Cells to which names are folded before the columns are split into several tables."""
+"""Width to which names are folded before the columns are split into several tables."""
 _GAP: Final = 2
 _UNLIMITED: Final = 1_000_000
 """A width that no table reaches."""
@@ -45,10 +45,10 @@ class Column(Struct, frozen=True):
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: Console) -> None:
-    """Print a table as wide as it is to a pipe or file, one line a row; fit it into a terminal.
+    """Print a table. A pipe or file gets one line per row; in a terminal the table is fitted to the width.
 
-    Too wide for the terminal: titles are folded, then long names. What still has no room follows in further tables,
-    each with the names in front. Values are never folded or cut.
+    If the table is too wide, titles are folded, then long names. Columns that still do not fit are in further
+    tables, each with the names in front. Values are never folded or cut.
 
     Args:
         columns: names first, then values.
@@ -70,13 +70,13 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], conso
     for number, part in enumerate(_parts(columns, rows, console)):
         if number:
             console.print()
-        # In less than `narrowest` rich would cut values: the terminal may break such lines instead.
+        # Below `narrowest`, rich would cut values; let the terminal wrap such lines instead.
         narrowest = _width(_table(columns, rows, part, longest_name=SHORTEST_NAME), console)
         console.print(_Sized(_table(columns, rows, part), max(console.width, narrowest)), crop=False)
 
 
 def print_heading(title: str, console: Console, style: str = "bold") -> None:
-    """Print a title with a rule behind it, or without one where there is no room; the title is never cut."""
+    """Print a title followed by a rule, or without it if there is no room; the title is never cut."""
     text = Text(printable(title), style=style)
     if cell_len(text.plain) + 4 <= console.width:
         console.print(Rule(text, align="left", style="dim" if style == "dim" else "rule.line"))
@@ -85,7 +85,7 @@ def print_heading(title: str, console: Console, style: str = "bold") -> None:
 
 
 def _parts(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: Console) -> Iterator[list[int]]:
-    """Yield the columns of each table: the names, and as many of the values that are left as there is room for."""
+    """Yield the columns of each table: the names, and as many remaining values as fit."""
     names = [place for place, column in enumerate(columns) if column.is_name]
     left = [place for place, column in enumerate(columns) if not column.is_name]
     while left:
@@ -138,7 +138,7 @@ def _table(
     folded: bool = True,
     longest_name: int | None = None,
 ) -> Table:
-    """Some of the columns as a table, with folded titles or whole ones, and names of at most so many cells."""
+    """Return some of the columns as a table, with folded or whole titles, and names up to a width."""
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     for place in part:
         column = columns[place]

@@ -1,8 +1,8 @@
 """Temporary files and folders, and the removal of those that killed processes left behind.
 
-The owner holds a lock of the kernel (flock), which ends with its process, kill -9 included. So what is not locked is
-left over, whatever became of process ids. Locks may not reach other machines that share the file system: what they
-made is left over only when it is a day old as well. Names tell the machines apart.
+The owner holds a kernel lock (flock), which is released when its process ends, kill -9 included. So a file without a
+lock is a leftover. Process ids are not needed. Other machines that share the file system may not see the lock, so their
+files count as leftovers only after a day. The name of a file contains its machine.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ais_prompt.utils.digest import text_digest
 
 _FOLDER_PREFIX: Final = "aisprompt-"
 _OWN_NAME: Final = re.compile(r"\..+\.(\d+|[0-9a-f]{8}-[0-9a-f]{8})\.tmp|aisprompt-([0-9a-f]{8}-)?\w{8}")
-"""Of what this version makes, and of what earlier ones made: with a process id, or less."""
+"""Names of this version, and of earlier ones: with a process id, or without a machine."""
 _DAY_SECONDS: Final = 86_400
 
 
 @contextmanager
 def temporary_file(target: Path) -> Iterator[Path]:
-    """An empty file beside ``target``, ``.NAME.….tmp``, removed at the end unless it was renamed.
+    """Create an empty file beside ``target``, ``.NAME.….tmp``, and remove it at the end unless it was renamed.
 
     Files that killed processes left in its folder are removed first.
 
@@ -54,7 +54,7 @@ def temporary_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder() -> Iterator[str]:
-    """A folder below ``TMPDIR``, removed at the end with all that is in it; at first use also what was left there.
+    """Create a folder in ``TMPDIR``, and remove it at the end. The first call also removes leftovers there.
 
     Raises:
         OSError: it cannot be made.
@@ -74,7 +74,7 @@ def temporary_folder() -> Iterator[str]:
 
 
 def remove_leftovers(paths: Iterable[Path]) -> None:
-    """Remove temporary files and folders of this program whose process is dead; others stay, and no error is raised."""
+    """Remove temporary files and folders of this program whose process has ended. No error is raised."""
     for path in filter(lambda path: _OWN_NAME.fullmatch(path.name), paths):
         with suppress(OSError):  # removed by another process, or not ours to open
             _remove_if_left(path)
@@ -82,7 +82,7 @@ def remove_leftovers(paths: Iterable[Path]) -> None:
 
 @cache
 def _sweep(place: str, pattern: str) -> None:
-    """Remove leftovers, once in a process for each place: a folder may get thousands of files."""
+    """Remove leftovers, once per process and place, because a folder may get thousands of files."""
     remove_leftovers(Path(place).glob(pattern))
 
 
@@ -103,7 +103,7 @@ def _remove_if_left(path: Path) -> None:
 
 
 def _claimed(made: Callable[[], tuple[int, Path]]) -> tuple[int, Path]:
-    """Make something and lock it; once more if it was taken for a leftover between the two."""
+    """Create a file or folder and lock it. Repeat if another process removed it as a leftover in between."""
     while True:
         descriptor, path = made()
         with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Text on its way to a terminal, or to a file that people review."""
+"""Make text safe for a terminal, and for files that people review."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ais_prompt.utils.secrets import SECRETS
 _INVISIBLE: Final = (
     r"\x7f-\x9f"  # C1 and DEL
     r"\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef"  # of no width, and tags
-    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # of direction: what is seen is not what is there
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # of direction: they change the order in which text is shown
     r"\u2028\u2029"  # separators of lines, for some programs
 )
 _UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b-\x1f{_INVISIBLE}\ud800-\udfff]")
@@ -19,18 +19,18 @@ _UNREVIEWABLE: Final = re.compile(f"[{_INVISIBLE}]")
 
 
 MOST_NAMES: Final = 12
-"""Names of a list that an error shows."""
+"""Number of names that an error shows."""
 
 
 def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
-    """Join names with commas; of a long list show the first ones and say how many more there are."""
+    """Join names with commas. Of a long list, show the first names and the number of the others."""
     shown = [str(name) for name in names]
     more = len(shown) - most
     return ", ".join(shown[:most]) + (f", … and {more:,} more" if more > 0 else "")
 
 
 def printable(text: str) -> str:
-    r"""The text without secrets, and with escapes in place of what a terminal would obey or cannot show.
+    r"""Return the text without secrets, and with escapes for control and invisible characters.
 
     ``\x1b``, ``\r``, ``\u202e``; newlines and tabs stay. Data and server messages can hold anything; none of it may
     move the cursor, or hide or turn around what a person reads.
@@ -39,12 +39,12 @@ def printable(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """`printable` of a text that may have secrets."""
+    """Do the same as `printable`, but keep secrets."""
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def reviewable_json(text: str) -> str:
-    """JSON with escapes in place of all invisible characters in its texts; it is read back as the same value."""
+    """Return JSON with escapes for all invisible characters. It is read back as the same value."""
     return _UNREVIEWABLE.sub(_json_escape, text)
 
 

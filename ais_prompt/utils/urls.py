@@ -21,7 +21,7 @@ _QUERY: Final = re.compile(r"(?<=\?)[^#\s]+")
 
 
 def secrets_in_url(url: str) -> Iterator[str]:
-    """User, password and values of the query, as they are written and as they are meant; the login also in base64."""
+    """Return user, password and values of the query, quoted and unquoted; the login also in base64."""
     for login in _USER.findall(url)[:1]:
         user, _, password = login.partition(":")
         yield from (user, password, unquote(user), unquote(password))
@@ -32,12 +32,12 @@ def secrets_in_url(url: str) -> Iterator[str]:
 
 
 def hide_in_url(url: str) -> str:
-    """The URL with ``***`` in place of its login and the values of its query, but for ``api-version``."""
+    """Return the URL with ``***`` for its login and the values of its query, except ``api-version``."""
     return _QUERY.sub(lambda found: "&".join(map(_shown, found[0].split("&"))), _USER.sub(HIDDEN, url))
 
 
 def hide_in_urls(text: str) -> str:
-    """`hide_in_url` for every URL in a text."""
+    """Apply `hide_in_url` to every URL in a text."""
     return _URL.sub(lambda found: hide_in_url(found[0]), text) if "://" in text else text
 
 
@@ -47,7 +47,7 @@ def _shown(parameter: str) -> str:
 
 
 def _secret_of(parameter: str) -> str:
-    """The value of a parameter, or all of one without a name; empty if it is no secret."""
+    """Return the value of a parameter, or the whole parameter if it has no name; empty if it is no secret."""
     name, equals, value = parameter.partition("=")
     value = value if equals else name
     return "" if name in VISIBLE_PARAMETERS or VARIABLE.fullmatch(value) else value

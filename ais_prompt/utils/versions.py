@@ -23,7 +23,7 @@ PACKAGES: Final = (
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of those of `PACKAGES` that are installed; none of them is imported."""
+    """Return the versions of Python and of installed packages of `PACKAGES`, without importing them."""
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for package in PACKAGES:
         try:

@@ -14,16 +14,16 @@ _WORDS_AND_SIGNS: Final = re.compile(rf"{_WORD}|[^\w\s{_PUNCTUATION}]")
 
 
 def words_of(text: str) -> list[str]:
-    """The words and numbers of a text, without case, punctuation, signs and the commas inside numbers.
+    """Return the words and numbers of a text, without case, punctuation, signs and the commas inside numbers.
 
-    Characters of Chinese, Japanese and Korean are words of their own. A single letter keeps its case, because the
+    Each Chinese, Japanese or Korean character is a word. A single letter keeps its case, because the
     label ``A`` is not the article ``a``.
     """
     return [word if len(word) == 1 else word.casefold() for word in _found(_WORDS, text)]
 
 
 def words_and_signs_of(text: str) -> list[str]:
-    """`words_of`, every letter without case, and between them all signs that are not punctuation: ``+`` and ``(``."""
+    """Return words as `words_of` does, and signs such as ``+`` and ``(`` between them; all letters without case."""
     return [word.casefold() for word in _found(_WORDS_AND_SIGNS, text)]
 
 

@@ -1,8 +1,8 @@
-"""Work in a process of its own: a fresh interpreter that runs a module with ``-m`` and answers calls.
+"""Call functions in a worker process: a fresh interpreter that runs a module with ``-m``.
 
-Nothing of the caller's ``__main__`` is imported, so that this works from notebooks and from scripts without a main
-guard. What the worker's parts print goes to standard error. The worker ends with its parent, ``kill -9`` included: it
-sees the end of its standard input.
+The caller's ``__main__`` is not imported, so workers can be used from notebooks and from scripts without a main guard.
+Output of the worker goes to standard error. The worker ends when its parent ends, ``kill -9`` included, because its
+standard input ends.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ PACKAGE_FOLDER: Final = Path(__file__).resolve().parents[2]
 
 
 class WorkerDied(Exception):
-    """The worker is gone; the message says how it ended."""
+    """The worker has ended; the message says how."""
 
 
 class Worker:
-    """A worker process, seen from its parent. For one thread, but for `stop`.
+    """A worker process, as its parent sees it. Only `stop` may be called from another thread.
 
     Calls and replies are pickled. They go through pipes between two processes of one user, so unpickling is safe.
     """
 
     def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
-        """Start it; it is not waited for.
+        """Start the process without waiting for it.
 
         Args:
             module: its ``__main__`` calls `serve`.
@@ -53,11 +53,11 @@ class Worker:
 
         Args:
             value: what `serve` passes on.
-            seconds: how long to wait for the reply; None: as long as it takes.
+            seconds: how long to wait for the reply; None for no limit.
 
         Raises:
-            TimeoutError: there is no reply yet. The worker can only be stopped then.
-            WorkerDied: it is gone.
+            TimeoutError: there was no reply in time. The worker can only be stopped after that.
+            WorkerDied: the worker has ended.
             Exception: the value cannot be pickled.
         """
         message = pickle.dumps(value)
@@ -73,7 +73,7 @@ class Worker:
             raise WorkerDied(self._ending()) from error
 
     def stop(self) -> None:
-        """End it at once, from any thread. May be called more than once."""
+        """Kill the worker, from any thread. May be called more than once."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -92,11 +92,11 @@ class Worker:
 
 
 def serve(answer: Callable[[bytes], Any]) -> None:
-    """Answer the calls of the parent until it is gone; for the ``__main__`` of the module that runs as a worker.
+    """Answer the calls of the parent until it ends; for the ``__main__`` of the module that runs as a worker.
 
     Args:
-        answer: takes a pickled value, which it may not be able to unpickle, and returns the reply. What it raises ends
-            the worker.
+        answer: takes a pickled value and returns the reply. It unpickles the value itself, since that may fail. An
+            exception ends the worker.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal; the parent decides
     calls, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -110,7 +110,7 @@ def serve(answer: Callable[[bytes], Any]) -> None:
             while True:
                 waiting.put(pickle.load(calls))
         except (EOFError, OSError, pickle.UnpicklingError):
-            os._exit(0)  # the parent is gone, whatever is being worked on
+            os._exit(0)  # the parent has ended: stop the work too
 
     threading.Thread(target=read, daemon=True).start()
     while True:
@@ -120,7 +120,7 @@ def serve(answer: Callable[[bytes], Any]) -> None:
 
 
 def _environment() -> Mapping[str, str]:
-    """The parent's environment, with the folder of this package on the search path if it is not installed."""
+    """Return the parent's environment; the search path has the folder of this package, if it is not installed."""
     installed = {Path(folder).resolve() for folder in (*site.getsitepackages(), site.getusersitepackages())}
     if PACKAGE_FOLDER in installed:
         return os.environ
