@@ -22,7 +22,19 @@ VERDICT: Final = "generic_llmjudge_postprocess"
 _GOLD_COLUMNS: Final = re.compile(r"\{(?:obj_gold|reference)\}")
 """Columns that the peers add to the rows for a judge; here the gold is ``{gold}``."""
 
+_GENERIC: Final = "opencompass.evaluator.GenericLLMEvaluator"
 _DEFAULT_URL: Final = "https://api.openai.com/v1"
+
+
+def as_generic(evaluator: Any) -> Any:
+    """Return an ``LMEvaluator`` whose verdicts are A and B as the ``GenericLLMEvaluator`` that does the same."""
+    if not is_part(evaluator) or evaluator["type"].rpartition(".")[2] != "LMEvaluator":
+        return evaluator
+    reading = evaluator.get("dict_postprocessor")
+    if not is_part(reading) or reading["type"].rpartition(".")[2] != VERDICT:
+        return evaluator
+    kept = {key: value for key, value in evaluator.items() if key != "output_path"}
+    return {**kept, "judge_cfg": evaluator.get("judge_cfg") or {}, "type": _GENERIC}
 
 
 def translate_judged(args: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:

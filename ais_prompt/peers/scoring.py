@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ais_prompt.config.schema import EVAL
-from ais_prompt.peers.judge import JUDGE_ARGUMENTS, JUDGED, translate_judged
+from ais_prompt.peers.judge import JUDGE_ARGUMENTS, JUDGED, as_generic, translate_judged
 from ais_prompt.peers.parts import NO_EFFECT, Translation, is_part
 
 DROPPED: Final = {
@@ -27,7 +27,7 @@ OWN_POSTPROCESSOR: Final = "pred_postprocessor"
 def translate_eval(section: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
     """Return an ``eval_cfg`` in terms of this program."""
     kept = translation.known(section, EVAL.names, DROPPED, where)
-    evaluator: Any = kept.get("evaluator")
+    evaluator: Any = as_generic(kept.get("evaluator"))
     if is_part(evaluator):
         if translation.is_native("evaluators", evaluator):
             evaluator, own = _taken_out(evaluator)
@@ -54,7 +54,7 @@ def translate_evaluator(values: Any, where: str, translation: Translation) -> An
         if own:
             place = f"{where}.rule_evaluator.{OWN_POSTPROCESSOR}"
             args["rule_postprocessor"] = translation.part("postprocessors", own, place)
-    if is_part(judge := args.get("llm_evaluator")):
+    if is_part(judge := as_generic(args.get("llm_evaluator"))):
         args["llm_evaluator"] = translate_evaluator(judge, f"{where}.llm_evaluator", translation)
     judging = {key: args.pop(key) for key in JUDGE_ARGUMENTS if key in args}
     translated = translation.part("evaluators", args, where)

@@ -8,10 +8,15 @@ LOCAL_PATHS: Final = {
     f"opencompass/{name}": f"data/{path}"
     for name, path in {
         "OCNLI-dev": "CLUE/OCNLI/dev.json",
+        "ChemBench": "ChemBench",
         "LCSTS": "LCSTS",
         "LiveMathBench": "LiveMathBench",
         "LiveMathBench202412": "LiveMathBench",
         "Longbench": "Longbench",
+        "WikiBench": "WikiBench",
+        "kcle": "kcle_diamond.jsonl",
+        "kcle_fix": "kcle_diamond_fix_251029.jsonl",
+        "livestembench": "livestembench",
         "QASPER": "QASPER/qasper-dev-v0.3.json",
         "SVAMP": "svamp/SVAMP.jsonl",
         "afqmc-dev": "CLUE/AFQMC/dev.json",

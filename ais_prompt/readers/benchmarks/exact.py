@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -41,17 +42,42 @@ def _repeated(values: Iterator[Row], call: Call) -> Iterable[Row]:
 def _mathbench(values: Iterator[Any], call: Call) -> Iterable[Row]:
     is_cloze = "cloze" in call.arguments["name"]
     for number, value in enumerate(values):
-        question, answer = value["question"].strip(), value["answer"].strip()
-        if is_cloze:
-            yield {"question": question, "answer": answer}
-        elif not call.arguments["with_circular"]:
-            yield {"question": f"{question}\n{_lettered(value['options'])}", "answer": answer}
+        if not is_cloze and call.arguments["with_circular"]:
+            yield from _in_all_orders(number, value)
+            continue
+        question = value["question"].strip()
+        question = question if is_cloze else f"{question}\n{_lettered(value['options'])}"
+        yield {"question": question, "answer": value["answer"].strip()}
+
+
+def _circular_by_name(values: Iterator[Any], call: Call) -> Iterable[Row]:
+    """Make the rows that the argument ``name`` says: cloze questions, four orders of the options, or one."""
+    name = call.arguments["name"]
+    for number, value in enumerate(values):
+        if "cloze" in name:
+            yield {"question": value["question"].strip(), "answer": value["answer"].strip()}
+        elif "circular" in name:
+            yield from _in_all_orders(number, value)
         else:
-            for order in _CIRCLE:
-                options = [value["options"]["ABCD".index(letter)] for letter in order]
-                gold = f"{number}--{'ABCD'[order.index(value['answer'])]}--{order}"
-                text = f"{question}\n{_lettered(options)}"
-                yield {**value, "question": text, "options": options, "answer": gold}
+            yield {**value, "question": f"{value['question'].strip()}\n{_lettered(value['options'])}"}
+
+
+def _in_all_orders(number: int, value: Any) -> Iterable[Row]:
+    for order in _CIRCLE:
+        options = [value["options"]["ABCD".index(letter)] for letter in order]
+        gold = f"{number}--{'ABCD'[order.index(value['answer'])]}--{order}"
+        text = f"{value['question'].strip()}\n{_lettered(options)}"
+        yield {**value, "question": text, "options": options, "answer": gold}
+
+
+def _live_stem(values: Iterator[Any], call: Call) -> Iterable[Row]:
+    rows = []
+    for value in values:
+        question = "\n".join([value["question"], *value["options"]])
+        rows.append({"question": question, "answer": value["answer"]})
+    if number := call.arguments["num_examples"]:
+        return random.Random(0).sample(rows, number)
+    return rows * int(call.arguments["n_repeats"])
 
 
 def _lettered(options: Iterable[str]) -> str:
@@ -118,6 +144,7 @@ LAYOUTS: Final = {
     "BBHDataset": Layout({"test": "{name}.json"}, flat(lambda value: value["examples"]), json_whole),
     "BeyondAIMEDataset": hub(each(lambda value: renamed(value, "problem", "question")), split="test"),
     "CMOFibDataset": file(each(_aime)),
+    "CompassBenchObjectiveV1_3": Layout({}, _circular_by_name, alone=("test",)),
     "CustomDataset": Layout(
         {"test": "{file_name}"}, each(dict), by_ending, alone=("test",), defaults={"meta_path": ""}
     ),
@@ -126,6 +153,12 @@ LAYOUTS: Final = {
     "HFDataset": hub(),
     "HumanevalDataset": file(_repeated, num_repeats=1),
     "JsonlDataset": file(),
+    "LiveStemBenchDataset": Layout(
+        dict.fromkeys(_BOTH, "{version}.json"),
+        _live_stem,
+        json_items,
+        defaults={"version": "livestembench-20241227", "num_examples": None, "n_repeats": 1},
+    ),
     "MATHDataset": Layout(
         dict.fromkeys(_BOTH, "{file_name}"), each(_math), json_items, alone=_BOTH, defaults={"file_name": "math.json"}
     ),
@@ -137,5 +170,6 @@ LAYOUTS: Final = {
     "OlymMATHDataset": hub(loaded=lambda arguments: {"name": arguments["subset"]}, subset=None),
     "SVAMPDataset": file(each(_svamp)),
     "SanitizedMBPPDataset": Layout({}, _programs(7, 257, _mbpp_sanitized), alone=_BOTH, defaults={"num_repeats": 1}),
+    "WikiBenchDataset": Layout({"test": "{filename}"}, _circular_by_name, defaults={"name": ""}),
 }
 """Name of the class → its layout."""

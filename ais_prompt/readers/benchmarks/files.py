@@ -87,6 +87,17 @@ def jsonl_with_labels(path: Path) -> Iterator[Numbered]:
         yield line, {**row, "label": int(number)}
 
 
+def source_and_target(path: Path) -> Iterator[Numbered]:
+    """Yield the lines of ``test.src.txt`` as ``content``, each with that of ``test.tgt.txt`` as ``abst``."""
+    target = path.with_name(path.name.replace(".src.", ".tgt."))
+    columns = []
+    for file in (path, target):
+        with reading(file):
+            columns.append(file.read_text(encoding="utf-8").splitlines())
+    for number, (content, abst) in enumerate(zip(*columns, strict=False), 1):
+        yield number, {"content": content.strip(), "abst": abst.strip()}
+
+
 def _json(path: Path) -> Any:
     with reading(path):
         check_regular(path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.readers.arrow.table import Row
-from ais_prompt.readers.benchmarks.files import csv_records, csv_rows
+from ais_prompt.readers.benchmarks.files import csv_records, csv_rows, json_items
 from ais_prompt.readers.benchmarks.layout import (
     Call,
     Layout,
@@ -105,6 +105,15 @@ def _of_category(values: Iterator[Row], call: Call) -> Iterable[Row]:
             yield renamed(value, "question", "problem")
 
 
+def _chembench(value: Any) -> Row:
+    return {"input": value["question"], **{letter: value[letter] for letter in "ABCD"}, "target": value["answer"]}
+
+
+def _rbench(value: Any) -> Row:
+    options = {f"RBench_Option_{letter}": value[letter] for letter in "ABCDEF"}
+    return {"RBench_Question_Input": value["question"], **options, "target": value["answer"]}
+
+
 def _mmmlu(value: Row) -> Row:
     subject = value["Subject"].replace("_", " ")
     return {"input": value["Question"], **{k: value[k] for k in "ABCD"}, "target": value["Answer"], "subject": subject}
@@ -127,17 +136,27 @@ LAYOUTS: Final = {
         {split: f"{split}/{{name}}_{split}.csv" for split in ("dev", "val", "test")}, each(_ceval), csv_rows
     ),
     "CMMLUDataset": _exam(_NUMBERED),
+    "ChemBenchDataset": Layout(
+        {split: f"{split}/{{name}}_benchmark.json" for split in ("dev", "test")}, each(_chembench), json_items
+    ),
     "CommonsenseQADataset_CN": Layout({}, each(_commonsense_cn), alone=("train", "validation")),
+    "Earth_Silver_MCQDataset": hub(split="multiple_choice", prompt_mode="zero-shot"),
     "FinanceIQDataset": _exam(_NUMBERED),
     "GPQADataset": Layout({"test": "{name}"}, _gpqa, csv_records),
     "GPQASimpleEvalDataset": Layout({"test": "{name}"}, _gpqa_simple_evals, csv_records),
     "HLEDataset": hub(_of_category, category=None),
+    "KCLEDataset": file(each(lambda value: {"input": value["input"], "target": value["target"]})),
     "MMLUArabicDataset": _exam(_MMLU, "_{}"),
     "MMLUDataset": _exam(_MMLU, "_{}"),
     "MMLUProDataset": hub(_mmlu_pro, category=""),
     "MMMLUDataset": hub(each(_mmmlu), loaded=_mmmlu_language),
     "OBQADataset": file(each(_open_book), name="main"),
     "OBQADatasetV2": file(each(lambda value: _open_book(value, as_question=True)), name="main"),
+    "RBenchDataset": hub(
+        each(_rbench),
+        loaded=lambda arguments: {"name": f"rbench-t_{arguments['subset']}", "split": "test"},
+        subset="en",
+    ),
     "commonsenseqaDataset": folder(
         each(_commonsense), train="train_rand_split.jsonl", validation="dev_rand_split.jsonl"
     ),

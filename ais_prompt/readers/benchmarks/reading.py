@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ais_prompt.readers.arrow.table import Row
-from ais_prompt.readers.benchmarks.files import json_items, json_whole, tsv_records
+from ais_prompt.readers.benchmarks.files import json_items, json_whole, source_and_target, tsv_records
 from ais_prompt.readers.benchmarks.layout import Call, Layout, each, file, flat, folder, hub, letters
 
 _QASPER: Final = {"dev": "qasper-dev-v0.3.json"}
@@ -124,6 +124,7 @@ LAYOUTS: Final = {
     "DropOpenAIDataset": Layout(
         {}, each(lambda value: {"prompt": value["context"], "answers": value["ref_text"]}), alone=("validation",)
     ),
+    "LCSTSDataset": folder(read=source_and_target, test="test.src.txt"),
     "MultiRCDataset": file(flat(lambda value: _multirc(value, lettered=False))),
     "MultiRCDatasetV2": file(flat(lambda value: _multirc(value, lettered=True))),
     "NQOpenDataset": folder(

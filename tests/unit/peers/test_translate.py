@@ -239,3 +239,22 @@ def test_self_consistency_asks_several_times() -> None:
     assert dataset["infer_cfg"]["inferencer"] == {"type": "GenInferencer", "max_out_len": 512, "n": 20}
     assert [note for note in notes if "cons@n" in note]
     assert [note for note in notes if "'generation_kwargs' is not used: sampling" in note]
+
+
+def test_a_judge_of_right_and_wrong_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OC_JUDGE_MODEL", "big")
+    monkeypatch.setenv("OC_JUDGE_API_BASE", "http://127.0.0.1:1/v1")
+    evaluator = {key: value for key, value in judged().items() if key != "judge_cfg"}
+    evaluator["type"] = "opencompass.openicl.icl_evaluator.LMEvaluator"
+    ours = translated(eval_cfg={"evaluator": evaluator})[0]["eval_cfg"]["evaluator"]
+    assert ours == translated(eval_cfg={"evaluator": judged()})[0]["eval_cfg"]["evaluator"]
+    assert ours["type"] == "GenericLLMEvaluator"
+
+
+def test_a_judge_that_compares_answers_is_left_to_the_peer() -> None:
+    evaluator = {
+        "type": "opencompass.openicl.icl_evaluator.LMEvaluator",
+        "dict_postprocessor": {"type": "opencompass.datasets.subjective.arenahard_postprocess"},
+    }
+    dataset, _ = translated(eval_cfg={"evaluator": evaluator})
+    assert dataset["eval_cfg"]["evaluator"]["type"] == "PeerEvaluator"

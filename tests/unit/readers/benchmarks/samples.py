@@ -33,7 +33,7 @@ class Case(Struct, frozen=True):
             file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
         if self.path is None:
             return {"path": "json", "data_files": str(folder / next(iter(self.files))), "split": "train"}
-        return {"path": str(folder / self.path), **self.arguments}
+        return {"path": f"{folder}/{self.path}", **self.arguments}
 
 
 def lines(*rows: Any) -> str:
@@ -182,6 +182,11 @@ _MATHBENCH: Final = lines(
     {"question": " What? ", "options": ["1", "2", "3", "4"], "answer": "C"},
     {"question": "And?", "options": ["x", "y", "z", "w"], "answer": "A"},
 )
+_WIKI: Final = {"question": " What? ", "options": ["1", "2", "3", "4"], "answer": "C", "id": 3}
+_STEM: Final = [
+    {"question": "Which?", "options": ["A. 1", "B. 2"], "answer": "A", "id": 1},
+    {"question": "How many?", "options": [], "answer": "12", "id": 2},
+]
 _LONG: Final = {"input": "Who?", "context": "A long text", "answers": ["Bo", "Bob"], "all_classes": ["x", "y"]}
 _EXAM: Final = [
     {"instructions": ["Q1?", "Q2?"], "outputs": ["two words", "1,000"], "input": "A long text", "source": "s"},
@@ -238,6 +243,13 @@ CASES: Final[dict[str, Case]] = {
     "CMRCDataset": Case({"dev.json": _SQUAD}, "dev.json"),
     "CluewscDataset": of_hub(*_CLUEWSC),
     "CluewscDatasetV2": of_file(*_CLUEWSC),
+    "ChemBenchDataset": of_folder(
+        {
+            f"{split}/Name_benchmark.json": [{"question": "Q", **dict(zip("ABCD", "wxyz", strict=True)), "answer": "B"}]
+            for split in ("dev", "test")
+        },
+        name="Name",
+    ),
     "CommonsenseQADataset_CN": of_file(
         {
             "id": "1",
@@ -246,6 +258,10 @@ CASES: Final[dict[str, Case]] = {
             "choices": {"label": list("ABCDE"), "text": list("甲乙丙丁戊")},
             "answerKey": "C",
         }
+    ),
+    "CompassBenchObjectiveV1_3": of_file(_WIKI, name="circular_en"),
+    "CompassBenchObjectiveV1_3 of cloze questions": of_file(
+        {"question": " 1? ", "answer": " 2 ", "id": 4}, name="cloze_en"
     ),
     "CrowspairsDatasetCN": of_file({"sent_more": "a", "sent_less": "b"}),
     "CslDataset": of_hub(*_CSL),
@@ -273,6 +289,10 @@ CASES: Final[dict[str, Case]] = {
     ),
     "HumanevalDataset": of_file({"task_id": "HumanEval/0", "prompt": "def f():"}, num_repeats=2),
     "JsonlDataset": of_file({"question": "q", "answer": {"a": 1}}),
+    "KCLEDataset": of_file({"input": "i", "target": "A", "more": 1}),
+    "LCSTSDataset": of_folder({"test.src.txt": " 正文 \n第二\n", "test.tgt.txt": "标题\n二\n"}),
+    "LiveStemBenchDataset": of_folder({"livestembench-20241227.json": _STEM}),
+    "LiveStemBenchDataset with a sample": of_folder({"other.json": _STEM}, version="other", num_examples=1),
     "LEvalCourseraDataset": Case({"c.jsonl": lines(*_EXAM)}, "c.jsonl", {"name": "c"}, "ais_bench"),
     "LEvalGovReportSummDataset": Case({"c.jsonl": lines(*_EXAM)}, "c.jsonl", {"name": "c"}, "ais_bench"),
     "LEvalQualityDataset": Case({"c.jsonl": lines(*_EXAM)}, "c.jsonl", {"name": "c"}, "ais_bench"),
@@ -341,6 +361,7 @@ CASES: Final[dict[str, Case]] = {
     "WSCDatasetV2": of_file(*_WSC),
     "WSCDatasetV3": of_file(*_WSC),
     "WiCDataset": of_hub({"word": "w", "label": "true"}, {"word": "v", "label": "false"}),
+    "WikiBenchDataset": Case({"d/wiki.jsonl": lines(_WIKI)}, "d/", {"filename": "wiki.jsonl", "name": "single"}),
     "WinograndeDataset": of_folder({"dev.jsonl": _WINOGRANDE}),
     "WinograndeDatasetV2": of_folder({"dev.jsonl": _WINOGRANDE}),
     "WinograndeDatasetV3": of_folder({"dev.jsonl": _WINOGRANDE, "train_xs.jsonl": _WINOGRANDE}),

@@ -14,7 +14,15 @@ from ais_prompt.readers.benchmarks.table import LAYOUTS
 from tests.unit.readers.benchmarks.samples import CASES
 
 EXPECTED = json.loads((Path(__file__).parents[3] / "data/benchmarks/peer_rows.json").read_text(encoding="utf-8"))
-ON_THE_HUB = {"HLEDataset", "MMLUProDataset", "MMMLUDataset", "OlymMATHDataset", "BeyondAIMEDataset"}
+ON_THE_HUB = {
+    "HLEDataset",
+    "MMLUProDataset",
+    "MMMLUDataset",
+    "OlymMATHDataset",
+    "BeyondAIMEDataset",
+    "RBenchDataset",
+    "Earth_Silver_MCQDataset",
+}
 
 
 @pytest.fixture(autouse=True)
