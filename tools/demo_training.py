@@ -35,8 +35,9 @@ class Recipe:
     hidden_size: int = 64
     layers: int = 4
     heads: int = 4
+    head_size: int = 32  # the attention of vLLM on CPUs needs a multiple of 32
     initial_deviation: float = 0.05
-    steps: int = 1600
+    steps: int = 1450
     tokens_per_batch: int = 2048
     warmup_steps: int = 50
     matrix_lr: float = 0.005  # Muon, for the weight matrices of the layers
@@ -70,6 +71,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast, recipe: Recipe) -> LlamaForC
         num_hidden_layers=recipe.layers,
         num_attention_heads=recipe.heads,
         num_key_value_heads=recipe.heads,
+        head_dim=recipe.head_size,
         max_position_embeddings=MAX_POSITIONS,
         initializer_range=recipe.initial_deviation,
         tie_word_embeddings=True,

@@ -1,4 +1,4 @@
-"""Trains the demo model, a Llama of a quarter of a million weights that adds and subtracts; 7 minutes on one core.
+"""Trains the demo model, a Llama of 300,000 weights that adds and subtracts; some minutes on one core.
 
     python -m tools.train_demo_model               # train, write configs/data/demo_model, evaluate
     python -m tools.train_demo_model --evaluate    # evaluate the shipped model only

@@ -44,7 +44,7 @@ def test_the_default_config_evaluates_the_demo_model(project: Project) -> None:
     assert list(scores) == [(dataset, model) for model in ("demo-base", "demo-chat") for dataset in names]
     assert all(row["failed"] == 0 for row in rows)
     # A model that goes on with a text was not made for dialogues.
-    assert scores.pop(("demo-dialogue", "demo-base")) < 0.6
+    assert scores["demo-dialogue", "demo-base"] < scores["demo-dialogue", "demo-chat"]
     assert all(0.8 <= score < 1 for score in scores.values()), scores
     # The README shows this table; another machine may give another digit.
     table = done.stdout.strip().partition("\n\n")[0]
