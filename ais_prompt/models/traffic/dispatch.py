@@ -123,20 +123,19 @@ class Dispatcher:
 
     async def _take_slot(self, asking: _Asking) -> tuple[Replica, Callable[[], None]]:
         """Wait for a slot, and return the replica and what gives the slot back."""
+        is_next = self._stays(asking) is not None or not any(one.traffic.waiters for one in self.replicas)
+        if is_next and (free := self._choose(asking)):
+            return free, free.traffic.enter()
         waiter = _Waiter(lambda: self._choose(asking), [replica.traffic for replica in self.replicas])
-        if self._stays(asking) or not any(traffic.waiters for traffic in waiter.at):
-            waiter.try_slot()
-        if not waiter.slot.done():
-            waiter.queue()
-            self._held_back += 1
-            try:
-                await waiter.slot
-            except asyncio.CancelledError:
-                waiter.give_up()
-                raise
-            finally:
-                self._held_back -= 1
-        return waiter.slot.result()
+        waiter.queue()
+        self._held_back += 1
+        try:
+            return await waiter.slot
+        except asyncio.CancelledError:
+            waiter.give_up()
+            raise
+        finally:
+            self._held_back -= 1
 
     def _choose(self, asking: _Asking) -> Replica | None:
         """Return the replica for a request; None if none has a slot now."""
