@@ -63,7 +63,7 @@ def _drop_large_k(translated: dict[str, Any], where: str, translation: Translati
         return
     scoring["k"] = kept
     left_out = ", ".join(f"pass@{k}" for k in wanted if k not in kept)
-    translation.notes.note(f"{left_out} needs more answers to each question than {answers}", f"{where}.eval_cfg.k")
+    translation.notes.note(f"{left_out} need more answers to each question than {answers}", f"{where}.eval_cfg.k")
 
 
 def _note_metrics(abbr: Any, scoring: Any, translation: Translation) -> None:

@@ -13,4 +13,14 @@ _DROPPED: Final = {
     "trust_remote_code": "code of a dataset is never run",
 }
 
-DATASETS: Final = tuple(Row(name, "BenchmarkDataset", add={"loader": name}, drop=_DROPPED) for name in LAYOUTS)
+_OPENCOMPASS: Final = ("CustomDataset", "HLEDataset")
+"""Classes of which AISBench has others of the same name: it reads a file of options, or other columns."""
+
+
+def _module(name: str) -> str:
+    return "opencompass" if name in _OPENCOMPASS else ""
+
+
+DATASETS: Final = tuple(
+    Row(name, "BenchmarkDataset", module=_module(name), add={"loader": name}, drop=_DROPPED) for name in LAYOUTS
+)

@@ -22,6 +22,12 @@ POSTPROCESSORS: Final = (
     Row("ReCoRD_postprocess", "first_line_postprocess", add={"remove": ("Answer: ",)}),
     Row("Xsum_postprocess", "first_line_postprocess"),
     Row("bbh_freeform_postprocess", "bbh_freeform_postprocess"),
+    Row(
+        "bbh_freeform_postprocess",
+        "bbh_freeform_postprocess",
+        module="ais_bench",
+        differs="it also removes commas, and what follows yes or no",
+    ),
     Row("bbh_mcq_postprocess", "bbh_mcq_postprocess"),
     Row("cmrc_postprocess", "after_phrase_postprocess"),
     Row("drcd_postprocess", "after_phrase_postprocess"),

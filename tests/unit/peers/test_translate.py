@@ -214,7 +214,7 @@ def test_pass_at_k_with_too_few_answers_is_a_note() -> None:
     scoring = {"evaluator": {"type": "opencompass.datasets.HumanEvalEvaluator"}, "k": [1, 10, 100]}
     dataset, notes = translated(eval_cfg=scoring)
     assert dataset["eval_cfg"]["k"] == [1]
-    assert [note for note in notes if note.startswith("pass@10, pass@100 needs more answers")]
+    assert [note for note in notes if note.startswith("pass@10, pass@100 need more answers")]
     assert translated(eval_cfg=scoring, n=10)[0]["eval_cfg"]["k"] == [1, 10]
 
 
@@ -258,3 +258,20 @@ def test_a_judge_that_compares_answers_is_left_to_the_peer() -> None:
     }
     dataset, _ = translated(eval_cfg={"evaluator": evaluator})
     assert dataset["eval_cfg"]["evaluator"]["type"] == "PeerEvaluator"
+
+
+def test_a_class_of_aisbench_with_other_rows_is_left_to_it() -> None:
+    for package, expected in (
+        ("opencompass.datasets", "BenchmarkDataset"),
+        ("ais_bench.benchmark.datasets", "PeerDataset"),
+    ):
+        assert translated(type=f"{package}.HLEDataset", path="cais/hle")[0]["type"] == expected
+
+
+def test_a_name_of_another_module_is_left_to_the_peer() -> None:
+    for module, expected in (
+        ("opencompass.openicl.icl_evaluator", "CircularEvaluator"),
+        ("opencompass.datasets.circular", "PeerEvaluator"),
+    ):
+        dataset, _ = translated(eval_cfg={"evaluator": {"type": f"{module}.CircularEvaluator"}})
+        assert dataset["eval_cfg"]["evaluator"]["type"] == expected
