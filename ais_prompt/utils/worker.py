@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import queue
-import select
+import selectors
 import signal
 import site
 import subprocess
@@ -64,7 +64,7 @@ class Worker:
         try:
             pickle.dump(message, cast("BinaryIO", self._process.stdin))
             cast("BinaryIO", self._process.stdin).flush()
-            if seconds is not None and not select.select([cast("BinaryIO", self._process.stdout)], [], [], seconds)[0]:
+            if seconds is not None and not self._has_reply(seconds):
                 raise TimeoutError
             return pickle.loads(pickle.load(cast("BinaryIO", self._process.stdout)))
         except TimeoutError:
@@ -81,6 +81,12 @@ class Worker:
                 cast("BinaryIO", stream).close()
             except (OSError, ValueError):  # another thread is still reading from it, or what was left cannot be sent
                 continue
+
+    def _has_reply(self, seconds: float) -> bool:
+        # Not `select.select`, which knows no file numbers from 1024 on: a run with many connections has them.
+        with selectors.DefaultSelector() as selector:
+            selector.register(cast("BinaryIO", self._process.stdout), selectors.EVENT_READ)
+            return bool(selector.select(seconds))
 
     def _ending(self) -> str:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.utils.worker import Worker, WorkerDied
+from tests.waiting import WATCHDOG_SECONDS
 
 pytestmark = pytest.mark.process
 
@@ -78,6 +80,30 @@ def test_a_call_under_way_ends_when_the_worker_is_stopped(module: str) -> None:
     with pytest.raises(WorkerDied, match="killed by signal 9"):
         worker.call("sleep")
     timer.join()
+
+
+def test_a_call_may_have_a_time_limit(module: str) -> None:
+    worker = Worker(module)
+    assert worker.call(1, WATCHDOG_SECONDS)[1] == 1
+    with pytest.raises(TimeoutError):
+        worker.call("sleep", 0.1)
+    worker.stop()
+
+
+def test_a_time_limit_holds_among_thousands_of_open_files(module: str) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2048:
+        pytest.skip("this process may not open 2,048 files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        worker = Worker(module)
+        assert worker.call(1, WATCHDOG_SECONDS)[1] == 1
+        worker.stop()
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_worker_ends_with_its_parent_even_in_the_middle_of_a_call(module: str) -> None:
