@@ -23,6 +23,7 @@ def parts(project: Project) -> Project:
     return project
 
 
+@pytest.mark.process
 def test_the_parts_run(parts: Project) -> None:
     checked = parts.run("check", "eval.py")
     assert checked.returncode == 0, checked.stderr

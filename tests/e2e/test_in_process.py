@@ -59,6 +59,7 @@ def test_a_run_prints_what_it_prints_in_a_process(project: Project) -> None:
     assert without_times(inside.stderr) == without_times(outside.stderr)
 
 
+@pytest.mark.process
 def test_modules_beside_a_config_are_forgotten(tmp_path: Path) -> None:
     data = DATASET.replace("'gsm8k_postprocess'", "'mine'")
     for answer in ("4", "6"):

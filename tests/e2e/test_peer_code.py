@@ -13,6 +13,8 @@ from ais_prompt.peers.code import session
 from tests.cli import run_cli
 from tests.peer_package import write_peer
 
+pytestmark = pytest.mark.process
+
 EVALUATORS = "opencompass.openicl.icl_evaluator"
 
 

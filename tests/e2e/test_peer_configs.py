@@ -91,6 +91,7 @@ def test_check_shows_each_note_once_and_the_choice_among_files(project: Project,
     assert max(map(len, notes)) <= 80
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("place", ["--peer-path", "--config-dir", "configs", "enclosing", "installed"])
 def test_a_base_of_the_package_is_found(project: Project, tree: Path, place: str) -> None:
     eval_py = project.root / "eval.py"
@@ -134,6 +135,7 @@ def test_a_file_of_datasets_says_how_to_run_it(project: Project, tree: Path) -> 
     assert project.run("check", "--datasets", str(file), "--models", "demo_chat").returncode == 0
 
 
+@pytest.mark.torch
 def test_a_file_with_questions_is_a_dataset(project: Project) -> None:
     (project.root / "mine.csv").write_text("question,A,B,answer\nWhich?,x,y,A\n")
     options = ("--custom-dataset-path", "mine.csv", "--models", "demo_chat", "--dataset-num-runs", "2")

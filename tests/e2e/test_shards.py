@@ -18,6 +18,8 @@ from ais_prompt.types import Shard
 from tests.e2e.project import MODEL, Project, read_lines
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 TIMES = {"seconds", "first_token_seconds", "times", "started", "waited"}
 """Keys of a completion that differ from run to run."""
 

@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ SESSIONS = st.lists(st.tuples(shards(), st.none() | st.floats(0, 1)), max_size=6
 """Sessions of shards, each perhaps killed when its journal had a part of its bytes."""
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(kinds=st.lists(st.integers(0, 3), min_size=1, max_size=12), sessions=SESSIONS, count=st.integers(1, 4))
 def test_predictions_are_those_of_one_process(
