@@ -17,7 +17,7 @@ import difflib
 import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 from mmengine.registry import Registry
@@ -120,6 +120,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         bound = partial(function, **args) if args else function
         return bound if is_shipped(function) else guarded_call(bound, Any, key)
 
+    @cache  # noqa: B019  # the registries live as long as the program
     def protocols(self) -> list[type]:
         """Return what the program calls of a part of this kind; every part has the first."""
         return [import_dotted(path) for path in PROTOCOLS[self.kind]]  # type: ignore[misc]

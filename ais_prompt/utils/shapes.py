@@ -6,8 +6,8 @@ import inspect
 import numbers
 import re
 import reprlib
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -41,7 +41,8 @@ def misfit(value: Any, hint: Any, name: str) -> str:
     return next(filter(None, _misfits_inside(value, hint, name)), "")
 
 
-def members(protocol: type) -> list[str]:
+@cache
+def members(protocol: type) -> Sequence[str]:
     """Return the public methods and attributes of a protocol, its own and inherited ones."""
     names: dict[str, None] = {}
     for owner in reversed(protocol.__mro__):

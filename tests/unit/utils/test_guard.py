@@ -8,10 +8,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import pytest
 
-from ais_prompt.engine.infer import _activity
 from ais_prompt.errors import ConfigError, DataError, PartError
+from ais_prompt.models import ScriptedModel
 from ais_prompt.types import Activity
 from ais_prompt.utils.guard import guarded
+from ais_prompt.workflows.shown import _activity
 
 
 @runtime_checkable
@@ -153,8 +154,8 @@ def test_an_exception_that_cannot_be_printed() -> None:
 
 
 def test_a_display_goes_on_without_the_activity() -> None:
-    class Busy:
+    class Busy(ScriptedModel):
         def activity(self) -> Activity:
             raise PartError("no")
 
-    assert _activity(Busy()) == Activity()  # type: ignore[arg-type]
+    assert _activity([("http://127.0.0.1:9/v1", Busy())]) == Activity()
