@@ -34,11 +34,14 @@ def custom_dataset(values: Mapping[str, Any], folder: Path | None) -> dict[str, 
             ``ppl``).
         folder: where relative paths are looked up besides the working directory.
 
+    Of a file that does not exist, `check` reports where it was looked for.
+
     Raises:
         OSError, ValueError: the file cannot be read, or its first row is none.
     """
     path = str(values["path"])
-    columns = _columns(resolve_data_path(path, folder) or Path(path))
+    file = resolve_data_path(path, folder)
+    columns = ["question", ANSWER] if file is None else _columns(file)
     options = [letter for letter in ascii_uppercase if letter in columns]
     is_choice = values.get("data_type", "mcq" if len(options) > 1 else "qa") == "mcq"
     gold = ANSWER if ANSWER in columns else None

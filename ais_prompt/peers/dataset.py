@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any, Final
 
 from ais_prompt.config.schema import DATASET, INFER, READER
@@ -116,4 +117,30 @@ def _translate_infer(section: Mapping[str, Any], where: str, translation: Transl
     retriever: Any = parts.get("retriever")
     if is_part(retriever) and retriever["type"] != "ZeroRetriever":
         parts["retriever"] = {**retriever, "allow_overlap": True}  # `check` warns where the peers say nothing
+    template: Any = parts.get("prompt_template")
+    is_dialogue = is_part(template) and template["type"] == "PromptTemplate" and "template" in template
+    if is_dialogue and not translation.has_system_rounds:
+        outside = _system_outside(template["template"])
+        if outside != template["template"]:
+            what = "a SYSTEM turn that begins a round is sent as a system message; there it can be lost"
+            translation.notes.note(what, f"{where}.prompt_template.template")
+            parts["prompt_template"] = {**template, "template": outside}
     return parts
+
+
+def _system_outside(template: Any) -> Any:
+    """Return a template with the SYSTEM turns that begin its round behind its ``begin``, for each label if it has any.
+
+    Most models reserve that role for messages outside of rounds.
+    """
+    if not isinstance(template, Mapping):
+        return template
+    turns = template.get("round")
+    if not isinstance(turns, list):
+        return {label: _system_outside(one) for label, one in template.items()} if turns is None else template
+    first = list(takewhile(lambda turn: isinstance(turn, Mapping) and turn.get("role") == "SYSTEM", turns))
+    if not first or len(first) == len(turns):
+        return template
+    begin = template.get("begin") or []
+    begin = begin if isinstance(begin, list) else [begin]
+    return {**template, "begin": [*begin, *first], "round": turns[len(first) :]}

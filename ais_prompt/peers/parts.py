@@ -47,12 +47,14 @@ class Translation:
         faults: what makes the config unusable.
         peer_scores: whether evaluators and postprocessors give the peer's numbers.
         in_process: whether engines are replaced by transformers, where else a server is started.
+        has_system_rounds: whether the meta template of a model has SYSTEM in its rounds.
         metrics: ``abbr`` of a dataset → a metric of the peer → its name here, where that differs.
         peer: the package whose registries bare names are looked up in.
     """
 
     def __init__(self, faults: Faults, *, peer_scores: bool = False, in_process: bool = False) -> None:
         self.peer = PEERS[0]
+        self.has_system_rounds = False
         self.metrics: dict[str, Mapping[str, str]] = {}
         self.notes = NoteList()
         self.faults = faults
@@ -77,7 +79,7 @@ class Translation:
         if kind in ADAPTERS:
             name, key = ADAPTERS[kind]
             return {"type": name, key: found.path, **({"kwargs": args} if args else {})}
-        return values
+        return {"type": found.path, **args}  # the check reports that it has no counterpart
 
     def peer_part(self, kind: str, values: Any) -> PeerPart | None:
         """Return the part of a peer that a dict names; None if it names none of theirs."""
@@ -153,8 +155,10 @@ class Translation:
 
 
 def is_part(values: Any) -> bool:
-    """Return whether a value is a dict with a ``type``."""
-    return isinstance(values, Mapping) and isinstance(values.get("type"), str)
+    """Return whether a value is a dict with a ``type``, all of whose keys are texts."""
+    return (
+        isinstance(values, Mapping) and isinstance(values.get("type"), str) and all(isinstance(k, str) for k in values)
+    )
 
 
 @lru_cache(512)

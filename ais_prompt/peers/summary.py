@@ -38,8 +38,11 @@ def translate_summarizer(values: Any, run: Sequence[str], where: str, translatio
     values = _one_table(values)
     kept = translation.known(values, SUMMARIZER.names, DROPPED, where)
     kept = {key: value for key, value in kept.items() if value is not None and key not in ("type", "attr", "prompt_db")}
-    groups = _groups(kept.get("summary_groups") or [], run, f"{where}.summary_groups", translation)
-    entries = [_entry(entry, translation) for entry in kept.get("dataset_abbrs") or []]
+    written = [kept.get(key) or [] for key in ("summary_groups", "dataset_abbrs")]
+    if not all(isinstance(items, list | tuple) for items in written):
+        return kept  # which the parser refuses
+    groups = _groups(written[0], run, f"{where}.summary_groups", translation)
+    entries = [_entry(entry, translation) for entry in written[1]]
     _note_missing(groups, entries, run, where, translation)
     return {**kept, "summary_groups": groups, "dataset_abbrs": entries, "missing": "show"}
 
@@ -70,8 +73,16 @@ def _groups(groups: Sequence[Any], run: Sequence[str], where: str, translation: 
             continue
         name = _safe(str(kept.get("name")))
         names.add(name)
-        of_names = {"transforms": {_safe(key): value for key, value in (kept.get("transforms") or {}).items()}}
-        made = {**kept, "name": name, "subsets": entries, **of_names, **_weights(kept.get("weights"), entries)}
+        transforms = kept.get("transforms")
+        if isinstance(transforms, Mapping):
+            transforms = {_safe(str(key)): value for key, value in transforms.items()}
+        made = {
+            **kept,
+            "name": name,
+            "subsets": entries,
+            "transforms": transforms,
+            **_weights(kept.get("weights"), entries),
+        }
         found.pop((name, _metric(kept)), None)
         found[name, _metric(kept)] = {key: value for key, value in made.items() if value not in (None, {})}
     return list(found.values())
@@ -100,7 +111,7 @@ def _weights(weights: Any, entries: Sequence[Any]) -> dict[str, Any]:
 
 def _entry(entry: Any, translation: Translation) -> Any:
     """Return an entry with the name of its metric here, where the evaluator of the dataset calls it otherwise."""
-    if not isinstance(entry, list | tuple) or len(entry) != 2:
+    if not isinstance(entry, list | tuple) or len(entry) != 2 or not isinstance(entry[1], str):
         return _safe(entry) if isinstance(entry, str) else entry
     name, metric = _safe(str(entry[0])), entry[1]
     return [name, translation.metrics.get(name, {}).get(metric, metric)]

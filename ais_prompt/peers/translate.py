@@ -45,6 +45,8 @@ def translate(
     """
     translation = Translation(Faults(place), peer_scores=peer_scores, in_process=in_process)
     translated = dict(values)
+    models = values.get("models")
+    translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))
     changed = foreign_summary
     for key, translate_item in (("models", translate_model), ("datasets", partial(_translate_dataset, folder))):
         if isinstance(items := values.get(key), list | tuple):
@@ -54,7 +56,9 @@ def translate(
         _rename_doubles(translated, translation)
     summarizer = values.get("summarizer")
     if isinstance(summarizer, Mapping) and (changed or _is_peer(summarizer.get("type"))):
-        abbrs = [str(one.get("abbr")) for one in translated.get("datasets") or () if isinstance(one, Mapping)]
+        datasets = translated.get("datasets")
+        datasets = datasets if isinstance(datasets, list | tuple) else ()
+        abbrs = [str(one.get("abbr")) for one in datasets if isinstance(one, Mapping)]
         translated["summarizer"] = translate_summarizer(summarizer, abbrs, "summarizer", translation)
     for key in ("infer", "eval"):
         section = values.get(key)
@@ -78,9 +82,11 @@ def _translate_dataset(folder: Path | None, values: Any, where: str, translation
 def _rename_doubles(translated: dict[str, Any], translation: Translation) -> None:
     """Give datasets and models of the same name a number: the peers let the later ones overwrite or skip the others."""
     for key in ("models", "datasets"):
+        if not isinstance(translated.get(key), list):
+            continue
         seen: dict[str, Any] = {}
         kept = []
-        for index, item in enumerate(translated.get(key) or ()):
+        for index, item in enumerate(translated[key]):
             abbr = item.get("abbr") if isinstance(item, Mapping) else None
             if isinstance(abbr, str) and seen.get(abbr) == item:
                 translation.notes.note(f"{key} that are listed twice are run once", f"{key}[{index}]")
@@ -92,8 +98,14 @@ def _rename_doubles(translated: dict[str, Any], translation: Translation) -> Non
             if isinstance(abbr, str):
                 seen[item["abbr"]] = item
             kept.append(item)
-        if key in translated:
-            translated[key] = kept
+        translated[key] = kept
+
+
+def _has_system_round(model: Any) -> bool:
+    """Return whether the meta template of a model has the role SYSTEM in its round."""
+    meta = model.get("meta_template") if isinstance(model, Mapping) else None
+    turns = meta.get("round") if isinstance(meta, Mapping) else None
+    return isinstance(turns, list) and any(isinstance(turn, Mapping) and turn.get("role") == "SYSTEM" for turn in turns)
 
 
 def _is_peer(name: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from ais_prompt.peers.table.row import Row
 
@@ -11,13 +11,31 @@ _LENGTH: Final = "prompts that are too long for the model are refused, not cut"
 _FILES: Final = ""
 """Where and how often the peer writes its predictions: nothing that changes an answer."""
 
+_NO_EFFECT: Final = "it has no effect there either: sampling is an option of the model"
+
 _SHARED: Final = {
     "batch_size": _BATCHES,
+    "do_sample": _NO_EFFECT,
+    "generation_kwargs": _NO_EFFECT,
+    "labels": "it has no effect there either",
+    "temperature": _NO_EFFECT,
     "max_seq_len": _LENGTH,
     "output_json_filepath": _FILES,
     "output_json_filename": _FILES,
     "save_every": _FILES,
 }
+
+
+_NORMALIZED: Final = "sentence-transformers/all-"
+"""Encoders that scale their vectors themselves."""
+
+
+def _with_encoder(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `TopkRetriever` with the encoder that the peer loads, unless they name one."""
+    name = args.pop("sentence_transformers_model_name", "all-mpnet-base-v2")
+    path = name if "/" in name else f"sentence-transformers/{name}"
+    return {"encoder": {"type": "HuggingFaceEncoder", "path": path, "normalize": path.startswith(_NORMALIZED)}, **args}
+
 
 TEMPLATES: Final = (
     Row("PromptTemplate", "PromptTemplate"),
@@ -32,7 +50,12 @@ RETRIEVERS: Final = (
     Row("RandomRetriever", "RandomRetriever"),
     Row("BM25Retriever", "BM25Retriever"),
     Row("SlidingWindowRetriever", "SlidingWindowRetriever"),
-    Row("TopkRetriever", "TopkRetriever"),
+    Row(
+        "TopkRetriever",
+        "TopkRetriever",
+        drop={"tokenizer_name": "", "batch_size": ""},
+        change=_with_encoder,
+    ),
 )
 
 INFERENCERS: Final = (
@@ -44,7 +67,7 @@ INFERENCERS: Final = (
         drop={**_SHARED, "infer_type": "", "generation_kwargs": "sampling is an option of the model"},
         differs="the score of the majority is the row cons@n",
     ),
-    Row("PPLInferencer", "PPLInferencer", drop=_SHARED),
+    Row("PPLInferencer", "PPLInferencer", drop={**_SHARED, "max_out_len": "it has no effect there either"}),
     Row("PPLOnlyInferencer", "PPLOnlyInferencer", drop=_SHARED),
     Row("CLPInferencer", "CLPInferencer", drop=_SHARED),
     Row("LLInferencer", "LLInferencer", drop=_SHARED),

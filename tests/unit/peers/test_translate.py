@@ -275,3 +275,38 @@ def test_a_name_of_another_module_is_left_to_the_peer() -> None:
     ):
         dataset, _ = translated(eval_cfg={"evaluator": {"type": f"{module}.CircularEvaluator"}})
         assert dataset["eval_cfg"]["evaluator"]["type"] == expected
+
+
+def test_a_system_turn_of_a_round_is_a_system_message() -> None:
+    system, human = {"role": "SYSTEM", "prompt": "Be brief."}, {"role": "HUMAN", "prompt": "{question}"}
+    infer = peer_dataset()["infer_cfg"]
+    infer["prompt_template"]["template"] = {"begin": ["</E>"], "round": [system, human]}
+    dataset, notes = translated(infer_cfg=infer)
+    template = dataset["infer_cfg"]["prompt_template"]["template"]
+    assert template == {"begin": ["</E>", system], "round": [human]}
+    assert len(notes) == 1
+    model = {"type": "ScriptedModel", "meta_template": {"round": [{"role": "SYSTEM"}, {"role": "HUMAN"}]}}
+    values, notes_of_rounds = translate({"models": [model], "datasets": [peer_dataset(infer_cfg=infer)]})
+    kept = values["datasets"][0]["infer_cfg"]["prompt_template"]["template"]
+    assert (kept, notes_of_rounds) == ({"begin": ["</E>"], "round": [system, human]}, ())
+    infer["prompt_template"]["template"] = {"A": {"round": [system, human]}, "B": "no dialogue"}
+    dataset, _ = translated(infer_cfg=infer)
+    assert dataset["infer_cfg"]["prompt_template"]["template"]["A"] == {"begin": [system], "round": [human]}
+
+
+def test_a_topk_retriever_has_the_encoder_of_the_peer() -> None:
+    infer = peer_dataset()["infer_cfg"]
+    infer["retriever"] = {"type": f"{OPENICL}.icl_retriever.TopkRetriever", "ice_num": 3}
+    dataset, _ = translated(infer_cfg=infer)
+    retriever = dataset["infer_cfg"]["retriever"]
+    assert retriever["encoder"]["path"] == "sentence-transformers/all-mpnet-base-v2"
+    assert retriever["ice_num"] == 3
+
+
+@pytest.mark.parametrize("option", ["temperature", "do_sample", "labels", "max_seq_len", "batch_size"])
+def test_options_of_inferencers_that_the_peer_ignores_are_notes(option: str) -> None:
+    infer = peer_dataset()["infer_cfg"]
+    infer["inferencer"][option] = 1
+    dataset, notes = translated(infer_cfg=infer)
+    assert dataset["infer_cfg"]["inferencer"] == {"type": "GenInferencer"}
+    assert option in notes[0]
