@@ -13,8 +13,8 @@ from ais_prompt.readers.arrow.batches import ArrowBatches
 from ais_prompt.readers.arrow.table import Table
 from ais_prompt.types import DatasetSpec
 
-TRAIN_ROWS: Final = 12
-TEST_ROWS: Final = 3
+TRAIN_ROWS: Final = 64
+TEST_ROWS: Final = 4
 
 SHAPES: Final[Mapping[str, Any]] = {
     "letter": "A",
@@ -25,6 +25,9 @@ SHAPES: Final[Mapping[str, Any]] = {
     "object": {"answer": "A", "text": ["A"], "answers": ["A"]},
     "json": json.dumps({"answer": "A"}),
     "nested": [["A"], ["B"]],
+    "keywords": "A*B",
+    "keywords and depths": "A*B#10*20",
+    "rotated": "question--A--0",
     "program": "def f(x):\n    return x\n",
 }
 """Name → what the gold and unknown columns hold; the shape that an evaluator expects is not known beforehand."""

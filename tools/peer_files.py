@@ -156,7 +156,7 @@ def _kinds(config: ReadConfig) -> Iterator[RunSpec]:
 
 
 def _run(spec: RunSpec) -> str:
-    """Run one dataset with one shape of rows after the other, until it is scored; return the first cause if none is."""
+    """Run one dataset with one shape of rows after the other, until it is scored; return a cause if none is."""
     first = ""
     for shape in SHAPES:
         unknown: list[str] = []
@@ -164,9 +164,9 @@ def _run(spec: RunSpec) -> str:
             found = _run_once(_with_rows(spec, shape, unknown))
             if not found:
                 return ""
-            first = first or found
             column = _COLUMN.search(found)
             if column is None or column[1] in unknown or len(unknown) >= _MOST_COLUMNS:
+                first = first or found
                 break
             unknown.append(column[1])
     return first

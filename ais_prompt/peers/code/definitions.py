@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -31,14 +31,19 @@ def find_definition(package: str, folder: Path, name: str) -> Definition | None:
     """Return where a name that is asked of a package comes from.
 
     What the package's ``__init__.py`` says decides, its last line first. Names that it does not mention are looked for
-    in all files below the package.
+    in all files below the package: first where they are defined, then where they are imported.
 
     Args:
         package: its dotted name.
         folder: its files.
         name: the name that is asked for.
     """
-    return _by_init(package, folder, name) or _submodule(package, folder, name) or _below(package, folder, name)
+    return (
+        _by_init(package, folder, name)
+        or _submodule(package, folder, name)
+        or _below(package, folder, name, _defined)
+        or _below(package, folder, name, _imported)
+    )
 
 
 def find_registering(package: str, folder: Path, name: str) -> str | None:
@@ -76,7 +81,7 @@ def _by_import(node: ast.ImportFrom, package: str, folder: Path, name: str) -> D
             place = folder.joinpath(*source[len(package) + 1 :].split("."))
             if place.is_dir() and (found := _by_init(source, place, name)):
                 return found
-            if (file := place.with_suffix(".py")).is_file() and _defines(file, name):
+            if (file := place.with_suffix(".py")).is_file() and _has(file, name, _defined):
                 return Definition(source, name)
     return None
 
@@ -86,9 +91,9 @@ def _submodule(package: str, folder: Path, name: str) -> Definition | None:
     return Definition(f"{package}.{name}", "") if there else None
 
 
-def _below(package: str, folder: Path, name: str) -> Definition | None:
+def _below(package: str, folder: Path, name: str, names_of: Callable[[ast.stmt], Iterator[str]]) -> Definition | None:
     """Search all files below a folder; those nearest to it come first."""
-    found = (file for file in _files(folder) if _defines(file, name))
+    found = (file for file in _files(folder) if _has(file, name, names_of))
     file = next(found, None)
     return None if file is None else Definition(_module(package, folder, file), name)
 
@@ -110,10 +115,10 @@ def _module(package: str, folder: Path, file: Path) -> str:
     return ".".join([package, *file.relative_to(folder).with_suffix("").parts])
 
 
-def _defines(file: Path, name: str) -> bool:
+def _has(file: Path, name: str, names_of: Callable[[ast.stmt], Iterator[str]]) -> bool:
     # A text search first: parsing all files of a package takes seconds.
     return re.search(rf"\b{re.escape(name)}\b", _text(file)) is not None and any(
-        name in _defined(node) for node in _tree(file).body
+        name in names_of(node) for node in _tree(file).body
     )
 
 
@@ -130,6 +135,12 @@ def _defined(node: ast.stmt) -> Iterator[str]:
         for body in bodies:
             for inner in body:
                 yield from _defined(inner)
+
+
+def _imported(node: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement imports from a module."""
+    if isinstance(node, ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in node.names)
 
 
 def _registers(node: ast.AST, name: str) -> bool:

@@ -47,7 +47,14 @@ def rows(cls: str, split: str = "test", **kwargs: object) -> list[dict[str, obje
 
 @pytest.mark.parametrize(
     ("cls", "question"),
-    [("Renamed", "odd"), ("Hidden", "hidden"), ("InInit", "x"), ("odd.Odd", "odd"), ("deep.InInit", "x")],
+    [
+        ("Renamed", "odd"),
+        ("Hidden", "hidden"),
+        ("InInit", "x"),
+        ("odd.Odd", "odd"),
+        ("deep.InInit", "x"),
+        ("Passed", "odd"),
+    ],
 )
 def test_a_name_is_found_without_running_a_package(cls: str, question: str) -> None:
     assert rows(cls)[0]["q"] == question

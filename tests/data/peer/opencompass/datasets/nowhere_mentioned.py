@@ -1,3 +1,6 @@
+from .odd import Odd as Passed
+
+
 class Hidden:
     @staticmethod
     def load():
