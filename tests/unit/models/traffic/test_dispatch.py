@@ -63,6 +63,13 @@ def test_a_replica_that_is_down_costs_time_and_no_answers(caplog: pytest.LogCapt
     assert "the server answers again: http://b.test/v1" in caplog.text
 
 
+def test_uneven_replicas_are_used_nearly_as_well_as_they_can_be() -> None:
+    servers = [SimulatedServer("a", 0.5), SimulatedServer("b", 2.0), SimulatedServer("c", 0.5, down=[(5.1, 15.1)])]
+    _, seconds = hold(servers, singles(2_500), Limits(max_concurrency=16))
+    ideal = (2_500 + 32 * 10) / (32 + 8 + 32)  # answers a second of all, and what one does not give in 10 s
+    assert ideal <= seconds <= 1.1 * ideal
+
+
 def test_a_replica_that_was_never_there_is_left_out() -> None:
     servers = [SimulatedServer("a", latency=30.0), SimulatedServer("b", down=FOREVER)]
     answers, seconds = hold(servers, singles(40), retry=Retry(retries=0))
