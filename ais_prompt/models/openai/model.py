@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeVar, Unpack
+from typing import Any, ClassVar, TypeVar, Unpack
 from urllib.parse import urlsplit
-
-from msgspec.structs import asdict
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
-    EXTRA,
     LimitsOption,
     RetryOption,
     SamplingOption,
@@ -25,6 +21,7 @@ from ais_prompt.models.flat_options import (
 )
 from ais_prompt.models.identity import GIVEN
 from ais_prompt.models.openai.addresses import read_addresses
+from ais_prompt.models.openai.body import check_body
 from ais_prompt.models.openai.client import OpenAIClient
 from ais_prompt.models.openai.likelihood import LikelihoodClient
 from ais_prompt.models.openai.likelihood_wire import ways_of
@@ -62,20 +59,6 @@ from ais_prompt.types import Activity, Completion, Decoding, Failure, Likelihood
 from ais_prompt.utils.text import listed
 
 T = TypeVar("T")
-
-
-_TAKEN_OPTIONS: Final = {
-    "max_tokens": "use max_out_len",
-    "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
-    "messages": "prompts come from the dataset",
-    "model": "use the argument model",
-    "n": "use n of GenInferencer",
-    "prompt": "prompts come from the dataset",
-    "stop": "use stop_words or sampling.stop",
-    "stream": "use stream=True of the model",
-    "stream_options": "use stream=True of the model",
-}
-"""Fields of the body that the program sets itself → what to write instead."""
 
 
 class OpenAIModel:
@@ -174,7 +157,7 @@ class OpenAIModel:
         self.headers = dict(headers or {})
         self.think_tags = check_think_tags(think_tags)
         self.given_identity = identity
-        _check_body(self.sampling, model)
+        check_body(self.sampling, model)
         self._ways = ways_of(self.endpoint, self.wire.logprobs_via)
         self._tokenizer: Any = None
         self._client: OpenAIClient | None = None
@@ -398,16 +381,3 @@ def _opened(part: T | None) -> T:
     if part is None:
         raise ModelError("the model was asked before it was opened", fix="call open() first")
     return part
-
-
-def _check_body(sampling: Sampling, model: str) -> None:
-    """Refuse sampling options that the body of a request cannot hold."""
-    for name in sampling.extra:
-        if name in _TAKEN_OPTIONS:
-            raise ConfigError(f"{EXTRA} must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
-    try:
-        json.dumps(asdict(sampling), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(
-            f"{EXTRA} cannot be sent as JSON: {error}", where=model, fix="use plain values only"
-        ) from None

@@ -1,0 +1,46 @@
+"""Which sampling options the body of a request can hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from msgspec.structs import asdict
+
+from ais_prompt.errors import ConfigError
+from ais_prompt.models.flat_options import EXTRA
+from ais_prompt.models.options import Sampling
+
+_TAKEN_OPTIONS: Final = {
+    "max_tokens": "use max_out_len",
+    "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
+    "messages": "prompts come from the dataset",
+    "model": "use the argument model",
+    "n": "use n of GenInferencer",
+    "prompt": "prompts come from the dataset",
+    "stop": "use stop_words or sampling.stop",
+    "stream": "use stream=True of the model",
+    "stream_options": "use stream=True of the model",
+}
+"""Fields of the body that the program sets itself → what to write instead."""
+
+
+def check_body(sampling: Sampling, model: str) -> None:
+    """Refuse sampling options that the body of a request cannot hold.
+
+    Args:
+        sampling: options of a model.
+        model: its name, for the error.
+
+    Raises:
+        ConfigError: an option has a name of its own in the config, or cannot be written as JSON.
+    """
+    for name in sampling.extra:
+        if name in _TAKEN_OPTIONS:
+            raise ConfigError(f"{EXTRA} must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
+    try:
+        json.dumps(asdict(sampling), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"{EXTRA} cannot be sent as JSON: {error}", where=model, fix="use plain values only"
+        ) from None
