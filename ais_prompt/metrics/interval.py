@@ -36,8 +36,8 @@ def spread_of(deviations: Sequence[float], binary: bool = False, largest: float 
     Args:
         deviations: of each unit from the mean, divided by the number of all questions; they add up to 0.
         binary: every unit is one question with 0 or 1.
-        largest: as `largest_variance` returns it. The interval is then not wider than that of right and wrong answers,
-            and values near both ends, whose kurtosis is low, have more degrees of freedom than units.
+        largest: as `largest_variance` returns it. The interval is then hardly wider than that of right and wrong
+            answers, and values near both ends, whose kurtosis is low, have more degrees of freedom than units.
 
     Returns:
         None of fewer than two units.
