@@ -67,12 +67,27 @@ def test_a_reading_names_its_rule_and_its_span(subject: Subject) -> None:
                 assert normalize("NFKC", text[reading.start : reading.end]) == str(found)
 
 
+FOR_GOLDS = {"without_commas_postprocess"}
+ARGUMENTS = {
+    "match_answer_pattern": {"answer_pattern": r"answer is (\w)"},
+    "mathbench_postprocess": {"name": "college_en"},
+    "mgsm_postprocess": {"lang": "en"},
+    "xml_tag_postprocessor": {"tag": "<think>"},
+}
+"""What a postprocessor cannot be called without."""
+
+
 @pytest.mark.parametrize(
     "name",
-    [name for name in POSTPROCESSORS.names() if "dataset" not in name and not name.endswith("_peer")],
+    [
+        name
+        for name in POSTPROCESSORS.names()
+        if "dataset" not in name and not name.endswith("_peer") and name not in {"PeerPostprocessor", *FOR_GOLDS}
+    ],
 )
 def test_a_thought_that_never_ends_holds_no_answer(name: str) -> None:
-    assert POSTPROCESSORS.get(name)("<think>The answer is A: 42. Verdict: A. Rating: [[7]] \\boxed{3}") is None
+    text = "<think>The answer is A: 42. Verdict: A. Rating: [[7]] \\boxed{3}"
+    assert POSTPROCESSORS.get(name)(text, **ARGUMENTS.get(name, {})) is None
 
 
 @pytest.mark.parametrize("wide", ["Ｂ", "（Ｂ）", "答案是Ｂ。", "The answer is 𝐁.", "Ⓑ"])
