@@ -17,6 +17,7 @@ import numpy as np
 
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.evaluators import AccEvaluator
+from ais_prompt.evaluators.batch import AnswerBatch, Verdict
 from ais_prompt.evaluators.judge import GenericLLMEvaluator
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import ScriptedModel
@@ -179,6 +180,18 @@ class Sums(AccEvaluator):
 
 
 Corpus = breakable(Sums, "evaluators")
+
+
+class Together(AccEvaluator):
+    """An evaluator that scores all answers at once."""
+
+    def score_all(self, batch: AnswerBatch) -> Verdict:
+        """Compare each answer with its gold."""
+        each = [float(answer == gold) for answer, gold in zip(batch.predictions, batch.references or (), strict=True)]
+        return Verdict({"accuracy": float(np.mean(each))}, {"accuracy": each})
+
+
+Batch = breakable(Together, "evaluators")
 
 
 def answer_of(text: str) -> Any:

@@ -36,14 +36,14 @@ PARTS = {
     "encoders": ("Encoder",),
     "templates": ("Template", "MultiTurnTemplate"),
     "inferencers": ("Inferencer", "MultiTurnInferencer"),
-    "evaluators": ("Evaluator", "Corpus", "Judged"),
+    "evaluators": ("Evaluator", "Corpus", "Judged", "Batch"),
 }
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
 
 OUR_OWN = {
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
-    *("OpenProgress", "Progress", "Watch"),
-    *("HasTokenizerPath", "ServedModel"),  # attributes of models that are shown, or are part of a key
+    *("OpenProgress", "Progress", "Waiter", "Watch"),
+    *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }
 """Protocols that no part of a config has to follow."""
@@ -61,7 +61,7 @@ NOT_CALLED = {
     ("MultiTurnTemplate", "render"),  # dialogues are asked turn by turn, without examples
     ("MultiTurnTemplate", "render_example"),
     ("Evaluator", "same_answer"),  # only for answers that differ; `test_own.py` has it
-    ("Corpus", "same_answer"),
+    *((part, "same_answer") for part in ("Corpus", "Batch")),
 }
 """Members that a part has but that nothing calls in these runs."""
 
@@ -134,7 +134,7 @@ def written(config: Path, part: str, *, labels: bool) -> str:
     elif part in ("answer_of", "gold_of"):
         which = "pred_postprocessor" if part == "answer_of" else "dataset_postprocessor"
         more["postprocessors"] = f", {which}=dict(type='{mine}')"
-    elif part in ("same", "Judged", "Corpus"):
+    elif part in ("same", "Judged", "Corpus", "Batch"):
         kinds["evaluator"] = mine
     else:
         kinds[part.removeprefix("MultiTurn").lower()] = mine

@@ -44,6 +44,7 @@ def test_exit_codes() -> None:
         "ReadError": 3,
         "ModelError": 3,
         "MissingExtra": 3,
+        "Paused": 4,
         "InternalError": 70,
         "Interrupted": 130,
     }
