@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -31,6 +31,36 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) · 2 th
 After 4 and 130, -r resumes the run."""
 
 
+VERBS: Final[dict[str, dict[click.Command, str]]] = {
+    "Ask": {
+        run: "Ask the models, score the answers, report.",
+        score: "Score stored answers.",
+        merge: "Put the answers of shards together.",
+        status: "Show how far the shards of a run are.",
+        requests: "Write what is still to be asked into a file.",
+        answers: "Read answers from files of a batch service.",
+    },
+    "Look": {
+        check: "Find every fault of a config.",
+        view_prompt: "Show prompts exactly as they are sent.",
+        list_parts: "List configs, parts and providers.",
+        view: "Show the report of a run in the browser.",
+    },
+    "Compare": {
+        lock: "Write the prompts of a config into a lock.",
+        diff: "Compare prompts.",
+        compare: "Compare two runs: what changed, and why.",
+        baseline: "Write what later runs are held against.",
+    },
+    "Others": {
+        import_run: "Bring a run of OpenCompass or AISBench.",
+        migrate: "Write their config as one of this program.",
+        completion: "Print the completion script of a shell.",
+    },
+}
+"""Purpose → verbs, each with one line."""
+
+
 class Program(click.Group):
     """All verbs. What they print contains no secrets."""
 
@@ -39,29 +69,18 @@ class Program(click.Group):
         with without_secrets():
             return super().main(*args, **kwargs)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Show the verbs by what they are for."""
+        width = max(len(str(verb.name)) for verbs in VERBS.values() for verb in verbs)
+        for purpose, verbs in VERBS.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(f"{verb.name:<{width}}", line) for verb, line in verbs.items()])
+
 
 @click.group(
     cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    commands=[
-        run,
-        score,
-        merge,
-        status,
-        requests,
-        answers,
-        compare,
-        baseline,
-        view,
-        view_prompt,
-        check,
-        lock,
-        diff,
-        list_parts,
-        import_run,
-        migrate,
-        completion,
-    ],
+    commands=[verb for verbs in VERBS.values() for verb in verbs],
     epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="aisprompt")
