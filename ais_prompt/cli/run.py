@@ -15,7 +15,7 @@ from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
-from ais_prompt.cli.shards import NOT_IN_SHARDS, run_shard
+from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -102,27 +102,15 @@ def run(
         click.echo("nothing was asked (--dry-run)")
         return
     if shard is not None:
-        _check_shard(mode, stop_early=stop_early, gate_values=gate_values)
-        code = run_shard(
-            *(plan, warnings, shard, reuse, max_failures),
-            max_num_workers=max_num_workers,
-            scores=mode == "all",
-            debug=options["debug"],
-        )
-        ctx.exit(code)
+        refuse_scores_of_shard(mode, stop_early=stop_early, gate_values=gate_values)
+        debug, scores = options["debug"], mode == "all"
+        ctx.exit(run_shard(plan, warnings, shard, reuse, max_failures, max_num_workers, scores=scores, debug=debug))
     folder = pipeline.open_run_folder(plan, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
     partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None
     if partial is None:
-        result = pipeline.run(
-            plan,
-            folder,
-            mode,  # type: ignore[arg-type]
-            command_line(),
-            warnings,
-            decisive,
-            max_num_workers=max_num_workers,
-        )
+        asked = plan, folder, mode, command_line(), warnings, decisive
+        result = pipeline.run(*asked, max_num_workers=max_num_workers)  # type: ignore[arg-type]
     else:
         result = pipeline.run(plan, partial, "eval", command_line())
     root = (partial or folder).root
@@ -131,15 +119,6 @@ def run(
     again = " ".join([as_command("run", **options), *budget_arguments(budget), "-r", folder.root.name])
     _show_next(result, again, folder.root, root, max_failures, options)
     ctx.exit(exit_code(result, max_failures, debug=options["debug"]) or int(not holds))
-
-
-def _check_shard(mode: str, *, stop_early: bool, gate_values: dict[str, Any]) -> None:
-    given = [name for name in NOT_IN_SHARDS if gate_values.get(name)]
-    if mode in ("eval", "viz") or stop_early or given:
-        from ais_prompt.errors import ConfigError
-
-        what = "a shard has no scores, so nothing about them can be decided in it"
-        raise ConfigError(what, where="--shard", fix="give gates to `aisprompt score` when all shards are done")
 
 
 def _is_locked(plan: Plan, lock_file: str | None, options: dict[str, Any]) -> bool:

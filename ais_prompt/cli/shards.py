@@ -15,7 +15,7 @@ from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Literal
+    from typing import Any, Literal
 
     from ais_prompt.plan.plan import Plan
     from ais_prompt.plan.warning import PromptWarning
@@ -25,14 +25,28 @@ NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
 """Options about the scores of the whole run, which no shard has."""
 
 
+def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str, Any]) -> None:
+    """Refuse what is decided by scores, which no single shard has.
+
+    Raises:
+        ConfigError: the command line asks for it.
+    """
+    from ais_prompt.errors import ConfigError
+
+    given = [name for name in NOT_IN_SHARDS if gate_values.get(name)]
+    if mode in ("eval", "viz") or stop_early or given:
+        what = "a shard has no scores, so nothing about them can be decided in it"
+        raise ConfigError(what, where="--shard", fix="give gates to `aisprompt score` when all shards are done")
+
+
 def run_shard(
     plan: Plan,
     warnings: Sequence[PromptWarning],
     shard: str,
     reuse: str | None,
     limit: FailureLimit,
-    *,
     max_num_workers: int | None,
+    *,
     scores: bool,
     debug: bool,
 ) -> int:

@@ -109,7 +109,7 @@ def test_a_call_that_hangs_is_ended() -> None:
 
 def test_a_missing_package_has_the_name_that_pip_knows(peer: Path) -> None:
     module = peer / "opencompass" / "datasets" / "needs.py"
-    for name, pip_name in (("bs4_of_nobody", "bs4-of-nobody"), ("rdkit_fake.Chem", "rdkit-fake")):
+    for name, pip_name in (("bs4_fake", "bs4-fake"), ("rdkit_fake.Chem", "rdkit-fake")):
         module.write_text(f"import {name}\nclass Needs:\n    pass\n")
         with pytest.raises(MissingExtra) as caught:
             PeerDataset.check_arguments("opencompass.datasets.needs.Needs")
