@@ -25,25 +25,13 @@ from typing import Any, Final
 from urllib.request import urlopen
 
 from tools.bench.engine import ROOT
+from tools.bench.suite import DATASETS
 
 COMMAND: Final = [sys.executable, "-m", "ais_prompt", "run", "eval.py"]
 CONFIG: Final = """
 models = [
     dict(type='OpenAIChatModel', abbr='model%d' % number, model='mock%d' % number, base_url=urls, max_concurrency=8)
     for number, urls in enumerate({urls!r})
-]
-datasets = [
-    dict(
-        abbr='part%d' % number, type='LocalDataset', path='part%d.jsonl' % number,
-        reader_cfg=dict(input_columns=['question'], output_column='answer'),
-        infer_cfg=dict(
-            prompt_template=dict(type='PromptTemplate', template='Question: {{question}}\\nAnswer: {{answer}}'),
-            retriever=dict(type='ZeroRetriever'),
-            inferencer=dict(type='GenInferencer'),
-        ),
-        eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
-    )
-    for number in range({parts})
 ]
 """
 
@@ -83,7 +71,7 @@ class Bench:
             numbers = range(part * samples, (part + 1) * samples)
             rows = ({"question": f"{number}+{number}=?", "answer": str(2 * number)} for number in numbers)
             (folder / f"part{part}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (folder / "eval.py").write_text(CONFIG.format(urls=[list(each) for each in urls], parts=parts))
+        (folder / "eval.py").write_text((CONFIG + DATASETS).format(urls=[list(each) for each in urls], parts=parts))
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Start the command."""

@@ -33,6 +33,8 @@ models = [
     dict(type='OpenAIChatModel', abbr='lean%d' % number, model='lean', base_url=url, max_concurrency={concurrency})
     for number, url in enumerate({urls!r})
 ]
+"""
+DATASETS: Final = """
 datasets = [
     dict(
         abbr='part%d' % number, type='LocalDataset', path='part%d.jsonl' % number,
@@ -120,7 +122,7 @@ def evaluate(urls: Sequence[str], parts: int, samples: int) -> Cost:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_parts(folder, parts, samples)
-        config = CONFIG.format(urls=list(urls), parts=parts, concurrency=CONCURRENCY)
+        config = (CONFIG + DATASETS).format(urls=list(urls), parts=parts, concurrency=CONCURRENCY)
         (folder / "eval.py").write_text(config)
         cost = run_command([sys.executable, "-m", "ais_prompt", "run", "eval.py"], folder, urls[0])
         [path] = folder.glob("outputs/eval/*/summary/summary.json")
