@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo gate quick test test-lowest slow coverage search lint clean
+.PHONY: demo gate quick test test-lowest slow coverage search lint dist clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -50,6 +50,10 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# A release: the wheel, and the sources with docs and tests.
+dist: .venv/installed-dev
+	$(BIN)/python -m hatchling build
+
 clean:
 	rm -rf .venv .venv-lowest build dist outputs
 
@@ -61,7 +65,7 @@ clean:
 	.venv-lowest/bin/python -m pip install --quiet packaging
 	.venv-lowest/bin/python -m tools.lowest > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints.txt --constraint .venv-lowest/lowest.txt \
-		--editable '.[local,metrics,retrievers,test]'
+		--editable '.[hub,local,metrics,retrievers,test]'
 	touch $@
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt

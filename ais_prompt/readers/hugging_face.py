@@ -11,6 +11,7 @@ from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.arrow.batches import ArrowBatches
 from ais_prompt.readers.arrow.table import Table
 from ais_prompt.registry import READERS
+from ais_prompt.utils.imports import require
 
 if TYPE_CHECKING:
     import datasets
@@ -57,6 +58,7 @@ class HuggingFaceDataset:
 
         Raises:
             DataError: it cannot be loaded.
+            MissingExtra: `datasets` is not installed.
         """
         return tuple(self._loaded)
 
@@ -67,7 +69,7 @@ class HuggingFaceDataset:
     @cached_property
     def _loaded(self) -> Mapping[str, Any]:
         """Split → `datasets.Dataset`."""
-        import datasets
+        datasets = require("datasets", extra="hub", why="HuggingFaceDataset")
 
         try:
             data = datasets.load_from_disk(self._path) if is_saved(Path(self._path)) else self._load()

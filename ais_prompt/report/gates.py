@@ -61,7 +61,7 @@ def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) 
     failed, inconclusive = _failed(verdicts)
     states = [f"**{failed} of {len(verdicts)} gates fail**"] if failed else []
     states += [f"**{inconclusive} of {len(verdicts)} gates are inconclusive**"] if inconclusive else []
-    state = ", ".join(states) or f"All {len(verdicts)} gates hold"
+    state = ", ".join(states) or ("The gate holds" if len(verdicts) == 1 else f"All {len(verdicts)} gates hold")
     lines = [
         f"### {state}",
         "",

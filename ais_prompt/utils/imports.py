@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from types import ModuleType
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from ais_prompt.errors import MissingExtra
+
+_PACKAGE: Final = "ais-prompt"
 
 
 def require(package: str, *, extra: str, why: str) -> ModuleType:
@@ -43,8 +51,38 @@ def require_installed(package: str, *, extra: str, why: str) -> None:
         raise _missing(package, extra, why)
 
 
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to this installation.
+
+    It names the folder, file or repository from which the program was installed, if pip recorded one (PEP 610): such a
+    program may be on no index, or be there in another version.
+    """
+    origin = _origin()
+    path = _path(origin.get("url", ""))
+    if path is not None and origin.get("dir_info", {}).get("editable"):
+        return f"pip install -e '{path}[{extra}]'"
+    if path is not None:
+        return f"pip install '{path}[{extra}]'"
+    if repository := origin.get("vcs_info"):
+        return f"pip install '{_PACKAGE}[{extra}] @ {repository['vcs']}+{origin['url']}@{repository['commit_id']}'"
+    return f"pip install '{_PACKAGE}[{extra}]'"
+
+
+def _origin() -> dict[str, Any]:
+    """Return what pip recorded about the origin of the program; empty if it came from an index."""
+    try:
+        text = distribution(_PACKAGE).read_text("direct_url.json")
+    except PackageNotFoundError:
+        return {}
+    return dict(json.loads(text)) if text else {}
+
+
+def _path(url: str) -> Path | None:
+    """Return the folder or file that a URL names, if it is still there."""
+    parts = urlsplit(url)
+    path = Path(url2pathname(parts.path))
+    return path if parts.scheme == "file" and path.exists() else None
+
+
 def _missing(package: str, extra: str, why: str) -> MissingExtra:
-    return MissingExtra(
-        f"{why} needs the package {package!r}, which is not installed",
-        fix=f"pip install 'ais-prompt[{extra}]'",
-    )
+    return MissingExtra(f"{why} needs the package {package!r}, which is not installed", fix=install_command(extra))

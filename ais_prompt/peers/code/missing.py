@@ -9,6 +9,8 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from ais_prompt.utils.imports import install_command
+
 PIP_NAMES: Final = {
     "Levenshtein": "levenshtein",
     "PIL": "pillow",
@@ -36,7 +38,7 @@ def missing_package(error: BaseException) -> str | None:
 def advice(package: str) -> str:
     """Return the command that installs a library."""
     in_extra = package in _extra()
-    return "pip install 'ais-prompt[peers]'" if in_extra else f"pip install {package}"
+    return install_command("peers") if in_extra else f"pip install {package}"
 
 
 def _extra() -> set[str]:

@@ -15,14 +15,11 @@ from ais_prompt.evaluators.code.sandbox.isolation import Isolation
 from ais_prompt.evaluators.code.sandbox.runner import Task, run_program
 from ais_prompt.evaluators.code.sandbox.seccomp import is_supported
 from ais_prompt.evaluators.code.sandbox.spare import end_spares
+from ais_prompt.utils.imports import install_command
 
 _TRIAL: Final = Task("import tempfile\ndef double(x):\n    return 2 * x\n", [(["double"], "assert double(2) == 4")])
 _TRIAL_SECONDS: Final = 60.0
 _TRIAL_MEGABYTES: Final = 512
-_FIX: Final = (
-    "install bubblewrap (`pip install 'ais-prompt[sandbox]'`, or your system's package), or give the evaluator "
-    "sandbox='podman run --rm -i --network none IMAGE'; --allow-code-execution=unsafe does without"
-)
 
 
 def find_isolation(sandbox: str | None = None, *, unsafe: bool = False) -> Isolation:
@@ -47,7 +44,14 @@ def find_isolation(sandbox: str | None = None, *, unsafe: bool = False) -> Isola
     if unsafe and sandbox is None:
         return Isolation("none")
     why = "; ".join(reasons) or f"it needs bubblewrap, or Linux with Landlock, not {platform.system()} here"
-    raise ModelError(f"programs cannot be kept apart from this machine ({why})", fix=_FIX)
+    raise ModelError(f"programs cannot be kept apart from this machine ({why})", fix=_fix())
+
+
+def _fix() -> str:
+    return (
+        f"install bubblewrap (`{install_command('sandbox')}`, or your system's package), or give the evaluator "
+        "sandbox='podman run --rm -i --network none IMAGE'; --allow-code-execution=unsafe does without"
+    )
 
 
 def _candidates(sandbox: str | None) -> Iterator[Isolation]:

@@ -22,6 +22,7 @@ from ais_prompt.models.tokens.tokenizer import continuation, decode
 from ais_prompt.plan.bind import argument_faults
 from ais_prompt.registry import MODELS
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request
+from ais_prompt.utils.imports import install_command
 
 pytestmark = pytest.mark.torch
 
@@ -525,7 +526,7 @@ except MissingExtra as error:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     tokens = HuggingFaceBaseModel(str(folder)).count_tokens("one plus two")
-    assert done.stdout.splitlines() == [str(tokens), "pip install 'ais-prompt[local]'"]
+    assert done.stdout.splitlines() == [str(tokens), install_command("local")]
 
 
 # Identity

@@ -14,6 +14,7 @@ import pytest
 
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.evaluators.code.sandbox import Isolation, Task, choose, end_spares, find_isolation, launch, run_program
+from ais_prompt.utils.imports import install_command
 
 pytestmark = pytest.mark.process
 
@@ -179,7 +180,7 @@ def test_elsewhere_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
     with pytest.raises(ModelError, match="not Darwin here") as caught:
         find_isolation()
-    assert "ais-prompt[sandbox]" in caught.value.fix
+    assert install_command("sandbox") in caught.value.fix
     assert find_isolation(unsafe=True).name == "none"
     monkeypatch.setattr(platform, "system", lambda: "Linux")
     monkeypatch.setattr(platform, "machine", lambda: "sparc64")
