@@ -91,6 +91,9 @@ class ConfigFaults(ConfigError):
         super().__init__(f"{len(faults)} fault{'s' if len(faults) != 1 else ''} in the config")
         self.faults = tuple(faults)
 
+    def __str__(self) -> str:
+        return "\n".join([f"{self.what}:", *self.lines()[:-1]])
+
     def __reduce__(self) -> tuple[object, ...]:
         return ConfigFaults, (self.faults,)
 

@@ -18,7 +18,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar, overload
 
 from mmengine.registry import Registry
 
@@ -29,6 +29,8 @@ from ais_prompt.utils.imports import installed
 from ais_prompt.utils.peer_imports import foreign_part, line_for, peer_of
 from ais_prompt.utils.places import defined_at, users_line
 from ais_prompt.utils.text import listed
+
+Part = TypeVar("Part", bound=Callable[..., Any])
 
 PLAIN_KINDS: Final = ("evaluators", "postprocessors")
 """Kinds whose parts are called in a way that those of OpenCompass can serve too, where it is installed."""
@@ -109,6 +111,28 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             return made
         # Evaluators may leave parts of their protocol out: `ais_prompt.evaluators.own` completes and guards them.
         return made if self.kind == "evaluators" else guarded(made, self.protocols(), key)
+
+    @overload
+    def register_module(
+        self, name: str | list[str] | None = ..., force: bool = ..., module: None = ...
+    ) -> Callable[[Part], Part]: ...
+    @overload
+    def register_module(self, name: str | list[str] | None = ..., force: bool = ..., *, module: Part) -> Part: ...
+    def register_module(
+        self, name: str | list[str] | None = None, force: bool = False, module: Any = None
+    ) -> Callable[[Part], Part] | Part:
+        """Register a class or function, as a decorator or with ``module``.
+
+        Args:
+            name: the name or names in a config; the name of the class or function if left out.
+            force: replace a part of this name.
+            module: what is registered; None returns a decorator.
+
+        Raises:
+            ConfigError: another module has registered the name.
+        """
+        registered: Callable[[Part], Part] | Part = super().register_module(name, force, module)
+        return registered
 
     def function(self, key: str, args: Mapping[str, Any]) -> Callable[..., Any]:
         """Return the function of a registered name or dotted path, with options bound.

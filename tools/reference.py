@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.config.schema import TABLES, Table
+from tools.stub import STUB, stub
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "reference.md"
 INTRODUCTION: Final = """\
@@ -33,3 +34,4 @@ def _section(table: Table) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    STUB.write_text(stub(), encoding="utf-8")

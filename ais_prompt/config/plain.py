@@ -23,20 +23,25 @@ def plain_config(variables: dict[str, Any]) -> dict[str, Any]:
         if name.startswith("_"):
             continue
         try:
-            values[name] = _plain(value, name)
+            values[name] = plain_value(value, name)
         except ConfigError:
             if name in CONFIG.names:
                 raise
     return values
 
 
-def _plain(value: Any, where: str) -> Any:
+def plain_value(value: Any, where: str) -> Any:
+    """Return one value of a config as plain values: a class or function becomes its dotted name.
+
+    Raises:
+        ConfigError: as `plain_config`.
+    """
     if value is None or type(value) in (str, int, float, bool):
         return value
     if isinstance(value, dict):
-        return {_plain_key(key, where): _plain(item, _below(where, key)) for key, item in value.items()}
+        return {_plain_key(key, where): plain_value(item, _below(where, key)) for key, item in value.items()}
     if type(value) in (list, tuple):
-        return type(value)(_plain(item, f"{where}[{index}]") for index, item in enumerate(value))
+        return type(value)(plain_value(item, f"{where}[{index}]") for index, item in enumerate(value))
     if callable(value):
         return _dotted_name(value, where)
     raise ConfigError(

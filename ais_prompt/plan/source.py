@@ -15,7 +15,8 @@ from ais_prompt.config.locate import find_config
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR, parse_run
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import ConfigError, ConfigFaults
-from ais_prompt.peers import Note, translate
+from ais_prompt.peers.notes import Note
+from ais_prompt.peers.translate import translate
 from ais_prompt.plan.check import check_plan
 from ais_prompt.plan.check_scoring import check_scoring
 from ais_prompt.plan.named_model import HfType, local_model, served_model

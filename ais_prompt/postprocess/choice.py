@@ -15,7 +15,7 @@ _CAPITAL = re.compile("[A-Z]")
 _RUN = re.compile("[A-D]+")
 
 
-@POSTPROCESSORS.register_module(name=["first_capital_postprocess", "first-capital"])  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module(name=["first_capital_postprocess", "first-capital"])
 def first_capital_postprocess(text: str) -> Extraction | None:
     """Return the first letter A to Z in capitals; None if there is none.
 
@@ -31,7 +31,7 @@ def first_capital_postprocess(text: str) -> Extraction | None:
     return _capital(text, _CAPITAL, which=0)
 
 
-@POSTPROCESSORS.register_module(name=["last_capital_postprocess", "last-capital"])  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module(name=["last_capital_postprocess", "last-capital"])
 def last_capital_postprocess(text: str) -> Extraction | None:
     """Return the last letter A to Z in capitals; None if there is none.
 
@@ -43,7 +43,7 @@ def last_capital_postprocess(text: str) -> Extraction | None:
     return _capital(text, _CAPITAL, which=-1)
 
 
-@POSTPROCESSORS.register_module(name=["first_capital_postprocess_multi", "first-capital-multi"])  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module(name=["first_capital_postprocess_multi", "first-capital-multi"])
 def first_capital_postprocess_multi(text: str) -> Extraction | None:
     """Return the first run of letters A to D, for questions with several right options; None if there is none.
 

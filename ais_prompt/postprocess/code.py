@@ -21,7 +21,7 @@ _ENDS: Final = re.compile(r"\A\s+|(?<!\s)\s+\Z")
 _QUOTES: Final = re.compile(r"\A'|'\Z")
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def humaneval_postprocess_v2(text: str) -> Extraction | None:
     """Return the first block between ``` marks, or the whole text if there is none; None if it is empty.
 
@@ -35,7 +35,7 @@ def humaneval_postprocess_v2(text: str) -> Extraction | None:
     return _code(_after_thinking(text), which=0)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def humaneval_postprocess_v3(text: str) -> Extraction | None:
     """Do as `humaneval_postprocess_v2`, but the last block: for models that write drafts first.
 
@@ -44,7 +44,7 @@ def humaneval_postprocess_v3(text: str) -> Extraction | None:
     return _code(_after_thinking(text), which=-1)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def mbpp_postprocess(text: str) -> Extraction | None:
     """Return the program between ``[BEGIN]`` and ``[DONE]``, else what `humaneval_postprocess_v2` returns.
 

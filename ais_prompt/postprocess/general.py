@@ -36,7 +36,7 @@ _REFUSES: Final = re.compile(
 """Answers that say they are none. A bare "unknown" or "cannot be determined" may be the gold, and is a phrase."""
 
 
-@POSTPROCESSORS.register_module(name=["general_postprocess", "general"])  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module(name=["general_postprocess", "general"])
 def general_postprocess(text: str) -> Extraction | None:
     r"""Return the phrase that an answer announces, else its first one, without punctuation, articles and double blanks.
 
@@ -101,7 +101,7 @@ def _phrase(text: str, start: int, end: int) -> tuple[int, int, str]:
     return start, end, plain
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def first_number_postprocess(text: str) -> Extraction | None:
     """Return the first number in a text without ``$`` and commas; None if there is none.
 

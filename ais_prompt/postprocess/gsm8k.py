@@ -37,7 +37,7 @@ _MOST_WORDS: Final = 40
 """Characters that may follow a number after "Answer:", such as its unit; more of them are a solution."""
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def gsm8k_postprocess(text: str) -> Extraction | None:
     r"""Return the number that an answer gives, e.g. ``1250.50``; None if there is none.
 
@@ -56,7 +56,7 @@ def gsm8k_postprocess(text: str) -> Extraction | None:
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def gsm8k_dataset_postprocess(text: str) -> str:
     """Return the gold: what follows ``####``, without thousands commas.
 

@@ -20,7 +20,7 @@ _ANNOUNCED: Final = (
 _NUMBER: Final = r"(?P<found>-?\d+(?:\.\d+)?)"
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str = "B") -> Extraction | None:
     r"""Return the tag that a judge gives; None if it gives none, or one as well as the other.
 
@@ -48,7 +48,7 @@ def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str 
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def judge_rating_postprocess(text: str) -> Extraction | None:
     """Return the rating that a judge gives, as a number; None if it gives none.
 

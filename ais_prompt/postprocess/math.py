@@ -51,7 +51,7 @@ _TRIM: Final = ' .*`\n\t!,:。…"“”「」'
 _BRACKETED: Final = re.compile(rf"\(\s*({NUMBER.pattern})\s*\)", re.VERBOSE)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def math_postprocess_v2(text: str) -> Extraction | None:
     r"""Return the result of a solution; None if none can be made out.
 
@@ -79,7 +79,7 @@ def math_postprocess_v2(text: str) -> Extraction | None:
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def math_dataset_postprocess(text: str) -> str:
     r"""Return the gold of MATH: what the last ``\boxed{}`` of the solution holds.
 

@@ -28,7 +28,7 @@ _SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
 _VERDICTS: Final = ("B is correct", "B ✓", "B正确")
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def first_option_postprocess(text: str, options: str = "ABCD", cushion: bool = True) -> Extraction | None:
     r"""Return the option that an answer names; the first one if it names several. None if it names none.
 
@@ -55,7 +55,7 @@ def first_option_postprocess(text: str, options: str = "ABCD", cushion: bool = T
     return source.extraction(found[0].rule, found[0].start, found[0].end, found[0].text) if found else None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def last_option_postprocess(text: str, options: str = "ABCD", cushion: bool = True) -> Extraction | None:
     """Return the option that an answer names, the last one if it names several; None if there is none.
 
@@ -75,7 +75,7 @@ def last_option_postprocess(text: str, options: str = "ABCD", cushion: bool = Tr
     return source.extraction(found[-1].rule, start, end, found[-1].text if not further else None)
 
 
-@POSTPROCESSORS.register_module(name=["multiple_select_postprocess", "multiple-select"])  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module(name=["multiple_select_postprocess", "multiple-select"])
 def multiple_select_postprocess(text: str, options: str = "ABCDEFGH") -> Extraction | None:
     """Return all options that an answer names, in alphabetical order and each once; None if it names none.
 

@@ -14,7 +14,7 @@ from typing import Final
 from ais_prompt.registry import POSTPROCESSORS
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def general_postprocess_peer(text: str) -> str:
     """Return what is before the first newline, full stop or comma, without punctuation and articles.
 
@@ -26,33 +26,33 @@ def general_postprocess_peer(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"(?i)\b(?:an?|the)\b", "", words)).strip()
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def first_capital_postprocess_peer(text: str) -> str:
     """Return the first capital letter of any script."""
     return next(filter(str.isupper, text), "")
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def last_capital_postprocess_peer(text: str) -> str:
     """Return the last capital letter of any script."""
     return next(filter(str.isupper, reversed(text)), "")
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def first_capital_postprocess_multi_peer(text: str) -> str:
     """Return the first run of the letters A to D."""
     run = re.search("[ABCD]+", text)
     return run.group() if run else ""
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def last_option_postprocess_peer(text: str, options: str = "ABCD") -> str:
     """Return the last character of the text that is an option, inside a word or not."""
     letters = re.findall(f"[{options}]", text)
     return letters[-1] if letters else ""
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def multiple_select_postprocess_peer(text: str) -> str:
     """Return all capital letters of the text in alphabetical order.
 
@@ -62,14 +62,14 @@ def multiple_select_postprocess_peer(text: str) -> str:
     return "".join(sorted(set(filter(str.isupper, text))))
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def first_number_postprocess_peer(text: str) -> float | None:
     """Return the first number; ``.5`` is one, and thousands commas end one."""
     number = re.search(r"-?\d*\.?\d+", text)
     return float(number.group()) if number else None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def gsm8k_postprocess_peer(text: str) -> str:
     """Return the last number before "Question:", with any hyphen before it; ``NULL`` if there is none.
 
@@ -80,7 +80,7 @@ def gsm8k_postprocess_peer(text: str) -> str:
     return numbers[-1] if numbers else "NULL"
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def extract_non_reasoning_content_peer(
     text: str, think_start_token: str = "<think>", think_end_token: str = "</think>"
 ) -> str:
@@ -91,19 +91,19 @@ def extract_non_reasoning_content_peer(
     return re.sub(f"(?s:{think_start_token}.*?{think_end_token})", "", text).strip()
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def humaneval_postprocess_v2_peer(text: str) -> str:
     """Return the first closed block between ``` marks, else everything, without the indentation of its first line."""
     return _block(text, 0)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def humaneval_postprocess_v3_peer(text: str) -> str:
     """Do as `humaneval_postprocess_v2_peer` with the last block."""
     return _block(text, -1)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def generic_llmjudge_postprocess_peer(text: str, true_tag: str = "A", false_tag: str = "B") -> str:
     """Return the first of the two tags, inside a word or not; ``unknown`` if there is none."""
     tag = re.search("|".join(map(re.escape, (true_tag, false_tag))), text)
@@ -165,7 +165,7 @@ _BARE: Final = (
 _CUSHION: Final = (f"{_L}:", _L)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def first_option_postprocess_peer(text: str, options: str = "ABCD", cushion: bool = True) -> str:
     """Return the option that the first matching of many patterns holds; the first in ``options`` if it holds several.
 
@@ -192,7 +192,7 @@ def _compiled(options: str, cushion: bool) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern.replace("OPTIONS", options), re.DOTALL) for pattern in patterns)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def math_postprocess_v2_peer(text: str) -> str:
     r"""Return the last ``\boxed{}``, else the first sentence with "answer is", else the first, stripped of units.
 
@@ -206,7 +206,7 @@ def math_postprocess_v2_peer(text: str) -> str:
     return _simplified(next(announcing, sentences[0]))
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def math_postprocess_peer(text: str) -> str:
     """Return the first sentence with "final answer", else the first, stripped of units."""
     sentences = text.split(".")

@@ -23,7 +23,7 @@ _ANSWER_WORDS: Final = {
 }
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def match_answer_pattern(text: str, answer_pattern: str) -> Extraction | None:
     r"""Return the first group of the first match of a regular expression; None without a match.
 
@@ -38,7 +38,7 @@ def match_answer_pattern(text: str, answer_pattern: str) -> Extraction | None:
     return source.extraction("answer_pattern", *found.span(group)) if found.group(group) else None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def xml_tag_postprocessor(text: str, tag: str) -> Extraction | None:
     """Return what is between the last pair of a tag; None without one.
 
@@ -50,7 +50,7 @@ def xml_tag_postprocessor(text: str, tag: str) -> Extraction | None:
     return source.stripped("tag", *found[-1].span(1)) if found else None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def first_line_postprocess(text: str, remove: Sequence[str] = (), strip: str = "") -> Extraction | None:
     """Return the first line that is not empty, without blanks at its ends.
 
@@ -70,7 +70,7 @@ def first_line_postprocess(text: str, remove: Sequence[str] = (), strip: str = "
     return source.stripped("the first line", start, line.end(), f"{strip} \t\r" if strip else None)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def after_phrase_postprocess(text: str, phrase: str = "答案是") -> Extraction | None:
     """Return what follows the first occurrence of a phrase, up to the next one; all of the answer without the phrase.
 
@@ -86,7 +86,7 @@ def after_phrase_postprocess(text: str, phrase: str = "答案是") -> Extraction
     return source.extraction(f"after {phrase!r}", start, len(source.text) if end < 0 else end)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def bbh_mcq_postprocess(text: str) -> Extraction | None:
     """Return the letter that an answer to BBH names: the first in brackets, else the first capital; else all of it.
 
@@ -106,7 +106,7 @@ def bbh_mcq_postprocess(text: str) -> Extraction | None:
     return source.stripped("the whole text", start, end)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def bbh_freeform_postprocess(text: str) -> str | None:
     """Return the answer in free words: the first line after the last "answer is", without markup and double blanks.
 
@@ -129,7 +129,7 @@ def bbh_freeform_postprocess(text: str) -> str | None:
     return " ".join(answer.split()) or None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def mathbench_postprocess(text: str, name: str) -> str | None:
     """Return the first number after "The answer is" ("答案是" if the name has ``_cn``), else the last one; else all.
 
@@ -143,7 +143,7 @@ def mathbench_postprocess(text: str, name: str) -> str | None:
     return (numbers[0] if len(parts) > 1 else numbers[-1]) if numbers else answer or None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def mgsm_postprocess(text: str, lang: str) -> str | None:
     """Return the last number after the word for "answer" in a language, without commas; None without one.
 
@@ -155,7 +155,7 @@ def mgsm_postprocess(text: str, lang: str) -> str | None:
     return numbers[-1].rstrip(".") if numbers else None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def strategyqa_pred_postprocess(text: str) -> str | None:
     """Return the first "yes" or "no" after the last "answer is " of the first paragraph; None without one.
 
@@ -167,13 +167,13 @@ def strategyqa_pred_postprocess(text: str) -> str | None:
     return found.group() if found else None
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def strategyqa_dataset_postprocess(text: object) -> str:
     """Return the gold of StrategyQA: ``yes`` for True, else ``no``."""
     return "yes" if str(text) == "True" else "no"
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def gsm100_postprocess(text: str) -> str | None:
     """Return the digits of the first word with a digit after "The answer is"; None without one.
 
@@ -186,13 +186,13 @@ def gsm100_postprocess(text: str) -> str | None:
     return next(filter(None, numbers), None)
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def without_commas_postprocess(text: str) -> str:
     """Return a gold number without its commas."""
     return str(text).replace(",", "")
 
 
-@POSTPROCESSORS.register_module()  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module()
 def general_cn_postprocess(text: str) -> str | None:
     """Return the words that jieba finds in Chinese text, with blanks between them.
 

@@ -6,7 +6,7 @@ from ais_prompt.postprocess.source import THINK_END, THINK_START, said
 from ais_prompt.registry import POSTPROCESSORS
 
 
-@POSTPROCESSORS.register_module(name=["extract_non_reasoning_content", "extract-non-reasoning-content"])  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module(name=["extract_non_reasoning_content", "extract-non-reasoning-content"])
 def extract_non_reasoning_content(
     text: str, think_start_token: str = THINK_START, think_end_token: str = THINK_END
 ) -> str | None:

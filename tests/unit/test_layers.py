@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 LAYERS = (
     {"__main__"},
     {"cli"},
+    {"api"},
     {"workflows"},
     {"report", "runners"},
     {"regression"},
@@ -23,7 +24,7 @@ LAYERS = (
     {"peers"},
     {"inferencers", "evaluators"},
     {"readers", "retrievers", "prompts", "chat", "models", "postprocess", "metrics"},
-    {"registry", "catalog", "config", "store"},
+    {"registry", "catalog", "names", "config", "store"},
     {"utils"},
     {"types"},
     {"errors"},
@@ -32,6 +33,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 ALLOWED_SIBLINGS = {
     ("chat", "prompts"),  # a chat format is given a PromptList
     ("registry", "catalog"),
+    ("names", "catalog"),
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

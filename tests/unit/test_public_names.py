@@ -33,7 +33,7 @@ HEAVY = {"torch", "transformers", "datasets", "openai", "aiohttp", "pyarrow"}
 
 @pytest.mark.parametrize("name", ais_prompt.__all__)
 def test_a_public_name_is_there(name: str) -> None:
-    assert getattr(ais_prompt, name)
+    assert getattr(ais_prompt, name) is not None
 
 
 @pytest.mark.parametrize(("kind", "name"), NAMED)

@@ -10,7 +10,7 @@ from ais_prompt.peers.code.session import CHECK_SECONDS, TEXT_SECONDS, call_peer
 from ais_prompt.registry import POSTPROCESSORS
 
 
-@POSTPROCESSORS.register_module(name="PeerPostprocessor")  # type: ignore[untyped-decorator]  # mmengine has no types
+@POSTPROCESSORS.register_module(name="PeerPostprocessor")
 def peer_postprocessor(text: Any, *, function: str, kwargs: Mapping[str, Any] | None = None) -> Any:
     """Return what a function of OpenCompass or AISBench makes of a text. It runs in a process of its own.
 
@@ -34,4 +34,4 @@ def _check_arguments(function: str, kwargs: Mapping[str, Any] | None = None) -> 
     call_peer(CheckCall("postprocessor", function, kwargs or {}), function, CHECK_SECONDS)
 
 
-peer_postprocessor.check_arguments = _check_arguments
+peer_postprocessor.check_arguments = _check_arguments  # type: ignore[attr-defined]  # functions take attributes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from ais_prompt.readers.arrow.batches import Batches
 from ais_prompt.readers.arrow.row_ids import RowIds
+from ais_prompt.readers.arrow.rows import store_rows
 from ais_prompt.utils.digest import digest_of_list
 from ais_prompt.utils.progress import tracked
 
@@ -39,6 +40,20 @@ class Table:
         self.origins = tuple(origins)
         self._ids: dict[tuple[str, ...], RowIds] = {}
         self._columns_of = lru_cache(_BATCHES_KEPT)(partial(_named_columns, batches))
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[Mapping[str, Any]], origins: Sequence[str] = ()) -> Self:
+        """Make a table of rows that a reader computes. The first row names the columns.
+
+        Args:
+            rows: column → plain Python value, of each row.
+            origins: the files that they were read from.
+
+        Raises:
+            DataError: a row does not go with those before it; it names the number of the row, from 0.
+        """
+        numbered = ((number, dict(row)) for number, row in enumerate(rows))
+        return cls(store_rows(numbered, lambda number: f"{', '.join(origins) or 'the rows'}, row {number}"), origins)
 
     def __len__(self) -> int:
         return self.batches.starts[-1]

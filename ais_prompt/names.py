@@ -1,0 +1,123 @@
+"""The public names of the package: where each of them is defined. Parts are in `ais_prompt.catalog`.
+
+Only names are written here, so ``import ais_prompt`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ais_prompt.catalog import PARTS
+
+API: Final = {
+    "check": "ais_prompt.api.verbs",
+    "check_lock": "ais_prompt.api.verbs",
+    "compare": "ais_prompt.api.verbs",
+    "load_config": "ais_prompt.api.configs",
+    "lock": "ais_prompt.api.verbs",
+    "open_run": "ais_prompt.api.runs",
+    "render_prompts": "ais_prompt.api.verbs",
+    "run": "ais_prompt.api.verbs",
+}
+"""Function → its module."""
+
+RESULTS: Final = {
+    "CheckResult": "ais_prompt.workflows.check",
+    "Comparison": "ais_prompt.regression.comparison",
+    "ConfigOptions": "ais_prompt.api.configs",
+    "Drift": "ais_prompt.prompt_locks.drift",
+    "LoadedConfig": "ais_prompt.config.load",
+    "PromptView": "ais_prompt.plan.preview",
+    "PromptWarning": "ais_prompt.plan.warning",
+    "Row": "ais_prompt.summary.rows",
+    "Run": "ais_prompt.api.runs",
+    "RunComparison": "ais_prompt.regression.runs",
+}
+"""What the functions take and return → its module."""
+
+PROTOCOLS: Final = {
+    "AsyncModel": "ais_prompt.models.base",
+    "BatchEvaluator": "ais_prompt.evaluators.batch",
+    "BatchModel": "ais_prompt.models.base",
+    "CorpusEvaluator": "ais_prompt.evaluators.base",
+    "Encoder": "ais_prompt.retrievers.encoder",
+    "Evaluator": "ais_prompt.evaluators.base",
+    "Inferencer": "ais_prompt.inferencers.base",
+    "LikelihoodModel": "ais_prompt.models.base",
+    "Model": "ais_prompt.models.base",
+    "Reader": "ais_prompt.readers.base",
+    "Retriever": "ais_prompt.retrievers.base",
+    "RoleTemplateInterface": "ais_prompt.chat",
+    "Template": "ais_prompt.prompts.base",
+    "Transport": "ais_prompt.models.transport.base",
+}
+"""What the program calls of a part of your own → its module."""
+
+VALUES: Final = {
+    "Activity": "ais_prompt.types",
+    "AnswerCounts": "ais_prompt.metrics.aggregate",
+    "Batching": "ais_prompt.models.options",
+    "ChatMLTemplate": "ais_prompt.chat",
+    "ChatMessage": "ais_prompt.types",
+    "Completion": "ais_prompt.types",
+    "Decoding": "ais_prompt.types",
+    "Extraction": "ais_prompt.types",
+    "Failure": "ais_prompt.types",
+    "GrammarErrorCorrectionTemplate": "ais_prompt.chat",
+    "InferenceContext": "ais_prompt.inferencers",
+    "Likelihood": "ais_prompt.types",
+    "LikelihoodQuery": "ais_prompt.types",
+    "Limits": "ais_prompt.models.options",
+    "Llama2ChatTemplate": "ais_prompt.chat",
+    "Loading": "ais_prompt.models.options",
+    "MistralChatTemplate": "ais_prompt.chat",
+    "Prediction": "ais_prompt.types",
+    "Preview": "ais_prompt.inferencers",
+    "PromptList": "ais_prompt.prompts",
+    "QuestionAnswerTemplate": "ais_prompt.chat",
+    "Reply": "ais_prompt.models.transport.base",
+    "Request": "ais_prompt.types",
+    "Retry": "ais_prompt.models.options",
+    "RoleTemplate": "ais_prompt.chat",
+    "Sample": "ais_prompt.types",
+    "SampleScore": "ais_prompt.types",
+    "Sampling": "ais_prompt.models.options",
+    "Score": "ais_prompt.types",
+    "Server": "ais_prompt.models.transport.base",
+    "SummarizeTemplate": "ais_prompt.chat",
+    "Table": "ais_prompt.readers.arrow.table",
+    "Usage": "ais_prompt.types",
+    "Wire": "ais_prompt.models.options",
+    "mean_scores": "ais_prompt.metrics.aggregate",
+}
+"""Values that parts and configs are made of, and what parts of your own need → its module."""
+
+REGISTRIES: Final = {kind.upper(): "ais_prompt.registry" for kind in PARTS}
+"""Registry of each kind of part → its module."""
+
+ERRORS: Final = dict.fromkeys(
+    (
+        "AisPromptError",
+        "ConfigError",
+        "ConfigFaults",
+        "DataError",
+        "GoldError",
+        "InternalError",
+        "Interrupted",
+        "MissingExtra",
+        "ModelError",
+        "PartError",
+        "Paused",
+        "PromptError",
+        "ReadError",
+        "StoreError",
+    ),
+    "ais_prompt.errors",
+)
+"""Error → its module."""
+
+MODULES: Final = ("errors",)
+"""Modules that are public as they are."""
+
+HOMES: Final = {**API, **RESULTS, **PROTOCOLS, **VALUES, **REGISTRIES, **ERRORS}
+"""Every public name that is neither a part nor a module → its module."""

@@ -1,0 +1,63 @@
+"""The public names, their types and their page agree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ais_prompt
+from ais_prompt import names
+from ais_prompt.catalog import PARTS, public_names
+from ais_prompt.errors import AisPromptError
+from tools.stub import STUB, stub
+
+DOCS = Path(__file__).parents[3] / "docs"
+TABLES = {
+    "functions": names.API,
+    "what they take and return": names.RESULTS,
+    "protocols": names.PROTOCOLS,
+    "values": names.VALUES,
+    "registries": names.REGISTRIES,
+    "errors": {**dict.fromkeys(names.MODULES), **names.ERRORS},
+}
+"""Head of a table of docs/python.md → the names in its first column."""
+
+
+def test_all_names_are_functions_values_or_parts() -> None:
+    parts = {name for kind in PARTS for name in public_names(kind)}
+    assert set(ais_prompt.__all__) == {"__version__", *names.MODULES, *names.HOMES, *parts}
+    assert not parts & names.HOMES.keys()
+
+
+@pytest.mark.parametrize("head", TABLES)
+def test_the_page_lists_the_names(head: str) -> None:
+    page = (DOCS / "python.md").read_text("utf-8")
+    found = re.search(rf"^\| {head} \|.*\n\|[-|]+\n((?:\|.*\n)+)", page, re.MULTILINE)
+    assert found, head
+    cells = [line.split("|")[1] for line in found[1].splitlines()]
+    assert sorted(re.findall(r"`(\w+)`", " ".join(cells))) == sorted(TABLES[head])
+
+
+def test_every_error_is_public() -> None:
+    def below(kind: type) -> set[str]:
+        own = {one for one in kind.__subclasses__() if one.__module__ == "ais_prompt.errors"}
+        return {kind.__name__}.union(*map(below, own))
+
+    assert below(AisPromptError) == set(names.ERRORS)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    assert STUB.read_text("utf-8") == stub(), "run: python -m tools.reference"
+    typed = set(re.findall(r"^(?:from .* as )?(\w+)(?::|$)", stub(), re.MULTILINE))
+    assert typed >= set(ais_prompt.__all__)
+
+
+def test_what_is_public_says_what_it_is() -> None:
+    silent = [name for name in names.HOMES if not (getattr(ais_prompt, name).__doc__ or "").strip()]
+    assert not silent
+
+
+def test_type_information_is_shipped() -> None:
+    assert (Path(ais_prompt.__file__).parent / "py.typed").exists()

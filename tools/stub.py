@@ -1,0 +1,34 @@
+"""Write ais_prompt/__init__.pyi: the public names with their types, for type checkers and editors.
+
+Names are imported when they are first used, which no type checker can follow. ``python -m tools.reference`` writes it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Final
+
+import ais_prompt
+from ais_prompt.catalog import PARTS, public_names
+from ais_prompt.names import HOMES, MODULES
+
+STUB: Final = Path(ais_prompt.__file__).with_suffix(".pyi")
+HEAD: Final = '''\
+"""The public names with their types. `python -m tools.reference` writes this file."""
+'''
+
+
+def stub() -> str:
+    """Return the whole file."""
+    homes = {**HOMES, **{name: PARTS[kind][name] for kind in PARTS for name in public_names(kind)}}
+    imports, others = [], []
+    for name, home in sorted(homes.items(), key=lambda item: (item[1], item[0])):
+        if hasattr(importlib.import_module(home), name):
+            imports.append(f"from {home} import {name} as {name}")
+        else:
+            others.append(f"{name}: Callable[..., Any]")  # a part that is registered under more than one name
+    modules = [f"from ais_prompt import {name} as {name}" for name in MODULES]
+    typing = ["from collections.abc import Callable", "from typing import Any", ""] if others else []
+    ends = ["", "__version__: str", *sorted(others), "", "def __dir__() -> list[str]: ..."]
+    return "\n".join([HEAD, *typing, *modules, *imports, *ends, ""])
