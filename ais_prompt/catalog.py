@@ -141,6 +141,9 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RougeEvaluator": "ais_prompt.evaluators.rouge",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
     },
+    "runners": {
+        "LocalRunner": "ais_prompt.runners.processes",
+    },
 }
 """Kind of part → name → module that defines it."""
 
@@ -165,6 +168,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         "ais_prompt.evaluators.judge.JudgeEvaluator",
         "ais_prompt.evaluators.batch.BatchEvaluator",
     ),
+    "runners": ("ais_prompt.runners.base.Runner",),
 }
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""
 

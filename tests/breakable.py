@@ -26,6 +26,7 @@ from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import import_dotted
 from ais_prompt.retrievers import CharacterNgramEncoder, FixKRetriever
+from ais_prompt.runners import LocalRunner
 from ais_prompt.types import Completion, Likelihood, LikelihoodQuery, Request, SampleScore
 from ais_prompt.utils.shapes import members
 
@@ -192,6 +193,9 @@ class Together(AccEvaluator):
 
 
 Batch = breakable(Together, "evaluators")
+
+
+Runner = breakable(LocalRunner, "runners")
 
 
 def answer_of(text: str) -> Any:

@@ -80,7 +80,7 @@ ANSWERS: Final = {
     "--dump-extract-rate": "the summary always counts answers that could not be read",
     "--dump-res-length": "token counts of answers are always kept in predictions/",
     "--lark": "call your own command when aisprompt ends; the exit code says how",
-    "--max-partition-size": "tasks are not split: all share one engine",
+    "--max-partition-size": "one engine asks all tasks; --runner splits them into shards",
     "--max-workers-per-gpu": "all tasks share one engine; a local model is loaded once",
     "--merge-ds": "datasets of one model always share the engine",
     "--pressure": "set request_rate of the model; see docs/api-models.md",

@@ -15,6 +15,7 @@ from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
+from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard
 from ais_prompt.cli.verb import Verb
 
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 @budget_options
 @gate_options
 @click.option("--shard", metavar="I/N", help="Ask one part of N of the samples: 0/8 to 7/8, or auto/8 in an array job.")
+@runner_option
 @click.option("--stop-early", is_flag=True, help="Ask of each dataset only until its gates are decided.")
 @click.pass_context
 def run(
@@ -72,6 +74,7 @@ def run(
     max_failures: FailureLimit,
     stop_early: bool,
     shard: str | None,
+    runner: str | None,
     **options: Any,
 ) -> None:
     """Ask the models, score the answers, report.
@@ -89,7 +92,8 @@ def run(
     budget = {name: options.pop(name) for name in BUDGET_OPTIONS}
     if mode == "infer" and (gate_values["baseline"] or (gate_values["gates"] and not stop_early)):
         raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
-    plan, warnings = checked(replace(source(**options, cache=cache), budget=read_budget(**budget)))
+    asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
+    plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None))
     keeper = read_gates(plan, **gate_values)
     decisive = keeper.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(plan, lock_file, options):
@@ -99,12 +103,15 @@ def run(
         return
     if dry_run:
         show_estimate(plan, by_task=True)
+        preview_shards(ctx, plan)
         click.echo("nothing was asked (--dry-run)")
         return
     if shard is not None:
         refuse_scores_of_shard(mode, stop_early=stop_early, gate_values=gate_values)
         debug, scores = options["debug"], mode == "all"
         ctx.exit(run_shard(plan, warnings, shard, reuse, max_failures, max_num_workers, scores=scores, debug=debug))
+    if plan.spec.runner is not None and mode in ("all", "infer"):
+        ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
     folder = pipeline.open_run_folder(plan, mode, reuse)  # type: ignore[arg-type]
     click.echo(f"Run folder: {folder.root}", err=True)
     partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None

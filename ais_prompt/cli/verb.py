@@ -28,6 +28,9 @@ SHARD: Final = "--shard"
 CODE_EXECUTION: Final = "--allow-code-execution"
 """The flag that takes a value behind ``=``, and never the next word."""
 
+GIVEN: Final = "ais_prompt.given"
+"""In the ``meta`` of a context: the arguments in click's own form."""
+
 _RUN_NAME = re.compile(r"latest|\d{8}_\d{6}Z?(_\d+)?")
 
 
@@ -44,7 +47,8 @@ class Verb(click.Command):
         """Bring the options that click does not know into its own form."""
         args = [f"{CODE_EXECUTION}=sandboxed" if arg == CODE_EXECUTION else arg for arg in args]
         try:
-            return super().parse_args(ctx, _spread(_with_latest(args)))
+            ctx.meta[GIVEN] = _spread(_with_latest(args))
+            return super().parse_args(ctx, list(ctx.meta[GIVEN]))
         except click.NoSuchOption as error:
             if (advice := answer_to(error.option_name)) is None:
                 raise

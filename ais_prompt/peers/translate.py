@@ -64,6 +64,10 @@ def translate(
         section = values.get(key)
         if isinstance(section, Mapping) and {"partitioner", "runner"} & section.keys():
             translation.notes.note(f"{key!r} is not used: all tasks share one engine in this process", key)
+    runner = values.get("runner")
+    if isinstance(runner, Mapping) and _is_peer(runner.get("type")):
+        translation.notes.note("the runner of a peer is not used: see docs/scale.md", "runner")
+        del translated["runner"]
     translation.faults.raise_any()
     return translated, tuple(translation.notes)
 

@@ -27,6 +27,7 @@ from ais_prompt.registry import (
     POSTPROCESSORS,
     READERS,
     RETRIEVERS,
+    RUNNERS,
     TEMPLATES,
     PartRegistry,
 )
@@ -169,6 +170,18 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
             fix="judge_cfg=dict(<a model>), prompt_template=dict(...)" if needs_judge else "take judge_cfg out",
         )
     return evaluator
+
+
+def build_runner(spec: PartSpec, max_num_workers: int | None = None) -> Any:
+    """Build what starts the shards of a run, a `ais_prompt.runners.base.Runner`.
+
+    Args:
+        spec: the runner.
+        max_num_workers: replaces its argument of this name; None leaves it.
+    """
+    if max_num_workers is not None:
+        spec = replace(spec, args={**spec.args, "max_num_workers": max_num_workers})
+    return build_part(RUNNERS, spec)
 
 
 def build_postprocessor(spec: PartSpec | None) -> Postprocessor:

@@ -18,7 +18,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError,
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, RepeatingInferencer
 from ais_prompt.models.base import AsyncModel, MediaModel
 from ais_prompt.plan.blank_calls import call_inferencer, call_model
-from ais_prompt.plan.build import build_chat_format
+from ais_prompt.plan.build import build_chat_format, build_runner
 from ais_prompt.plan.check_gates import gate_faults
 from ais_prompt.plan.check_scoring import check_eval, check_k
 from ais_prompt.plan.cluster import check_cluster
@@ -45,6 +45,7 @@ from ais_prompt.registry import (
     MODELS,
     READERS,
     RETRIEVERS,
+    RUNNERS,
     TEMPLATES,
     is_shipped,
 )
@@ -80,6 +81,8 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     found += [warning for question in questions for warning in _ignored_examples(question)]
     if not faults:
         found += [warning for question in questions for warning in _check_judge(question, faults)]
+    if (runner := plan.spec.runner) is not None and faults.check_part(RUNNERS, runner):
+        faults.attempt(lambda: build_runner(runner), runner.where)
     if not faults:
         for fault in gate_faults(plan.spec.gates, plan):
             faults.note(fault, fault.where)

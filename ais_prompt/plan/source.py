@@ -56,6 +56,7 @@ class Source(Struct, frozen=True):
         dataset_num_runs: how often every question is asked, in place of the ``n`` of the datasets.
         hf_num_gpus: with ``hf_path``: over how many GPUs the model is spread.
         hf: run the models of vLLM and LMDeploy in a config of OpenCompass with transformers.
+        ignores_runner: leave out the runner of the config, which a shard does not use.
     """
 
     config: str | None = None
@@ -80,6 +81,7 @@ class Source(Struct, frozen=True):
     dataset_num_runs: int | None = None
     hf_num_gpus: int | None = None
     hf: bool = False
+    ignores_runner: bool = False
 
     @property
     def names_model(self) -> bool:
@@ -141,6 +143,8 @@ def read_spec(source: Source) -> ReadConfig:
     if source.allow_code_execution:
         allowed = source.allow_code_execution
         spec = replace(spec, datasets=tuple(_allowed_to_execute(dataset, allowed) for dataset in spec.datasets))
+    if source.ignores_runner:
+        spec = replace(spec, runner=None)
     if source.cache is not None:
         spec = replace(spec, cache=expand(source.cache))
     return ReadConfig(loaded, spec, notes)

@@ -221,6 +221,7 @@ class RunSpec(Struct, frozen=True):
         cache: folder of the answer cache that runs share; None for no cache.
         gates: the conditions that the run must meet.
         budget: how much each session may ask.
+        runner: starts the shards of the run; None asks everything in one process.
     """
 
     name: str
@@ -233,6 +234,7 @@ class RunSpec(Struct, frozen=True):
     cache: Path | None = None
     gates: tuple[Gate, ...] = ()
     budget: Budget = Budget()
+    runner: PartSpec | None = None
 
     @property
     def tasks(self) -> list[TaskSpec]:

@@ -1,4 +1,7 @@
-"""Open files that a user names. Only regular files are allowed, because reading a pipe or device may never end."""
+"""Open files that a user names, and show the end of a log.
+
+Only regular files are opened, because reading a pipe or device may never end.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,11 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from ais_prompt.utils.secrets import SECRETS
+
+_LAST_LINES: Final = 8
+_LAST_BYTES: Final = 20_000
+_LINE_LENGTH: Final = 200
 _KINDS: Final = (
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -46,3 +54,19 @@ def read_regular(path: Path) -> bytes:
     """
     with open_regular(path) as stream:
         return stream.read()
+
+
+def last_lines(log: Path, start: int = 0) -> list[str]:
+    """Return the last lines of a log, cut to a readable length and without secrets.
+
+    Args:
+        log: the file.
+        start: bytes at its front that are not shown.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with log.open("rb") as output:
+        output.seek(max(start, log.stat().st_size - _LAST_BYTES))
+        text = SECRETS.hide_in_message(output.read().decode("utf-8", "replace"))
+    return [line[:_LINE_LENGTH] for line in text.splitlines() if line.strip()][-_LAST_LINES:]

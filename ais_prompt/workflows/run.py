@@ -89,14 +89,23 @@ def open_run_folder(plan: Plan, mode: RunMode = "all", reuse: str | None = None)
         raise ConfigError(f"-m {mode} works on a run that is there already", fix="add -r, or -r TIMESTAMP")
     for model in _asked(plan, mode):
         model.preflight()
-    spec = plan.spec
-    if not reuse:
-        return create_run_folder(spec.work_dir, spec.name)
-    folder = find_run_folder(spec.work_dir, spec.name, reuse)
+    folder = find_or_make(plan, reuse)
     if mode in ("all", "infer") and folder.root.name == RunFolder(folder.root.parent).partial.root.name:
         what = "this folder holds scores of a run that is not finished, and cannot be taken up again"
         raise ConfigError(what, where=str(folder.root), fix=f"-r {folder.root.parent}")
     return folder
+
+
+def find_or_make(plan: Plan, reuse: str | None) -> RunFolder:
+    """Return the run folder that is to be taken up again, or a new one.
+
+    Raises:
+        ConfigError: there is no such run folder, or none can be made.
+    """
+    spec = plan.spec
+    if not reuse:
+        return create_run_folder(spec.work_dir, spec.name)
+    return find_run_folder(spec.work_dir, spec.name, reuse)
 
 
 def run(

@@ -17,6 +17,7 @@ from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.source import Source, checked
 from ais_prompt.registry import import_dotted
+from ais_prompt.runners import Runner
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.shapes import members
 from ais_prompt.workflows import run as pipeline
@@ -37,6 +38,7 @@ PARTS = {
     "templates": ("Template", "MultiTurnTemplate"),
     "inferencers": ("Inferencer", "MultiTurnInferencer"),
     "evaluators": ("Evaluator", "Corpus", "Judged", "Batch"),
+    "runners": ("Runner",),
 }
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
 
@@ -68,6 +70,7 @@ NOT_CALLED = {
 CASES = [
     (part, member)
     for kind, parts in PARTS.items()
+    if kind != "runners"  # they start the whole command: `test_a_runner_that_breaks_…`
     for part in parts
     for member in dict.fromkeys(
         name
@@ -203,6 +206,21 @@ def test_a_part_that_breaks_ends_no_more_than_itself(config: Path, part: str, me
         PLAN.target = None
         goes_on(Plan(plan.spec), reused)
     assert hits, "nothing calls it"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("wrong_type", [False, True], ids=["raises", "wrong-type"])
+@pytest.mark.parametrize("member", [name for name in members(Runner) if name != "stop"])  # called after Ctrl-C only
+def test_a_runner_that_breaks_ends_its_own_command(config: Path, member: str, wrong_type: bool) -> None:
+    written(config, "answer_of", labels=False)
+    runner = "dict(type='tests.breakable.Runner', num_shards=1, restarts=0)"
+    config.write_text(f"{config.read_text()}runner = {runner}\n".replace("tests.breakable.answer_of", "general"))
+    PLAN.target, PLAN.wrong_type, PLAN.hits = ("LocalRunner", member), wrong_type, 0
+    run_command("run", "eval.py", "--dry-run")
+    run_command("run", "eval.py")
+    assert PLAN.hits, "nothing calls it"
+    PLAN.target = None
+    assert CliRunner().invoke(main, ["run", "eval.py"]).exit_code == 0
 
 
 def look_at(result: RunResult, member: str) -> None:

@@ -18,14 +18,20 @@ from ais_prompt.config import schema
 from ais_prompt.config.load import load_config
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.registry import ENCODERS, INFERENCERS, READERS, RETRIEVERS
+from ais_prompt.registry import ENCODERS, INFERENCERS, READERS, RETRIEVERS, RUNNERS
 from ais_prompt.types import RunSpec
 from tests.markdown import anchor, headings, links
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-REGISTRIES = {"retrievers": RETRIEVERS, "encoders": ENCODERS, "inferencers": INFERENCERS, "readers": READERS}
-PAGES = {"retrievers": "retrievers", "encoders": "retrievers", "inferencers": "inferencers", "readers": "datasets"}
+REGISTRIES = {
+    **{"retrievers": RETRIEVERS, "encoders": ENCODERS, "inferencers": INFERENCERS, "readers": READERS},
+    "runners": RUNNERS,
+}
+PAGES = {
+    **{"retrievers": "retrievers", "encoders": "retrievers", "inferencers": "inferencers", "readers": "datasets"},
+    "runners": "scale",
+}
 DESCRIBED = [(kind, name) for kind in PAGES for name in PARTS[kind]]
 LINKING = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 CELL = re.compile(r"(?<!\\)\|")

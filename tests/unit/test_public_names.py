@@ -22,6 +22,7 @@ PACKAGES = {
     "postprocessors": "postprocess",
     "readers": "readers",
     "retrievers": "retrievers",
+    "runners": "runners",
     "templates": "prompts",
 }
 """Kind of part → the package that offers its parts. Transports have the names of libraries."""

@@ -8,14 +8,9 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from ais_prompt.models.server import watchdog
-from ais_prompt.utils.secrets import SECRETS
-
-_LAST_LINES: Final = 8
-_LAST_BYTES: Final = 20_000
-_LINE_LENGTH: Final = 200
+from ais_prompt.utils.files import last_lines
 
 
 class GuardedProcess:
@@ -54,10 +49,7 @@ class GuardedProcess:
 
     def last_lines(self) -> list[str]:
         """Return the last lines of its output, without secrets."""
-        with self.log.open("rb") as output:
-            output.seek(max(self._log_start, self.log.stat().st_size - _LAST_BYTES))
-            text = SECRETS.hide_in_message(output.read().decode("utf-8", "replace"))
-        return [line[:_LINE_LENGTH] for line in text.splitlines() if line.strip()][-_LAST_LINES:]
+        return last_lines(self.log, self._log_start)
 
     def stop(self) -> None:
         """Ask it to stop, without waiting."""

@@ -1,0 +1,175 @@
+"""``aisprompt run --runner``: shards that are started, followed and scored by one command."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments
+from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
+from ais_prompt.cli.gates import GATE_OPTIONS
+from ais_prompt.cli.verb import GIVEN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ais_prompt.cli.gates import GateKeeper
+    from ais_prompt.plan.plan import Plan
+    from ais_prompt.plan.source import Source
+    from ais_prompt.plan.warning import PromptWarning
+    from ais_prompt.runners.base import Runner, ShardWork
+    from ais_prompt.store.layout import RunFolder
+    from ais_prompt.types import Shard
+
+NOT_FOR_SHARDS = (
+    *(
+        "mode",
+        "reuse",
+        "dry_run",
+        "save_config",
+        "max_num_workers",
+        "max_failures",
+        "locked",
+        "lock_file",
+        "stop_early",
+    ),
+    *BUDGET_OPTIONS,
+    *GATE_OPTIONS,
+)
+"""Options of the whole run, or that a shard has with another value."""
+_WRITTEN = (str, list, bool)
+"""What click makes of an argument that was given, before it is converted."""
+_SHORT = {name.removesuffix("Runner").lower(): name for name in PARTS["runners"]}
+runner_option = click.option(
+    "--runner",
+    metavar="NAME",
+    help=f"Start shards and follow them: {', '.join(_SHORT)}. Its options: --set runner.num_shards=8.",
+)
+
+
+def with_runner(source: Source, name: str | None, *, is_shard: bool) -> Source:
+    """Return the source with a runner in place of that of the config; ``--set`` can change its options.
+
+    A shard uses none: what it needs may be missing on the machine of the shard.
+
+    Raises:
+        ConfigError: there is no runner of this name.
+    """
+    from msgspec.structs import replace
+
+    from ais_prompt.config.keys import advice
+    from ais_prompt.errors import ConfigError
+
+    source = replace(source, ignores_runner=is_shard)
+    if name is None:
+        return source
+    if "." not in name and name not in (*_SHORT, *_SHORT.values()):
+        raise ConfigError(f"there is no runner {name!r}", where="--runner", fix=advice(name, _SHORT))
+    return replace(source, overrides=(f"runner={{'type': {_SHORT.get(name, name)!r}}}", *source.overrides))
+
+
+def preview_shards(ctx: click.Context, plan: Plan) -> None:
+    """Print what the runner would start, if there is one."""
+    from pathlib import Path
+
+    from ais_prompt.store.layout import RunFolder, safe_name
+
+    if plan.spec.runner is None:
+        return
+    root = plan.spec.work_dir / safe_name(plan.spec.name) / "NEW"
+    runner, work, count = _prepared(ctx, plan, RunFolder(Path(root)))
+    click.echo(f"\n{count} shards by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
+
+
+def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarning], keeper: GateKeeper) -> int:
+    """Start all shards, wait for them, score the run, and return the exit code."""
+    from ais_prompt.errors import Interrupted
+    from ais_prompt.runners.follow import run_shards
+    from ais_prompt.store.shards import shard_folders
+    from ais_prompt.workflows import run as pipeline
+
+    values = ctx.params
+    debug = values["debug"]
+    folder = pipeline.find_or_make(plan, values["reuse"])
+    runner, work, count = _prepared(ctx, plan, folder)
+    for warning in warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    click.echo(f"Run folder: {folder.root}; its {count} shards: aisprompt status {_quoted(folder)}", err=True)
+    try:
+        unfinished = run_shards(runner, work, count)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            "stopped, with all shards; every answer so far is kept",
+            where=str(folder.root),
+            fix=f"resume with the same command and -r {folder.root.name}",
+        ) from None
+    _show_unfinished(unfinished, work)
+    if not shard_folders(work.folder):  # no shard got so far as to ask
+        return 3
+    if values["mode"] == "infer":
+        click.echo(f"Score the answers: aisprompt merge {_quoted(folder)}")
+        return 3 if unfinished else 0
+    partial = opened_partial(plan, folder)
+    result = pipeline.run(plan, partial or folder, "eval", command_line())
+    show(result, (partial or folder).root)
+    holds = keeper.hold(result, (partial or folder).root)
+    code = exit_code(result, values["max_failures"], debug=debug)
+    return (3 if unfinished else code) or int(partial is not None or not holds)
+
+
+def _prepared(ctx: click.Context, plan: Plan, folder: RunFolder) -> tuple[Runner, ShardWork, int]:
+    """Return the runner, what it starts, and the number of shards."""
+    from ais_prompt.errors import ConfigError
+    from ais_prompt.workflows.runners import open_runner, share_of, work_of
+
+    if ctx.params["stop_early"]:
+        what = "a shard has no scores, so it cannot stop when a gate is decided"
+        raise ConfigError(what, where="--stop-early", fix="leave out --stop-early, or the runner")
+    runner = open_runner(plan, ctx.params["max_num_workers"])
+    words = given_words(ctx)
+    count = runner.count(work_of(plan, folder, words))
+    share = share_of(plan.spec.budget, count)
+    words += budget_arguments({name: getattr(share, name) for name in BUDGET_OPTIONS})
+    return runner, work_of(plan, folder, words), count
+
+
+def given_words(ctx: click.Context) -> list[str]:
+    """Return the verb and its arguments as they were given, without the options of the whole run."""
+    given: Mapping[str, Any]
+    given, _, _ = ctx.command.make_parser(ctx).parse_args(list(ctx.meta[GIVEN]))
+    words = [str(ctx.info_name)]
+    for parameter in ctx.command.get_params(ctx):
+        if parameter.name in NOT_FOR_SHARDS or not isinstance(value := given.get(parameter.name or ""), _WRITTEN):
+            continue
+        name = max(parameter.opts, key=len)
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif isinstance(value, list):
+            words += [f"{name}={one}" for one in value]
+        else:
+            words.append(name if value is True else f"{name}={value}")
+    return words
+
+
+def _show_unfinished(unfinished: Mapping[Shard, str], work: ShardWork) -> None:
+    """Say of each shard that did not come to its end how it ended, with the last lines of one log."""
+    from ais_prompt.utils.files import last_lines
+    from ais_prompt.utils.text import escaped
+
+    if not unfinished:
+        return
+    click.echo("Shards that did not come to their end:", err=True)
+    for shard, how in unfinished.items():
+        click.echo(f"  {shard}  {how}", err=True)
+    log = work.log(next(iter(unfinished)))
+    with suppress(OSError):
+        shown = "\n    ".join(["", *last_lines(log)])
+        click.echo(escaped(f"The last lines of {log}:{shown}"), err=True)
+
+
+def _quoted(folder: RunFolder) -> str:
+    return shlex.quote(str(folder.root))
