@@ -9,14 +9,16 @@ Providers of models have names too: their addresses, and the environment variabl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 PARTS: Final[dict[str, dict[str, str]]] = {
     "models": {
+        "AnthropicModel": "ais_prompt.models.anthropic.model",
         "HuggingFaceBaseModel": "ais_prompt.models.huggingface.model",
         "HuggingFaceChatModel": "ais_prompt.models.huggingface.model",
         "OpenAIChatModel": "ais_prompt.models.openai.model",
         "OpenAICompletionModel": "ais_prompt.models.openai.model",
+        "OpenAIResponsesModel": "ais_prompt.models.openai.model",
         "ScriptedModel": "ais_prompt.models.scripted",
     },
     "transports": {
@@ -173,21 +175,33 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""
 
 
+Api: TypeAlias = Literal["openai", "anthropic"]
+"""What a server speaks: an OpenAI-compatible API, or Anthropic's Messages API."""
+
+
 class Provider(NamedTuple):
-    """A provider of models behind an OpenAI-compatible API.
+    """A provider of models behind an API.
 
     Attributes:
         base_url: its address, up to the version.
         key: the environment variable of its key, as its documentation or its own client names it.
         source: the page that says so.
+        api: what it speaks.
     """
 
     base_url: str
     key: str
     source: str
+    api: Api = "openai"
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
+    "anthropic": Provider(
+        "https://api.anthropic.com/v1",
+        "ANTHROPIC_API_KEY",
+        "https://platform.claude.com/docs/en/api/overview",
+        "anthropic",
+    ),
     "dashscope": Provider(
         "https://dashscope.aliyuncs.com/compatible-mode/v1",
         "DASHSCOPE_API_KEY",

@@ -15,11 +15,12 @@ def question_of(body: Mapping[str, Any]) -> str:
     """The text that is answered: the prompt, or the last message of the user.
 
     Raises:
-        KeyError: the body has neither prompt nor messages.
+        KeyError: the body has no prompt, messages or input.
     """
     if "prompt" in body:
         return str(body["prompt"])
-    by_user = [message["content"] for message in body["messages"] if message["role"] == "user"]
+    messages = body["input"] if "input" in body else body["messages"]
+    by_user = [message["content"] for message in messages if message["role"] == "user"]
     return _text(by_user[-1]) if by_user else ""
 
 
@@ -60,6 +61,11 @@ def error_body(message: str, kind: str) -> dict[str, Any]:
 def models_body() -> dict[str, Any]:
     """The list of models."""
     return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": "mock"}]}
+
+
+def words_of(text: str) -> list[str]:
+    """The pieces of a text in which it is streamed."""
+    return re.findall(r"\s*\S+\s*$|\s*\S+|\s+$", text)
 
 
 def _text(content: Any) -> str:

@@ -3,7 +3,9 @@
 Started with ``python -m tools.mock_server``; the first line that it prints is its base URL, ``http://127.0.0.1:PORT/v1``.
 
     POST /v1/chat/completions, /v1/completions    answered as `tools.mock_script` and `tools.mock_answers` say
+    POST /v1/responses, /v1/messages    the same in the forms of `tools.mock_apis`
     POST /openai/deployments/{name}/chat/completions, /completions    the same as Azure has it, see `_azure_fault`
+    POST /openai/responses    the same
     GET  /v1/models
     GET  /health    200, as soon as it serves
     GET  /stats     how many requests there were, how many at the same time, and with which status they were answered
@@ -32,6 +34,7 @@ from typing import IO, Any
 from aiohttp import web
 
 from tools.mock_answers import answer_body, default_answer, error_body, models_body, question_of
+from tools.mock_apis import error_of_messages, message_body, message_fault, response_body
 from tools.mock_scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from tools.mock_script import Rule, Script
 from tools.mock_stream import stream_answer
@@ -90,6 +93,9 @@ class MockServer:
         app = web.Application(client_max_size=2**28)
         app.router.add_post("/v1/chat/completions", self.complete)
         app.router.add_post("/v1/completions", self.complete)
+        app.router.add_post("/v1/responses", self.complete)
+        app.router.add_post("/v1/messages", self.complete)
+        app.router.add_post("/openai/responses", self.complete_azure)
         app.router.add_post("/openai/deployments/{deployment}/chat/completions", self.complete_azure)
         app.router.add_post("/openai/deployments/{deployment}/completions", self.complete_azure)
         app.router.add_get("/v1/models", self.models)
@@ -142,6 +148,8 @@ class MockServer:
             question = question_of(body)
         except (ValueError, KeyError, TypeError) as error:
             return web.json_response(error_body(f"bad request: {error!r}", "invalid_request_error"), status=400)
+        if request.path.endswith("/messages") and (fault := message_fault(request.headers, body)):
+            return web.json_response(error_of_messages(fault), status=400)
         number = self._remember(request, body, book)
         if self._crash_after is not None and number > self._crash_after:
             print(f"request {number} is too much", file=sys.stderr, flush=True)
@@ -154,12 +162,14 @@ class MockServer:
             return await _drop(request, midway=rule.drop == "midway")
         book.statuses[str(rule.status)] += 1
         if streams:
-            return await stream_answer(request, body, rule, self._answer(rule, rule.heard(body), number, question))
-        return _reply(request, rule, self._answer(rule, rule.heard(body), number, question))
+            return await stream_answer(request, body, rule, self._answer(request.path, rule, body, number))
+        return _reply(request, rule, self._answer(request.path, rule, body, number))
 
-    def _answer(self, rule: Rule, body: Mapping[str, Any], number: int, question: str) -> dict[str, Any]:
-        text = default_answer(question) if rule.answer is None else rule.answer
-        answer = answer_body(body, number, text, rule.finish_reason, rule.reasoning)
+    def _answer(self, path: str, rule: Rule, asked: Mapping[str, Any], number: int) -> dict[str, Any]:
+        body = rule.heard(asked)
+        text = default_answer(question_of(asked)) if rule.answer is None else rule.answer
+        write = {"responses": response_body, "messages": message_body}.get(path.rpartition("/")[2], answer_body)
+        answer = write(body, number, text, rule.finish_reason, rule.reasoning)
         return scored_answer(answer, body, self._scores) if asks_for_log_probs(body) else answer
 
     def _remember(self, request: web.Request, body: Any, book: Book) -> int:
@@ -168,7 +178,7 @@ class MockServer:
         entry = {
             "number": number,
             "path": request.path_qs,
-            "authorization": "Authorization" in request.headers,
+            "authorization": "Authorization" in request.headers or "x-api-key" in request.headers,
             "headers": sorted(request.headers),
             "body": body,
         }
@@ -198,7 +208,8 @@ def _reply(request: web.Request, rule: Rule, answer: dict[str, Any]) -> web.Resp
         text = json.dumps(answer)
     headers = (f"{name}: {value}" for name, value in request.headers.items())
     told = "\n".join([f"{request.method} {request.url}", *headers])
-    text = text.replace("{authorization}", request.headers.get("Authorization", ""))
+    key = request.headers.get("Authorization", request.headers.get("x-api-key", ""))
+    text = text.replace("{authorization}", key)
     text = text.replace("{request}", json.dumps(told)[1:-1])
     return web.Response(text=text, status=rule.status, headers=rule.headers, content_type="application/json")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aiohttp import web
 
+from tools.mock_answers import words_of
+from tools.mock_apis import message_events, response_events
 from tools.mock_script import Rule
 
 
@@ -19,7 +20,7 @@ async def stream_answer(
     """Send an answer word by word; after ``rule.pieces`` events it stalls for ``rule.stall`` seconds and breaks off."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **rule.headers})
     await response.prepare(request)
-    events = rule.events if rule.events is not None else [*_events(body, answer)]
+    events = rule.events if rule.events is not None else [*_events_of(request.path, body, answer)]
     for event in events[: rule.pieces]:
         await response.write(f"data: {event}\n\n".encode())
         await asyncio.sleep(rule.pause)
@@ -28,6 +29,12 @@ async def stream_answer(
     if rule.drop == "midway" and request.transport is not None:
         request.transport.close()
     return response
+
+
+def _events_of(path: str, body: Mapping[str, Any], answer: dict[str, Any]) -> Iterator[str]:
+    if path.endswith("/responses"):
+        return response_events(answer)
+    return message_events(answer) if path.endswith("/messages") else _events(body, answer)
 
 
 def _events(body: Mapping[str, Any], answer: dict[str, Any]) -> Iterator[str]:
@@ -43,15 +50,11 @@ def _events(body: Mapping[str, Any], answer: dict[str, Any]) -> Iterator[str]:
 
     if chat:
         yield chunk({"role": "assistant", "content": ""})
-    for word in _words(message.get("reasoning_content", "")):
+    for word in words_of(message.get("reasoning_content", "")):
         yield chunk({"reasoning_content": word})
-    for word in _words(message["content"] if chat else choice["text"]):
+    for word in words_of(message["content"] if chat else choice["text"]):
         yield chunk({"content": word} if chat else {"text": word})
     yield chunk({} if chat else {"text": ""}, choice["finish_reason"])
     if body.get("stream_options", {}).get("include_usage"):
         yield json.dumps({**shared, "choices": [], "usage": answer["usage"]})
     yield "[DONE]"
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\s*\S+\s*$|\s*\S+|\s+$", text)

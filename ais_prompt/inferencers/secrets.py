@@ -15,9 +15,14 @@ def without_secrets(completion: Completion) -> Completion:
     """
     text, in_text = SECRETS.hide_and_count(completion.text)
     reasoning, in_reasoning = SECRETS.hide_and_count(completion.reasoning)
+    calls, in_calls = completion.tool_calls, 0
+    if calls:
+        hidden = [SECRETS.hide_and_count(call.arguments) for call in calls]
+        calls = tuple(replace(call, arguments=text) for call, (text, _) in zip(calls, hidden, strict=True))
+        in_calls = sum(count for _, count in hidden)
     if failure := completion.failure:
         failure = replace(failure, message=SECRETS.hide_in_message(failure.message))
-    if not (in_text or in_reasoning or failure):
+    redacted = in_text + in_reasoning + in_calls
+    if not (redacted or failure):
         return completion
-    redacted = in_text + in_reasoning
-    return replace(completion, text=text, reasoning=reasoning, failure=failure, redacted=redacted)
+    return replace(completion, text=text, reasoning=reasoning, failure=failure, redacted=redacted, tool_calls=calls)

@@ -1,12 +1,14 @@
 """Models: a prompt in, a completion out."""
 
+from ais_prompt.models.anthropic.model import AnthropicModel
 from ais_prompt.models.base import AsyncModel, BatchModel, Model
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
-from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel
+from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
 from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
 from ais_prompt.models.scripted import ScriptedModel
 
 __all__ = [
+    "AnthropicModel",
     "AsyncModel",
     "BatchModel",
     "Batching",
@@ -17,6 +19,7 @@ __all__ = [
     "Model",
     "OpenAIChatModel",
     "OpenAICompletionModel",
+    "OpenAIResponsesModel",
     "Retry",
     "Sampling",
     "ScriptedModel",

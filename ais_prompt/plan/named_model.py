@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from ais_prompt.catalog import PROVIDERS
 from ais_prompt.errors import ConfigError
-from ais_prompt.models.openai.served import served_models
+from ais_prompt.models.api.served import served_models
 from ais_prompt.utils.text import listed
 
 HfType = Literal["chat", "base"]
@@ -15,7 +15,7 @@ _HF_TYPES: Final = {"chat": "HuggingFaceChatModel", "base": "HuggingFaceBaseMode
 
 
 def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
-    """Return the config of a model behind an OpenAI-compatible server, or behind several.
+    """Return the config of a model behind a server, or behind several.
 
     Args:
         urls: addresses of the servers up to their version, or names of providers.
@@ -27,7 +27,11 @@ def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
     """
     provider = PROVIDERS.get(urls[0]) if len(urls) == 1 else None
     if name is None:
-        lists = [served_models(*provider[:2])] if provider else list(map(served_models, urls))
+        lists = (
+            [served_models(provider.base_url, provider.key, api=provider.api)]
+            if provider
+            else list(map(served_models, urls))
+        )
         found = [model for model in lists[0] if all(model in names for names in lists)]
         if not found:
             raise ConfigError("the servers have no model in common", where="--url", fix="leave out the other servers")
@@ -36,7 +40,8 @@ def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
             raise ConfigError(f"{has} {len(found)} models", where="--url", fix=f"--model with: {listed(found)}")
         name = found[0]
     if provider:
-        return {"type": "OpenAIChatModel", "model": name, "provider": urls[0]}
+        kind = "AnthropicModel" if provider.api == "anthropic" else "OpenAIChatModel"
+        return {"type": kind, "model": name, "provider": urls[0]}
     return {"type": "OpenAIChatModel", "model": name, "base_url": urls[0] if len(urls) == 1 else list(urls)}
 
 

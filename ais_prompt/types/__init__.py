@@ -1,7 +1,7 @@
 """Frozen values that travel through the program. No I/O, and no third-party package except msgspec."""
 
 from ais_prompt.types.budget import Budget, Price, Used
-from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, Usage
+from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, ToolCall, Usage
 from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
 from ais_prompt.types.prompt import ChatMessage, Content, Prompt, Prompts, prompt_from_json, prompt_to_json
@@ -73,6 +73,7 @@ __all__ = [
     "TaskFacts",
     "TaskSpec",
     "Times",
+    "ToolCall",
     "Usage",
     "Used",
     "prompt_from_json",

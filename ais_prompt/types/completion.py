@@ -11,13 +11,45 @@ from msgspec.structs import asdict
 FinishReason: TypeAlias = Literal["stop", "length", "unknown"]
 
 _OPTIONAL = ("reasoning", "unclosed", "first_token_seconds", "token_seconds", "redacted", "refused", "replica")
+_USAGE_DETAILS = ("reasoning_tokens", "cached_tokens", "cache_write_tokens")
 
 
 class Usage(Struct, frozen=True):
-    """Token counts of the tokenizer or the server; None where they are not known."""
+    """Token counts of the tokenizer or the server; None where they are not known.
+
+    Attributes:
+        prompt_tokens: of the prompt, those from a cache of the server included.
+        completion_tokens: of the answer, its reasoning included.
+        reasoning_tokens: of ``completion_tokens``, those of the reasoning.
+        cached_tokens: of ``prompt_tokens``, those that the server had in its cache.
+        cache_write_tokens: of ``prompt_tokens``, those that the server put into its cache.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; details that are not known are left out."""
+        values = asdict(self)
+        for name in _USAGE_DETAILS:
+            if values[name] is None:
+                del values[name]
+        return values
+
+
+class ToolCall(Struct, frozen=True):
+    """A call of a tool that a model asks for. It is stored and not carried out.
+
+    Attributes:
+        name: of the tool.
+        arguments: a JSON text, as the model wrote it.
+    """
+
+    name: str
+    arguments: str
 
 
 class Likelihood(Struct, frozen=True):
@@ -83,6 +115,7 @@ class Completion(Struct, frozen=True):
         redacted: number of secrets in text and reasoning that were replaced by ``***``.
         refused: True if the server reports that the model refused to answer; ``text`` then holds the refusal.
         replica: address of the server that answered, if the model has several; else empty.
+        tool_calls: the calls of tools that the model asks for, in order.
     """
 
     text: str = ""
@@ -99,13 +132,14 @@ class Completion(Struct, frozen=True):
     redacted: int = 0
     refused: bool = False
     replica: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values. Optional fields are left out where they are empty."""
         values: dict[str, Any] = {
             "text": self.text,
             "finish_reason": self.finish_reason,
-            "usage": asdict(self.usage),
+            "usage": self.usage.to_json(),
             "seconds": self.seconds,
             "attempts": self.attempts,
         }
@@ -116,6 +150,8 @@ class Completion(Struct, frozen=True):
         for name in _OPTIONAL:
             if value := getattr(self, name):
                 values[name] = value
+        if self.tool_calls:
+            values["tool_calls"] = [asdict(call) for call in self.tool_calls]
         return values
 
     @classmethod

@@ -13,7 +13,7 @@ from ais_prompt.config.render import render_config
 from ais_prompt.engine.conversations import conversations
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.models.openai.batch import batch_answer, batch_request
-from ais_prompt.models.openai.model import OpenAIModel
+from ais_prompt.models.openai.model import OpenAIModel, OpenAIResponsesModel
 from ais_prompt.plan.plan import Plan, Task
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.journal import Journal, JournalView
@@ -149,13 +149,13 @@ def _open_requests(task: Task, folder: RunFolder) -> Iterator[tuple[str, Request
             yield key_of(request), request
 
 
-def _model(task: Task) -> OpenAIModel:
+def _model(task: Task) -> OpenAIModel | OpenAIResponsesModel:
     model = task.model
-    if not isinstance(model, OpenAIModel):
+    if not isinstance(model, OpenAIModel | OpenAIResponsesModel):
         raise ConfigError(
             f"{type(model).__name__} cannot be asked through files, only models behind an OpenAI-compatible server",
             where=task.spec.model.where,
-            fix="use OpenAIChatModel or OpenAICompletionModel with the name of the model",
+            fix="use OpenAIChatModel, OpenAICompletionModel or OpenAIResponsesModel with the name of the model",
         )
     return model
 

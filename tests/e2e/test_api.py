@@ -46,6 +46,23 @@ def test_a_server_is_evaluated(api: Project, server: MockServer, kind: str) -> N
     assert completion["usage"] == {"prompt_tokens": 2, "completion_tokens": 1}
 
 
+@pytest.mark.parametrize("kind", ["OpenAIResponses", "Anthropic"])
+def test_servers_of_other_apis_are_evaluated(project: Project, server: MockServer, kind: str) -> None:
+    server.follow({"times": 2, "status": 529, "body": {"error": {"message": "Overloaded"}}})
+    options = "max_concurrency=4, retry=dict(retries=3, first_wait=0.01)"
+    project.write_config(
+        models=f"dict(type='{kind}Model', abbr='fake', model='mock', base_url={server.base_url!r}, {options})"
+    )
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    [row] = project.summary()
+    assert (row["score"], row["scored"]) == (1.0, 8)
+    assert server.stats()["requests"] == 10
+    server.follow()
+    assert project.run("run", "eval.py", "-r").returncode == 0
+    assert server.stats()["requests"] == 0, "all answers are in the journal"
+
+
 def test_the_key_is_sent_and_stands_nowhere(api: Project, server: MockServer) -> None:
     server.follow({"text": "3+3", "status": 400, "body": {"error": {"message": "bad {authorization}"}}})
     done = api.run("run", "eval.py", "--debug", "--set", "models.0.retry=0")

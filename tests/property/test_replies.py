@@ -13,10 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.engine.speed import SpeedMeter
-from ais_prompt.models.openai.stream import StreamReader
-from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, read_reply
+from ais_prompt.models.anthropic.stream import MessageStream
+from ais_prompt.models.anthropic.wire import MESSAGES
+from ais_prompt.models.api.stream import StreamReader
+from ais_prompt.models.api.wire import WireFormat, read_reply
+from ais_prompt.models.openai.responses import RESPONSES, ResponseStream
+from ais_prompt.models.openai.stream import ChatStream
+from ais_prompt.models.openai.wire import CHAT, COMPLETIONS
 from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
 from ais_prompt.types import Completion, Usage
+from tools.mock_apis import message_body, message_events, response_body, response_events
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
 MESSAGE = {
@@ -34,6 +40,29 @@ CHUNKS = [
     {"id": "1", "choices": [{"index": 0, "delta": DELTA, "finish_reason": None}]},
     {"id": "1", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
     {"id": "1", "choices": [], "usage": USAGE},
+]
+CALLED = {"type": "function_call", "id": "1", "call_id": "1", "name": "f", "arguments": "{}"}
+RESPONSE = response_body({"model": "m", "input": "2+2"}, 1, "four", "stop", "two and two")
+RESPONSE["output"].append(CALLED)
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "2+2"}]}
+USED: dict[str, Any] = {"type": "tool_use", "id": "1", "name": "f", "input": {}}
+SAID = message_body(ASKED, 1, "four", "stop", "two and two")
+SAID["content"].append(USED)
+REPLIES: list[tuple[WireFormat, Any]] = [
+    (CHAT, CHAT_REPLY),
+    (COMPLETIONS, TEXT_REPLY),
+    (RESPONSES, RESPONSE),
+    (MESSAGES, SAID),
+]
+CALL_EVENTS = [
+    {"type": "content_block_start", "index": 2, "content_block": USED},
+    {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": '{"a": 2}'}},
+]
+MESSAGE_EVENTS = [json.loads(event) for event in message_events(message_body(ASKED, 1, "four", "stop", "two"))]
+STREAMS: list[tuple[type[StreamReader], list[Any]]] = [
+    (ChatStream, CHUNKS),
+    (ResponseStream, [json.loads(event) for event in response_events(RESPONSE | {"output": RESPONSE["output"][:2]})]),
+    (MessageStream, MESSAGE_EVENTS[:-2] + CALL_EVENTS + MESSAGE_EVENTS[-2:]),
 ]
 ODD = [None, True, 0, -1, 1.5, 10**30, float("nan"), "", "four", [], [None], {}, {"index": 0}, [[]], [{"text": None}]]
 
@@ -72,7 +101,7 @@ def check(completion: Completion) -> None:
 
 
 def test_every_odd_value_in_every_place() -> None:
-    for endpoint, reply in ((CHAT, CHAT_REPLY), (COMPLETIONS, TEXT_REPLY)):
+    for endpoint, reply in REPLIES:
         check(read_reply(endpoint, 200, json.dumps(reply).encode()))
         for path in places(reply):
             for odd in [*ODD, ...]:
@@ -82,19 +111,20 @@ def test_every_odd_value_in_every_place() -> None:
             check(read_reply(CHAT, 400, json.dumps(mutated(ERROR, path, odd)).encode()))
 
 
-def streamed(chunks: list[Any], cut: int) -> Completion:
+def streamed(chunks: list[Any], cut: int, kind: type[StreamReader] = ChatStream) -> Completion:
     body = b"".join(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks) + b"data: [DONE]\n\n"
-    reader = StreamReader(partial(next, count(1.0)))
+    reader = kind(partial(next, count(1.0)))
     for start in range(0, len(body), cut):
         reader.feed(body[start : start + cut])
     return reader.completion()
 
 
 def test_every_odd_value_in_every_place_of_a_stream() -> None:
-    assert streamed(CHUNKS, 7).text == "four"
-    for path in places(CHUNKS):
-        for odd in [*ODD, ...]:
-            check(streamed(mutated(CHUNKS, path, odd), 1000))
+    for kind, chunks in STREAMS:
+        assert streamed(chunks, 7, kind).text == "four"
+        for path in places(chunks):
+            for odd in [*ODD, ...]:
+                check(streamed(mutated(chunks, path, odd), 1000, kind))
 
 
 json_values = st.recursive(
@@ -119,7 +149,7 @@ def test_several_odd_values_at_once(data: st.DataObject) -> None:
 
 @given(st.binary(max_size=200), st.integers(1, 20))
 def test_any_bytes_as_a_stream(body: bytes, cut: int) -> None:
-    reader = StreamReader(partial(next, count(1.0)))
+    reader = ChatStream(partial(next, count(1.0)))
     for start in range(0, len(body), cut):
         reader.feed(body[start : start + cut])
     check(reader.completion())

@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from ais_prompt.models.openai.model import OpenAIModel
-from ais_prompt.models.openai.wire import read_reply, request_body
-from ais_prompt.models.reasoning import split_reasoning
+from ais_prompt.models.api.wire import read_reply
+from ais_prompt.models.openai.model import OpenAIModel, OpenAIResponsesModel
 from ais_prompt.types import Completion, Failure, Request
 from ais_prompt.utils.jsonl import encode
 from ais_prompt.utils.secrets import SECRETS
@@ -23,7 +22,7 @@ NO_ANSWER: Final = "batch"
 """Kind of the failure of a request that the service did not answer."""
 
 
-def batch_request(model: OpenAIModel, key: str, request: Request) -> dict[str, Any]:
+def batch_request(model: OpenAIModel | OpenAIResponsesModel, key: str, request: Request) -> dict[str, Any]:
     """Return the line of a request.
 
     Args:
@@ -32,13 +31,13 @@ def batch_request(model: OpenAIModel, key: str, request: Request) -> dict[str, A
         request: asks for a text, not for log-likelihoods.
 
     Raises:
-        PromptError, DataError: as `request_body`.
+        PromptError, DataError: as `WireFormat.body`.
     """
-    body = request_body(model.endpoint, model.model, request, model.wire.max_tokens_field)
+    body = model.endpoint.body(model.model, request, model.wire)
     return {"custom_id": key, "method": "POST", "url": f"/v1/{model.endpoint.path}", "body": body}
 
 
-def batch_answer(model: OpenAIModel, line: Mapping[str, Any], request: Request) -> Completion:
+def batch_answer(model: OpenAIModel | OpenAIResponsesModel, line: Mapping[str, Any], request: Request) -> Completion:
     """Return the answer or the failure in a line of answers.
 
     Args:
@@ -56,7 +55,7 @@ def batch_answer(model: OpenAIModel, line: Mapping[str, Any], request: Request) 
     if completion.failure is not None:
         words = SECRETS.hide_in_message(completion.failure.message)[:500]
         return replace(completion, failure=replace(completion.failure, message=words, fatal=False))
-    return split_reasoning(completion, request.prompt, model.think_tags)
+    return model.finish(completion, request)
 
 
 def _said(line: Mapping[str, Any]) -> str:

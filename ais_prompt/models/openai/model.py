@@ -2,66 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar, Unpack
+from collections.abc import Sequence
+from typing import ClassVar
 from urllib.parse import urlsplit
 
-from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models.api.model import ApiModel, opened
 from ais_prompt.models.base import PromptStyle
-from ais_prompt.models.flat_options import (
-    LimitsOption,
-    RetryOption,
-    SamplingOption,
-    ServedNames,
-    WireOption,
-    read_option,
-    read_retry,
-    refuse_unknown,
-)
-from ais_prompt.models.identity import GIVEN
-from ais_prompt.models.openai.addresses import read_addresses
-from ais_prompt.models.openai.body import check_body
-from ais_prompt.models.openai.client import OpenAIClient
 from ais_prompt.models.openai.likelihood import LikelihoodClient
 from ais_prompt.models.openai.likelihood_wire import ways_of
-from ais_prompt.models.openai.providers import ProviderName, find_provider
-from ais_prompt.models.openai.served import served_models
-from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint, request_body
-from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
-from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
-from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
-from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
-from ais_prompt.models.server.started import StartedServers
-from ais_prompt.models.tokens.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
-from ais_prompt.models.traffic.dispatch import Dispatcher, Replica
-from ais_prompt.models.traffic.traffic import traffic_at
-from ais_prompt.models.transport import (
-    ClientOption,
-    Server,
-    allow_connections,
-    check_environment,
-    forget_connections,
-    read_client,
-    request_headers,
-)
-from ais_prompt.models.transport.address import check_address, public_address, without_login
-from ais_prompt.models.transport.credentials import (
-    DEFAULT_VARIABLE,
-    VariableName,
-    check_variable_name,
-    read_key,
-    resolve_address,
-    resolve_headers,
-)
+from ais_prompt.models.openai.responses import RESPONSES
+from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, Endpoint
+from ais_prompt.models.traffic.dispatch import Replica
+from ais_prompt.models.transport.address import public_address
 from ais_prompt.registry import MODELS
-from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
-from ais_prompt.utils.text import listed
-
-T = TypeVar("T")
+from ais_prompt.types import Completion, LikelihoodQuery, Request
 
 
-class OpenAIModel:
+class OpenAIModel(ApiModel):
     """The base of chat and completion models. Answers are greedy unless ``sampling`` says otherwise.
 
     Making one costs nothing and sends nothing::
@@ -107,252 +64,36 @@ class OpenAIModel:
             option of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
     """
 
-    prompt_style: PromptStyle
     endpoint: ClassVar[Endpoint]
+    wire_options = ("stream", "max_tokens_field", "logprobs_via")
+    has_seed = True
 
-    def __init__(
-        self,
-        model: str,
-        base_url: str | Sequence[str] | None = None,
-        api_key: VariableName = DEFAULT_VARIABLE,
-        *,
-        sampling: SamplingOption = None,
-        limits: LimitsOption = None,
-        retry: RetryOption = 3,
-        wire: WireOption = None,
-        client: ClientOption = "aiohttp",
-        headers: Mapping[str, str] | None = None,
-        max_seq_len: int | None = None,
-        tokenizer_path: str | None = None,
-        think_tags: ThinkTags = THINK_TAGS,
-        identity: str | None = None,
-        provider: ProviderName = None,
-        server: ServerOption = None,
-        num_gpus: int | None = None,
-        **flat: Unpack[ServedNames],
-    ) -> None:
-        refuse_unknown(type(self).__name__, flat, ServedNames)
-        check_at_least(1, max_seq_len=max_seq_len)
-        self.model = model
-        self.client = read_client(client)
-        if provider is not None:
-            known = find_provider(provider)
-            base_url, api_key = base_url or known.base_url, known.key if api_key == DEFAULT_VARIABLE else api_key
-        self.server = None if server is None else read_server(server, model, num_gpus)
-        if self.server is not None:
-            if base_url is not None:
-                what = "base_url or provider cannot be given beside server, which has an address of its own"
-                raise ConfigError(what, where="server", fix="remove one of them")
-            base_url, api_key = f"http://{HOST}/v1", None if api_key == DEFAULT_VARIABLE else api_key
-        self.base_urls = read_addresses(base_url, self.client, model)
-        self.api_key = self.client.key_variable(check_variable_name(api_key))
-        self.sampling = read_option("sampling", Sampling, sampling, flat)
-        self.limits = read_option("limits", Limits, limits, flat)
-        self.retry = read_retry(retry)
-        self.wire = read_option("wire", Wire, wire, flat)
-        self.max_out_len = self.sampling.max_out_len
-        self.max_concurrency = self.limits.max_concurrency * len(self.base_urls)
-        self.max_seq_len = max_seq_len
-        self.tokenizer_path = tokenizer_path
-        self.headers = dict(headers or {})
-        self.think_tags = check_think_tags(think_tags)
-        self.given_identity = identity
-        check_body(self.sampling, model)
-        self._ways = ways_of(self.endpoint, self.wire.logprobs_via)
-        self._tokenizer: Any = None
-        self._client: OpenAIClient | None = None
-        self._likelihoods: LikelihoodClient | None = None
-        self._servers: StartedServers | None = None
-        self._server_name = model
-        self._connections = 0
-        self._starting: asyncio.Lock | None = None
-
-    def identity(self) -> Mapping[str, Any]:
-        """Return which model it is. How it generates is part of each request; how it is reached does not count."""
-        given = {} if self.given_identity is None else {GIVEN: self.given_identity}
-        return {"type": type(self).__name__, "model": self.model, "think_tags": self.think_tags, **given}
+    _likelihoods: LikelihoodClient | None = None
 
     @property
-    def knows_stop_tokens(self) -> bool:
+    def knows_stop_tokens(self) -> bool:  # type: ignore[override]
         """Whether the server accepts ``stop_token_ids``, as vLLM and SGLang do; OpenAI and Azure refuse the field."""
         hosts = (urlsplit(public_address(url)).hostname or "" for url in self.base_urls)
         return not any(host.endswith(("openai.com", "azure.com")) for host in hosts)
 
-    @property
-    def address(self) -> str:
-        """The base URL, without secrets; those of replicas in alphabetical order, separated by a comma.
+    def _check_options(self) -> None:
+        super()._check_options()
+        self._ways = ways_of(self.endpoint, self.wire.logprobs_via)
 
-        Of servers that are started it is the command, since their ports are random.
-        """
-        return ", ".join(sorted(map(public_address, self.base_urls))) if self.server is None else self.server.shown
-
-    def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
-        """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in."""
-        sampling = self.sampling
-        return Decoding(
-            max_out_len=sampling.max_out_len if max_out_len is None else max_out_len,
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
-            stop=join_stops(sampling.stop, stop),
-            seed=sampling.seed,
-            extra=sampling.extra,
+    def _connect(self, replicas: Sequence[Replica]) -> None:
+        super()._connect(replicas)
+        client, field = opened(self._client), self.wire.max_tokens_field
+        self._likelihoods = LikelihoodClient(
+            self.endpoint, self.model, field, self._ways, client.post, client.shown, client.dispatcher.ask
         )
 
-    def preflight(self) -> None:
-        """Check all that can be checked without sending anything, but for the name of a model that has none.
-
-        Raises:
-            ConfigError: the transport does not accept the arguments of ``client``, or the server has several models
-                and the config names none.
-            ModelError: there is no key, ``base_url`` is not an address, or a header, a proxy or a file of certificates
-                cannot be used; or the server is asked for its model and lists none.
-        """
-        if self.server is not None:
-            self.server.preflight()
-        for base_url in self.base_urls:
-            check_address(base_url)
-        self.client.check()
-        for base_url in self.base_urls:
-            self._server(base_url)
-            check_environment(base_url)
-        if not self.model:
-            self.model = self._only_model()
-
-    def _only_model(self) -> str:
-        """Return the name of the only model that the first server lists."""
-        address = self.base_urls[0]
-        found = served_models(resolve_address(address), self.api_key, resolve_headers(self.headers))
-        if len(found) > 1:
-            what = f"the config names no model, and the server has {len(found)}"
-            raise ConfigError(what, where=public_address(address), fix=f"set model to one of: {listed(found)}")
-        return found[0]
-
-    def start_with(self, servers: StartedServers, name: str) -> None:
-        """Let the servers of a run start the one of this model when it is opened."""
-        self._servers, self._server_name = servers, name
-
-    def tokenizer(self) -> Any | None:
-        """Return the tokenizer of ``tokenizer_path``, loaded once; None without one.
-
-        Raises:
-            ModelError: the tokenizer cannot be loaded.
-        """
-        if self._tokenizer is None and self.tokenizer_path:
-            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, trust_remote_code=False)
-        return self._tokenizer
-
-    def count_tokens(self, prompt: Prompt) -> int | None:
-        """Count the tokens of a prompt as the server will see it; None if that is unknown here.
-
-        Raises:
-            ModelError: the tokenizer cannot be loaded.
-            PromptError: the chat template refuses the messages, or a completion model was given messages.
-        """
-        ids = self.encode(prompt)
-        return None if ids is None else len(ids)
-
-    def encode(self, prompt: Prompt) -> list[int] | None:
-        """Return the token ids of a prompt as the server will see it; None if they are unknown here.
-
-        Raises:
-            ModelError, PromptError: as `count_tokens`.
-        """
-        tokenizer = self.tokenizer()
-        return None if tokenizer is None else prompt_token_ids(tokenizer, self.endpoint.prompt_value(prompt))
-
-    def close(self) -> None:
-        """Do nothing: no connection outlives the event loop, see `aclose`."""
-
-    async def open(self) -> None:
-        """Open the transports. Nothing is sent yet, and servers are started with the first request only.
-
-        Raises:
-            ModelError: as `preflight`, or no run starts the server.
-        """
-        self.preflight()
-        self._starting = asyncio.Lock()
-        if self.server is None:
-            self._connect([self._replica(base_url) for base_url in self.base_urls])
-        elif self._servers is None:
-            raise ModelError("only a run starts the server of a model", fix="start it yourself, and write base_url")
-        else:
-            self.max_concurrency = self.limits.max_concurrency * self._servers.replicas(self.server)
-        allow_connections(self.max_concurrency)
-        self._connections = self.max_concurrency
-
-    async def complete(self, request: Request) -> Completion:
-        """Answer one request, retries included. Failures are returned, not raised.
-
-        Raises:
-            ModelError: `open` was not called, the server cannot be started, or it returns no log-likelihoods and one is
-                requested.
-            PromptError: a completion model was given messages.
-        """
-        if failure := self._refusal(request.prompt):
-            return Completion(failure=failure)
-        if self.server is not None and self._client is None:
-            await self._start(self.server)
-        if isinstance(request.decoding, LikelihoodQuery):
-            return await _opened(self._likelihoods).complete(request.prompt, request.decoding, request.sample_id)
-        body = request_body(self.endpoint, self.model, request, self.wire.max_tokens_field)
-        counts = self.limits.tokens_per_minute is not None
-        tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
-        completion = await _opened(self._client).generate(body, tokens, request.sample_id)
-        return split_reasoning(completion, request.prompt, self.think_tags)
+    async def _log_likelihood(self, request: Request, query: LikelihoodQuery) -> Completion:
+        return await opened(self._likelihoods).complete(request.prompt, query, request.sample_id)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
-        forget_connections(self._connections)
-        self._connections = 0
-        if self._client is not None:
-            client, self._client, self._likelihoods = self._client, None, None
-            await client.close()
-            if self.server is not None and self._servers is not None:
-                await self._servers.leave(self.server)
-
-    def activity(self) -> Activity:
-        """Return the requests in flight, and what the others wait for."""
-        return Activity() if self._client is None else self._client.dispatcher.activity()
-
-    def _connect(self, replicas: Sequence[Replica]) -> None:
-        dispatcher = Dispatcher(replicas, self.retry, self.limits.deadline)
-        client = OpenAIClient(self.endpoint, dispatcher, stream=self.wire.stream)
-        self._client = client
-        field = self.wire.max_tokens_field
-        self._likelihoods = LikelihoodClient(
-            self.endpoint, self.model, field, self._ways, client.post, client.shown, dispatcher.ask
-        )
-
-    async def _start(self, server: ServerToStart) -> None:
-        """Start the server before the first request; the others wait for that."""
-        async with _opened(self._starting):
-            if self._client is None:
-                instances = await _opened(self._servers).use(server, self._server_name)
-                self._connect([self._replica(instance.base_url, instance) for instance in instances])
-
-    def _replica(self, base_url: str, instance: ServerInstance | None = None) -> Replica:
-        """Open the transport of one server; ``instance`` is its process, if it was started."""
-        transport = self.client.open(self._server(base_url))
-        if instance is not None:
-            transport = WatchedTransport(transport, instance)
-        address = public_address(base_url)
-        return Replica(address, transport, traffic_at(address, self.limits))
-
-    def _server(self, base_url: str) -> Server:
-        """Return the server at an address, as transports take it.
-
-        Raises:
-            ModelError: there is no key, or a header cannot be sent.
-        """
-        key = read_key(self.api_key, base_url)
-        address = resolve_address(base_url)
-        headers = request_headers(address, key, resolve_headers(self.headers))
-        return Server(without_login(address), headers, key, self.model, self.limits.timeout)
-
-    def _refusal(self, prompt: Prompt) -> Failure | None:
-        """Return the failure of a prompt that is too long; None if it fits, or if only the server can know."""
-        tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
-        return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
+        self._likelihoods = None
+        await super().aclose()
 
 
 @MODELS.register_module()
@@ -362,7 +103,6 @@ class OpenAIChatModel(OpenAIModel):
     Args and errors are those of `OpenAIModel`.
     """
 
-    prompt_style: PromptStyle = "messages"
     endpoint = CHAT
 
 
@@ -377,7 +117,14 @@ class OpenAICompletionModel(OpenAIModel):
     endpoint = COMPLETIONS
 
 
-def _opened(part: T | None) -> T:
-    if part is None:
-        raise ModelError("the model was asked before it was opened", fix="call open() first")
-    return part
+@MODELS.register_module()
+class OpenAIResponsesModel(ApiModel):
+    """A chat model behind OpenAI's Responses API: messages are posted to ``{base_url}/responses``.
+
+    Args and errors are those of `OpenAIModel`, without ``max_tokens_field``, ``logprobs_via`` and ``seed``, which the
+    API does not have. Answers are not stored on the server, unless ``generation_kwargs`` says ``store=True``.
+    ``generation_kwargs=dict(reasoning_effort='high')`` means ``reasoning=dict(effort='high')``. The API has no stop
+    texts: answers are cut at them here.
+    """
+
+    endpoint = RESPONSES

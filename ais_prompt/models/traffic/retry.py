@@ -25,8 +25,8 @@ _TEMPORARY_KINDS: Final = {
     "http_425",  # too early
     "http_429",  # too many requests
 }
-THROTTLED: Final = ("http_429", "http_503")
-"""The server has too much to do."""
+THROTTLED: Final = ("http_429", "http_503", "http_529")
+"""The server has too much to do; 529 is Anthropic's status for it."""
 
 # Not the module `random`: its state belongs to the seed of the run.
 _jitter: Final = random.Random()

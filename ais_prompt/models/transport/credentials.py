@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from pydantic import AfterValidator
 
 from ais_prompt import __version__
+from ais_prompt.catalog import Api
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.address import is_loopback, public_address
@@ -20,6 +21,10 @@ from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.urls import HIDDEN, VARIABLE
 
 DEFAULT_VARIABLE: Final = "OPENAI_API_KEY"
+_UNSET_IS_NONE: Final = (DEFAULT_VARIABLE, "ANTHROPIC_API_KEY")
+"""Variables that may be unset for a server on this machine."""
+ANTHROPIC_VERSION: Final = "2023-06-01"
+"""The version of the Messages API; ``headers`` of the config may name another one."""
 
 _VARIABLE_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 _VARIABLE_OR_DOLLAR: Final = re.compile(rf"\$\$|{VARIABLE.pattern}", re.ASCII)
@@ -46,7 +51,7 @@ VariableName: TypeAlias = Annotated[str | None, AfterValidator(check_variable_na
 def read_key(variable: str | None, base_url: str) -> str | None:
     """Return the key to send; None to send none.
 
-    A server on this machine is sent no key if the variable is the default one and not set: most need none.
+    A server on this machine is sent no key if the variable is a default one and not set: most need none.
 
     Raises:
         ModelError: the variable is not set, or its value cannot be sent.
@@ -54,7 +59,7 @@ def read_key(variable: str | None, base_url: str) -> str | None:
     if variable is None:
         return None
     key = os.environ.get(variable, "").strip()
-    if not key and variable == DEFAULT_VARIABLE and is_loopback(base_url):
+    if not key and variable in _UNSET_IS_NONE and is_loopback(base_url):
         return None
     if not key:
         raise ModelError(
@@ -145,13 +150,14 @@ _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A header name (RFC 9110, 5.6.2)."""
 
 
-def request_headers(base_url: str, key: str | None, own: Mapping[str, str]) -> dict[str, str]:
+def request_headers(base_url: str, key: str | None, own: Mapping[str, str], api: Api = "openai") -> dict[str, str]:
     """Return the headers of every request: login, description of the body, and those of the config, which win.
 
     Args:
         base_url: its user and password log in with Basic authentication.
-        key: sent as a bearer token; None for none.
+        key: sent as a bearer token, or as ``x-api-key`` to the Messages API; None for none.
         own: headers of the config.
+        api: what the server speaks.
 
     Raises:
         ModelError: a header cannot be sent, such as one with a line break.
@@ -160,7 +166,8 @@ def request_headers(base_url: str, key: str | None, own: Mapping[str, str]) -> d
         "User-Agent": f"ais_prompt/{__version__}",
         "Content-Type": "application/json",
         "Accept-Encoding": ENCODINGS,
-        **_login(base_url, key),
+        **({"anthropic-version": ANTHROPIC_VERSION} if api == "anthropic" else {}),
+        **_login(base_url, key, api),
     }
     given = {name.lower() for name in own}
     headers = {name: value for name, value in headers.items() if name.lower() not in given} | dict(own)
@@ -178,9 +185,9 @@ def _can_be_sent(value: object) -> bool:
     return isinstance(value, str) and all(sign == "\t" or (" " <= sign <= "\xff" and sign != "\x7f") for sign in value)
 
 
-def _login(base_url: str, key: str | None) -> dict[str, str]:
+def _login(base_url: str, key: str | None, api: Api) -> dict[str, str]:
     if key:
-        return {"Authorization": f"Bearer {key}"}
+        return {"x-api-key": key} if api == "anthropic" else {"Authorization": f"Bearer {key}"}
     parts = urlsplit(base_url)
     if parts.username is None:
         return {}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIModel
-from ais_prompt.models.openai.stream import StreamReader
+from ais_prompt.models.openai.stream import ChatStream
 from ais_prompt.models.options import Retry
 from ais_prompt.types import Completion, Request, Usage
 from tests.servers import MockServer
@@ -32,7 +32,7 @@ def delta(content: str | None = None, reason: str | None = None, **more: str) ->
 
 def read(body: bytes, cuts: Sequence[int] = ()) -> Completion:
     ticks = iter(range(1000))
-    reader = StreamReader(lambda: float(next(ticks)))
+    reader = ChatStream(lambda: float(next(ticks)))
     for start, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(body)], strict=True):
         reader.feed(body[start:end])
     return reader.completion()

@@ -12,8 +12,9 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.chat import completion_create_params as chat_params
 from pydantic import TypeAdapter, ValidationError
 
-from ais_prompt.models.openai.stream import STREAMED, StreamReader
-from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, read_reply, request_body
+from ais_prompt.models.api.wire import read_reply
+from ais_prompt.models.openai.stream import ChatStream
+from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, STREAMED, request_body
 from ais_prompt.types import ChatMessage, Decoding, Request
 from tools.mock_answers import answer_body
 
@@ -102,7 +103,7 @@ def test_chunks_are_read_as_the_package_reads_them() -> None:
         for delta in deltas
     ]
     theirs = [ChatCompletionChunk.model_validate(chunk) for chunk in chunks]
-    reader = StreamReader()
+    reader = ChatStream()
     for chunk in chunks:
         reader.feed(f"data: {json.dumps(chunk)}\n\n".encode())
     ours = reader.completion()

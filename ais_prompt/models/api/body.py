@@ -12,6 +12,8 @@ from ais_prompt.models.flat_options import EXTRA
 from ais_prompt.models.options import Sampling
 
 _TAKEN_OPTIONS: Final = {
+    "input": "prompts come from the dataset",
+    "max_output_tokens": "use max_out_len",
     "max_tokens": "use max_out_len",
     "max_completion_tokens": "use max_out_len and max_tokens_field='max_completion_tokens'",
     "messages": "prompts come from the dataset",
@@ -19,8 +21,10 @@ _TAKEN_OPTIONS: Final = {
     "n": "use n of GenInferencer",
     "prompt": "prompts come from the dataset",
     "stop": "use stop_words or sampling.stop",
+    "stop_sequences": "use stop_words or sampling.stop",
     "stream": "use stream=True of the model",
     "stream_options": "use stream=True of the model",
+    "system": "write a system turn into the template",
 }
 """Fields of the body that the program sets itself → what to write instead."""
 

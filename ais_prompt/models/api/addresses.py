@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Final
 
-from ais_prompt.catalog import PROVIDERS
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.transport import TransportSpec
 from ais_prompt.models.transport.address import public_address
 
-DEFAULT_BASE_URL: Final = PROVIDERS["openai"].base_url
 
-
-def read_addresses(base_url: str | Sequence[str] | None, client: TransportSpec, model: str) -> tuple[str, ...]:
+def read_addresses(
+    base_url: str | Sequence[str] | None, client: TransportSpec, model: str, variable: str, default: str
+) -> tuple[str, ...]:
     """Return the addresses of the servers of a model.
 
     Args:
-        base_url: of the config. None takes the address of the transport or of ``OPENAI_BASE_URL``, or else OpenAI's.
+        base_url: of the config. None takes the address of the transport or of ``variable``, or else ``default``.
         client: the transport, which may have an address of its own.
         model: name of the model, for errors.
+        variable: environment variable with an address.
+        default: the address if nothing else names one.
 
     Raises:
         ConfigError: a list is empty, names a server twice, or is given beside the address of the transport.
     """
     if base_url is None or isinstance(base_url, str):
-        return (base_url or client.address or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL,)
+        return (base_url or client.address or os.environ.get(variable) or default,)
     shown = list(map(public_address, base_url))
     if not shown:
         raise ConfigError("base_url is an empty list", where=model, fix="name at least one server, or remove it")

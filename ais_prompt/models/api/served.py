@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
+from ais_prompt.catalog import Api
 from ais_prompt.errors import ModelError
 from ais_prompt.models.transport import Reply, Server, check_environment, read_client, request_headers
 from ais_prompt.models.transport.address import check_address, public_address, without_login
@@ -18,16 +19,20 @@ _FIX: Final = "name the model: --model NAME"
 
 
 def served_models(
-    base_url: str, api_key: str | None = DEFAULT_VARIABLE, headers: Mapping[str, str] | None = None
+    base_url: str,
+    api_key: str | None = DEFAULT_VARIABLE,
+    headers: Mapping[str, str] | None = None,
+    api: Api = "openai",
 ) -> list[str]:
     """Return the names of the models that a server lists at ``GET models``.
 
-    Source of the format: "List models" of the OpenAI API reference.
+    Source of the format: "List models" of the API references of OpenAI and Anthropic.
 
     Args:
         base_url: address of the server up to its version.
         api_key: the environment variable of its key; None to send none.
         headers: further headers, as they are sent.
+        api: what the server speaks.
 
     Raises:
         ModelError: the address or key cannot be used, or the server lists no models.
@@ -35,7 +40,7 @@ def served_models(
     check_address(base_url)
     check_environment(base_url)
     where = f"{public_address(base_url)}/models"
-    reply = asyncio.run(_get_models(base_url, api_key, headers or {}))
+    reply = asyncio.run(_get_models(base_url, api_key, headers or {}, api))
     if isinstance(reply, Failure):
         raise ModelError(f"the server does not answer: {reply.message}", where=where, fix=_FIX)
     try:
@@ -47,9 +52,10 @@ def served_models(
     return names
 
 
-async def _get_models(base_url: str, api_key: str | None, headers: Mapping[str, str]) -> Reply | Failure:
+async def _get_models(base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api) -> Reply | Failure:
     key = read_key(api_key, base_url)
-    server = Server(without_login(base_url), request_headers(base_url, key, headers), key, "", TIMEOUT_SECONDS)
+    sent = request_headers(base_url, key, headers, api)
+    server = Server(without_login(base_url), sent, key, "", TIMEOUT_SECONDS)
     transport = read_client("aiohttp").open(server)
     try:
         return await transport.send("GET", "models", None, None)

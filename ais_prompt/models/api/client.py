@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
-from ais_prompt.models.openai.stream import STREAMED, StreamReader
-from ais_prompt.models.openai.wire import Endpoint, read_reply
+from ais_prompt.models.api.hints import address_hint
+from ais_prompt.models.api.stream import StreamReader
+from ais_prompt.models.api.wire import WireFormat, read_reply
 from ais_prompt.models.traffic.dispatch import Dispatcher
 from ais_prompt.models.traffic.retry import Attempt, read_retry_after
 from ais_prompt.models.transport import Reply, Sink, Transport
@@ -23,16 +23,16 @@ MESSAGE_LENGTH: Final = 500
 """Characters of a server's error message that are kept."""
 
 
-class OpenAIClient:
+class ApiClient:
     """Posts request bodies and reads the replies. It belongs to the event loop in which it is made.
 
     Args:
-        endpoint: the endpoint of the server.
+        endpoint: the endpoint of the server, and its wire format.
         dispatcher: chooses the replica, keeps to its limits, and retries.
         stream: let answers come piece by piece.
     """
 
-    def __init__(self, endpoint: Endpoint, dispatcher: Dispatcher, *, stream: bool) -> None:
+    def __init__(self, endpoint: WireFormat, dispatcher: Dispatcher, *, stream: bool) -> None:
         self.dispatcher = dispatcher
         self._endpoint = endpoint
         self._stream = stream
@@ -41,7 +41,7 @@ class OpenAIClient:
         """Return the answer to a request body, retries included. Failures are returned, not raised.
 
         Args:
-            body: from `request_body`.
+            body: from `WireFormat.body`.
             tokens: expected tokens of prompt and answer, for a limit of tokens.
             conversation: as for `Dispatcher.ask`.
         """
@@ -65,23 +65,24 @@ class OpenAIClient:
         if isinstance(reply, Reply) and 300 <= reply.status < 400:
             target = public_address(reply.location or "") or "another address"
             words = f"the server redirects to {target}; base_url must lead there"
-            return Failure(f"http_{reply.status}", _with_address(words, reply))
+            return Failure(f"http_{reply.status}", self._with_address(words, reply))
         if isinstance(reply, Reply) and reply.status < 200:
-            return Failure(f"http_{reply.status}", _with_address("the server switches to another protocol", reply))
+            words = "the server switches to another protocol"
+            return Failure(f"http_{reply.status}", self._with_address(words, reply))
         return reply
 
     def shown(self, failure: Failure, reply: Reply | None = None) -> Failure:
         """Redact and cut the message of a failure, and add the address that replied."""
         # Redact first: half a key at the end of a shortened message would not be recognised.
         words = SECRETS.hide_in_message(failure.message)[:MESSAGE_LENGTH]
-        return replace(failure, message=_with_address(words, reply) if reply else words)
+        return replace(failure, message=self._with_address(words, reply) if reply else words)
 
     async def _once(self, transport: Transport, body: Mapping[str, Any]) -> Attempt:
         return self._attempt(await self.post(transport, body), None)
 
     async def _once_streamed(self, transport: Transport, body: Mapping[str, Any]) -> Attempt:
-        reader = StreamReader()
-        return self._attempt(await self.post(transport, {**body, **STREAMED}, reader.feed), reader)
+        reader = self._endpoint.reader()
+        return self._attempt(await self.post(transport, {**body, **self._endpoint.stream_fields}, reader.feed), reader)
 
     def _attempt(self, reply: Reply | Failure, reader: StreamReader | None) -> Attempt:
         """Return the outcome of an attempt, with failures that may be shown."""
@@ -95,17 +96,7 @@ class OpenAIClient:
             completion = replace(completion, failure=self.shown(completion.failure, reply))
         return Attempt(completion, read_retry_after(reply.retry_after))
 
-
-def _with_address(words: str, reply: Reply) -> str:
-    """Add the address to a server's message, and a hint where the address seems to be wrong."""
-    hint = _hint(reply) if reply.status in (404, 405) else ""
-    return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
-
-
-def _hint(reply: Reply) -> str:
-    path = urlsplit(reply.url).path
-    if path in ("/chat/completions", "/completions"):
-        return "; base_url has no path, most servers want /v1 at its end"
-    if path.count("completions") > 1:
-        return "; base_url must end before /chat/completions"
-    return ""
+    def _with_address(self, words: str, reply: Reply) -> str:
+        """Add the address to a server's message, and a hint where the address seems to be wrong."""
+        hint = address_hint(reply.url, self._endpoint) if reply.status in (404, 405) else ""
+        return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words

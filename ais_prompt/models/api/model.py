@@ -1,0 +1,384 @@
+"""Language models behind servers: the base of all of them, whatever their wire format."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeVar, Unpack
+
+from ais_prompt.catalog import Api, Provider
+from ais_prompt.errors import ConfigError, ModelError
+from ais_prompt.models.api.addresses import read_addresses
+from ais_prompt.models.api.body import check_body
+from ais_prompt.models.api.client import ApiClient
+from ais_prompt.models.api.providers import ProviderName, find_provider
+from ais_prompt.models.api.served import served_models
+from ais_prompt.models.api.wire import WireFormat, cut_at_stop
+from ais_prompt.models.base import PromptStyle
+from ais_prompt.models.flat_options import (
+    LimitsOption,
+    RetryOption,
+    SamplingOption,
+    ServedNames,
+    WireOption,
+    read_option,
+    read_retry,
+    refuse_unknown,
+)
+from ais_prompt.models.identity import GIVEN
+from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
+from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
+from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
+from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
+from ais_prompt.models.server.started import StartedServers
+from ais_prompt.models.tokens.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
+from ais_prompt.models.traffic.dispatch import Dispatcher, Replica
+from ais_prompt.models.traffic.traffic import traffic_at
+from ais_prompt.models.transport import (
+    ClientOption,
+    Server,
+    allow_connections,
+    check_environment,
+    forget_connections,
+    read_client,
+    request_headers,
+)
+from ais_prompt.models.transport.address import check_address, public_address, without_login
+from ais_prompt.models.transport.credentials import (
+    DEFAULT_VARIABLE,
+    VariableName,
+    check_variable_name,
+    read_key,
+    resolve_address,
+    resolve_headers,
+)
+from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
+from ais_prompt.utils.text import listed
+
+T = TypeVar("T")
+
+
+class Defaults(NamedTuple):
+    """Where the address and the key come from if the config does not say.
+
+    Attributes:
+        provider: name of the provider whose address is taken if nothing else names one.
+        url_variable: environment variable of the address.
+        key_variable: environment variable of the key.
+    """
+
+    provider: str
+    url_variable: str
+    key_variable: str
+
+
+class ApiModel:
+    """The base of models behind an API. A subclass names its endpoint, which knows the wire format.
+
+    The arguments are described in `ais_prompt.models.openai.model.OpenAIModel`.
+
+    Raises:
+        ConfigError: ``base_url`` is an empty list or names a server twice, ``api_key`` is the key itself, there is an
+            address beside ``server``, a value is wrong or given in both forms, the API has no such option,
+            ``sampling.extra`` holds what has an option of its own or cannot be sent as JSON, or ``think_tags`` are not
+            two texts.
+    """
+
+    prompt_style: PromptStyle = "messages"
+    endpoint: ClassVar[WireFormat]
+    api: ClassVar[Api] = "openai"
+    defaults: ClassVar[Defaults] = Defaults("openai", "OPENAI_BASE_URL", DEFAULT_VARIABLE)
+    wire_options: ClassVar[tuple[str, ...]] = ("stream",)
+    has_seed: ClassVar[bool] = False
+    knows_stop_tokens: bool = False
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | Sequence[str] | None = None,
+        api_key: VariableName = DEFAULT_VARIABLE,
+        *,
+        sampling: SamplingOption = None,
+        limits: LimitsOption = None,
+        retry: RetryOption = 3,
+        wire: WireOption = None,
+        client: ClientOption = "aiohttp",
+        headers: Mapping[str, str] | None = None,
+        max_seq_len: int | None = None,
+        tokenizer_path: str | None = None,
+        think_tags: ThinkTags = THINK_TAGS,
+        identity: str | None = None,
+        provider: ProviderName = None,
+        server: ServerOption = None,
+        num_gpus: int | None = None,
+        **flat: Unpack[ServedNames],
+    ) -> None:
+        refuse_unknown(type(self).__name__, flat, ServedNames)
+        check_at_least(1, max_seq_len=max_seq_len)
+        self.model = model
+        self.client = read_client(client)
+        if api_key == DEFAULT_VARIABLE:
+            api_key = self.defaults.key_variable if provider is None else self._find_provider(provider).key
+        if provider is not None:
+            base_url = base_url or self._find_provider(provider).base_url
+        self.server = None if server is None else read_server(server, model, num_gpus)
+        if self.server is not None:
+            if base_url is not None:
+                what = "base_url or provider cannot be given beside server, which has an address of its own"
+                raise ConfigError(what, where="server", fix="remove one of them")
+            base_url, api_key = f"http://{HOST}/v1", None if api_key == self.defaults.key_variable else api_key
+        self.base_urls = self._addresses(base_url)
+        self.api_key = self.client.key_variable(check_variable_name(api_key))
+        self.sampling = self._read_sampling(sampling, flat)
+        self.limits = read_option("limits", Limits, limits, flat)
+        self.retry = read_retry(retry)
+        self.wire = read_option("wire", Wire, wire, flat)
+        self.max_out_len = self.sampling.max_out_len
+        self.max_concurrency = self.limits.max_concurrency * len(self.base_urls)
+        self.max_seq_len = max_seq_len
+        self.tokenizer_path = tokenizer_path
+        self.headers = dict(headers or {})
+        self.think_tags = check_think_tags(think_tags)
+        self.given_identity = identity
+        check_body(self.sampling, model)
+        self._check_options()
+        self._tokenizer: Any = None
+        self._client: ApiClient | None = None
+        self._servers: StartedServers | None = None
+        self._server_name = model
+        self._connections = 0
+        self._starting: asyncio.Lock | None = None
+
+    def identity(self) -> Mapping[str, Any]:
+        """Return which model it is. How it generates is part of each request; how it is reached does not count."""
+        given = {} if self.given_identity is None else {GIVEN: self.given_identity}
+        return {"type": type(self).__name__, "model": self.model, "think_tags": self.think_tags, **given}
+
+    @property
+    def address(self) -> str:
+        """The base URL, without secrets; those of replicas in alphabetical order, separated by a comma.
+
+        Of servers that are started it is the command, since their ports are random.
+        """
+        return ", ".join(sorted(map(public_address, self.base_urls))) if self.server is None else self.server.shown
+
+    def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
+        """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in."""
+        sampling = self.sampling
+        return Decoding(
+            max_out_len=sampling.max_out_len if max_out_len is None else max_out_len,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            stop=join_stops(sampling.stop, stop),
+            seed=sampling.seed,
+            extra=sampling.extra,
+        )
+
+    def preflight(self) -> None:
+        """Check all that can be checked without sending anything, but for the name of a model that has none.
+
+        Raises:
+            ConfigError: the transport does not accept the arguments of ``client``, or the server has several models
+                and the config names none.
+            ModelError: there is no key, ``base_url`` is not an address, or a header, a proxy or a file of certificates
+                cannot be used; or the server is asked for its model and lists none.
+        """
+        if self.server is not None:
+            self.server.preflight()
+        for base_url in self.base_urls:
+            check_address(base_url)
+        self.client.check()
+        for base_url in self.base_urls:
+            self._server(base_url)
+            check_environment(base_url)
+        if not self.model:
+            self.model = self._only_model()
+
+    def _only_model(self) -> str:
+        """Return the name of the only model that the first server lists."""
+        address = self.base_urls[0]
+        found = served_models(resolve_address(address), self.api_key, resolve_headers(self.headers), self.api)
+        if len(found) > 1:
+            what = f"the config names no model, and the server has {len(found)}"
+            raise ConfigError(what, where=public_address(address), fix=f"set model to one of: {listed(found)}")
+        return found[0]
+
+    def start_with(self, servers: StartedServers, name: str) -> None:
+        """Let the servers of a run start the one of this model when it is opened."""
+        self._servers, self._server_name = servers, name
+
+    def tokenizer(self) -> Any | None:
+        """Return the tokenizer of ``tokenizer_path``, loaded once; None without one.
+
+        Raises:
+            ModelError: the tokenizer cannot be loaded.
+        """
+        if self._tokenizer is None and self.tokenizer_path:
+            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, trust_remote_code=False)
+        return self._tokenizer
+
+    def count_tokens(self, prompt: Prompt) -> int | None:
+        """Count the tokens of a prompt as the server will see it; None if that is unknown here.
+
+        Raises:
+            ModelError: the tokenizer cannot be loaded.
+            PromptError: the chat template refuses the messages, or a completion model was given messages.
+        """
+        ids = self.encode(prompt)
+        return None if ids is None else len(ids)
+
+    def encode(self, prompt: Prompt) -> list[int] | None:
+        """Return the token ids of a prompt as the server will see it; None if they are unknown here.
+
+        Raises:
+            ModelError, PromptError: as `count_tokens`.
+        """
+        tokenizer = self.tokenizer()
+        return None if tokenizer is None else prompt_token_ids(tokenizer, self.endpoint.prompt_value(prompt))
+
+    def close(self) -> None:
+        """Do nothing: no connection outlives the event loop, see `aclose`."""
+
+    async def open(self) -> None:
+        """Open the transports. Nothing is sent yet, and servers are started with the first request only.
+
+        Raises:
+            ModelError: as `preflight`, or no run starts the server.
+        """
+        self.preflight()
+        self._starting = asyncio.Lock()
+        if self.server is None:
+            self._connect([self._replica(base_url) for base_url in self.base_urls])
+        elif self._servers is None:
+            raise ModelError("only a run starts the server of a model", fix="start it yourself, and write base_url")
+        else:
+            self.max_concurrency = self.limits.max_concurrency * self._servers.replicas(self.server)
+        allow_connections(self.max_concurrency)
+        self._connections = self.max_concurrency
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer one request, retries included. Failures are returned, not raised.
+
+        Raises:
+            ModelError: `open` was not called, the server cannot be started, or it returns no log-likelihoods and one is
+                requested.
+            PromptError: the endpoint does not take such a prompt.
+        """
+        if failure := self._refusal(request.prompt):
+            return Completion(failure=failure)
+        if self.server is not None and self._client is None:
+            await self._start(self.server)
+        if isinstance(request.decoding, LikelihoodQuery):
+            return await self._log_likelihood(request, request.decoding)
+        body = self.endpoint.body(self.model, request, self.wire)
+        counts = self.limits.tokens_per_minute is not None
+        tokens = estimate_tokens(request.prompt) + request.decoding.max_out_len if counts else 0
+        completion = await opened(self._client).generate(body, tokens, request.sample_id)
+        return self.finish(completion, request)
+
+    def finish(self, completion: Completion, request: Request) -> Completion:
+        """Do with an answer what the server did not: cut it at stop texts, separate its reasoning."""
+        assert isinstance(request.decoding, Decoding)
+        cut = cut_at_stop(completion, self.endpoint.local_stops(request.decoding.stop))
+        return split_reasoning(cut, request.prompt, self.think_tags)
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop."""
+        forget_connections(self._connections)
+        self._connections = 0
+        if self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
+            if self.server is not None and self._servers is not None:
+                await self._servers.leave(self.server)
+
+    def activity(self) -> Activity:
+        """Return the requests in flight, and what the others wait for."""
+        return Activity() if self._client is None else self._client.dispatcher.activity()
+
+    def _connect(self, replicas: Sequence[Replica]) -> None:
+        dispatcher = Dispatcher(replicas, self.retry, self.limits.deadline)
+        self._client = ApiClient(self.endpoint, dispatcher, stream=self.wire.stream)
+
+    async def _log_likelihood(self, request: Request, query: LikelihoodQuery) -> Completion:  # noqa: ARG002
+        """Answer a request for a log-likelihood, if the API has them.
+
+        Raises:
+            ModelError: it has none.
+        """
+        raise ModelError(
+            f"{type(self).__name__} returns no log-likelihoods, which this inferencer asks for",
+            fix="use GenInferencer, or OpenAICompletionModel with a server such as vLLM",
+        )
+
+    def _addresses(self, base_url: str | Sequence[str] | None) -> tuple[str, ...]:
+        """Return the addresses of the servers, up to their version."""
+        default = find_provider(self.defaults.provider).base_url
+        return read_addresses(base_url, self.client, self.model, self.defaults.url_variable, default)
+
+    def _find_provider(self, name: str) -> Provider:
+        """Return a provider.
+
+        Raises:
+            ConfigError: there is none of this name.
+        """
+        return find_provider(name)
+
+    def _read_sampling(self, sampling: SamplingOption, flat: Mapping[str, Any]) -> Sampling:
+        """Return the value of ``sampling``, or of its flat names."""
+        return read_option("sampling", Sampling, sampling, flat)
+
+    def _check_options(self) -> None:
+        """Refuse options that the API does not have.
+
+        Raises:
+            ConfigError: names the option.
+        """
+        fix = "leave it out: the API has nothing of the kind"
+        for name in Wire.__struct_fields__:
+            if name not in self.wire_options and getattr(self.wire, name) != getattr(Wire(), name):
+                raise ConfigError(f"{type(self).__name__} has no {name}", where=name, fix=fix)
+        if self.sampling.seed is not None and not self.has_seed:
+            raise ConfigError(f"{type(self).__name__} has no seed", where="seed", fix=fix)
+
+    async def _start(self, server: ServerToStart) -> None:
+        """Start the server before the first request; the others wait for that."""
+        async with opened(self._starting):
+            if self._client is None:
+                instances = await opened(self._servers).use(server, self._server_name)
+                self._connect([self._replica(instance.base_url, instance) for instance in instances])
+
+    def _replica(self, base_url: str, instance: ServerInstance | None = None) -> Replica:
+        """Open the transport of one server; ``instance`` is its process, if it was started."""
+        transport = self.client.open(self._server(base_url))
+        if instance is not None:
+            transport = WatchedTransport(transport, instance)
+        address = public_address(base_url)
+        return Replica(address, transport, traffic_at(address, self.limits))
+
+    def _server(self, base_url: str) -> Server:
+        """Return the server at an address, as transports take it.
+
+        Raises:
+            ModelError: there is no key, or a header cannot be sent.
+        """
+        key = read_key(self.api_key, base_url)
+        address = resolve_address(base_url)
+        headers = request_headers(address, key, resolve_headers(self.headers), self.api)
+        return Server(without_login(address), headers, key, self.model, self.limits.timeout)
+
+    def _refusal(self, prompt: Prompt) -> Failure | None:
+        """Return the failure of a prompt that is too long; None if it fits, or if only the server can know."""
+        tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
+        return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
+
+
+def opened(part: T | None) -> T:
+    """Return a part that `ApiModel.open` makes.
+
+    Raises:
+        ModelError: there is none yet.
+    """
+    if part is None:
+        raise ModelError("the model was asked before it was opened", fix="call open() first")
+    return part

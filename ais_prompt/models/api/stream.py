@@ -1,0 +1,116 @@
+"""Streamed answers: server-sent events.
+
+Source: the HTML standard, "Server-sent events".
+"""
+
+from __future__ import annotations
+
+import codecs
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from ais_prompt.models.api.wire import BadBody, read_json, server_words
+from ais_prompt.types import Completion, Failure
+
+_LAST: Final = b"[DONE]"
+"""The last event of OpenAI's older endpoints."""
+
+
+class StreamReader(ABC):
+    """Assembles one streamed answer. Each attempt has its own reader, so nothing of a broken one gets into the next.
+
+    Args:
+        clock: returns the time in seconds; the request starts now.
+    """
+
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self._clock = clock
+        self._start = clock()
+        self._rest = b""
+        self._begun = False
+        self._data: list[bytes] = []
+        self._times: list[float] = []  # when each piece with content came
+        self._done = False
+        self._fault: Failure | None = None
+
+    @abstractmethod
+    def _take(self, event: dict[str, Any]) -> bool:
+        """Take the data of one event; return whether it has a piece of the answer or of the reasoning.
+
+        Raises:
+            BadBody: it is an error, or not in the form of this server.
+        """
+
+    @abstractmethod
+    def _assemble(self) -> Completion:
+        """Return the answer of all events.
+
+        Raises:
+            BadBody: they are no answer.
+        """
+
+    @property
+    @abstractmethod
+    def _ended(self) -> bool:
+        """Whether the server has said that the answer is complete."""
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes of the body, cut anywhere."""
+        # The standard splits lines at LF, CR and CR LF. After a CR an LF may still come.
+        lines = (self._rest + piece).splitlines(keepends=True)
+        self._rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        for line in lines:
+            self._line(line.rstrip(b"\r\n"))
+
+    def completion(self) -> Completion:
+        """Return the answer at the end of the stream; a stream that broke off is a failure that may be retried."""
+        self.feed(b"\n\n")  # ends a line that a CR ended; some servers leave out the empty line after the last event
+        if self._fault:
+            return Completion(failure=self._fault)
+        if not self._done and not self._ended:
+            return Completion(failure=Failure("broken_stream", "the stream ended before the answer did"))
+        try:
+            completion = self._assemble()
+        except BadBody as error:
+            return Completion(failure=Failure("broken_stream", str(error)))
+        if completion.failure is not None:
+            return completion
+        return replace(
+            completion,
+            first_token_seconds=self._times[0] - self._start if self._times else None,
+            token_seconds=self._token_seconds(completion.usage.completion_tokens),
+        )
+
+    def _token_seconds(self, counted: int | None) -> float | None:
+        """Return the mean seconds between tokens; a piece counts as a token if the server sends no counts."""
+        tokens = counted or len(self._times)
+        several = len(self._times) > 1 and tokens > 1
+        return (self._times[-1] - self._times[0]) / (tokens - 1) if several else None
+
+    def _line(self, line: bytes) -> None:
+        if not self._begun:
+            self._begun, line = True, line.removeprefix(codecs.BOM_UTF8)
+        name, _, value = line.partition(b":")
+        if line and name == b"data":
+            self._data.append(value.removeprefix(b" "))
+        elif not line and self._data:
+            event, self._data = b"\n".join(self._data), []
+            if not self._fault:
+                self._event(event)
+
+    def _event(self, data: bytes) -> None:
+        if data.strip() == _LAST:
+            self._done = True
+            return
+        try:
+            event = read_json(data)
+            if not isinstance(event, dict) or event.get("error"):
+                raise BadBody("the stream holds an error")
+            if self._take(event):
+                self._times.append(self._clock())
+        except BadBody as error:
+            self._fault = Failure("broken_stream", f"{error}: {server_words(data)}")

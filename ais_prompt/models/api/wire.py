@@ -1,0 +1,214 @@
+"""Wire formats: what an endpoint wants in a request and returns in a reply, and what all of them have in common.
+
+Nothing is sent here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from ais_prompt.models.options import Wire
+from ais_prompt.types import ChatMessage, Completion, Failure, Prompt, Request
+from ais_prompt.utils.media import FILE_NOTE, KINDS, MediaFile, local_file
+
+if TYPE_CHECKING:
+    from ais_prompt.models.api.stream import StreamReader
+
+CONTENT_FILTER: Final = "content_filter"
+"""The finish reason, and the error code, of an answer that the server's content filter withheld or cut."""
+QUOTA: Final = "quota"
+"""The account may ask nothing more: the run is paused."""
+
+_PAYMENT_REQUIRED: Final = 402
+_WITHOUT_QUOTA: Final = re.compile(
+    rb'"(code|type)"\s*:\s*"(insufficient_quota|billing_hard_limit_reached|billing_error)"|credit balance is too low'
+)
+"""Error codes of OpenAI, which other servers use too (https://platform.openai.com/docs/guides/error-codes), and of
+Anthropic (https://platform.claude.com/docs/en/api/errors)."""
+_FATAL_STATUS: Final = {401, 403, 404}
+"""A wrong key, a forbidden or an unknown model: the same for every request."""
+_FILTERED: Final = re.compile(rb'"code"\s*:\s*"content_filter"')
+_TOO_LONG_STATUS: Final = {400, 413, 422}
+_TOO_LONG: Final = re.compile(
+    r"context_length_exceeded|context (length|window|size|limit)|too many tokens|(prompt|input) is too long"
+    r"|reduce the length|must be <= \d+ tokens|max_model_len|request_too_large",
+    re.IGNORECASE,
+)
+_MOST_TOKENS: Final = 2**53
+"""A larger number is not a count of tokens."""
+
+
+class BadBody(ValueError):
+    """A reply is not in the form of an answer."""
+
+
+class WireFormat(Protocol):
+    """One endpoint of a kind of server.
+
+    Attributes:
+        path: path below the base URL, such as ``chat/completions``.
+        title: the name of the API, for messages.
+        stream_fields: further fields of the body of a request whose answer is streamed.
+    """
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def stream_fields(self) -> Mapping[str, Any]: ...
+
+    @property
+    def prompt_value(self) -> Callable[[Prompt], str | list[dict[str, Any]]]:
+        """Prompt → the text or the messages that a tokenizer can count; raises `PromptError`."""
+
+    def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:
+        """Return the body of a request as plain JSON values. Options that are None are left out, local files put in.
+
+        Raises:
+            PromptError: the endpoint does not take such a prompt.
+            DataError: a local file in the prompt cannot be read.
+        """
+
+    def answer(self, reply: Any) -> Completion:
+        """Read the parsed body of a good reply.
+
+        Raises:
+            BadBody: it is not in the form of an answer.
+        """
+
+    def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the stop texts that the server is not sent; answers are cut at them here."""
+
+    def reader(self) -> StreamReader:
+        """Return a reader of one streamed answer."""
+
+
+def read_reply(endpoint: WireFormat, status: int, body: bytes) -> Completion:
+    """Read the answer or the failure of a reply. Messages are in full length and not yet redacted."""
+    if not 200 <= status < 300:
+        return Completion(failure=http_failure(status, body))
+    try:
+        reply = read_json(body)
+        try:
+            return endpoint.answer(reply)
+        except BadBody as error:
+            raise BadBody(f"{error}{_other_api(endpoint, reply)}") from None
+    except BadBody as error:
+        words = server_words(body)
+        return Completion(failure=Failure("bad_body", f"{error}: {words}" if words else str(error)))
+
+
+def _other_api(endpoint: WireFormat, reply: Any) -> str:
+    """Return which model class understands a reply, if the reply is that of another API; else nothing."""
+    if not isinstance(reply, dict):
+        return ""
+    found = {
+        "OpenAIChatModel": isinstance(reply.get("choices"), list),
+        "OpenAIResponsesModel": reply.get("object") == "response",
+        "AnthropicModel": reply.get("type") == "message",
+    }
+    names = [name for name, matches in found.items() if matches and name not in endpoint.title]
+    return f" of {endpoint.title}, but one that {names[0]} reads" if names else ""
+
+
+def http_failure(status: int, body: bytes) -> Failure:
+    """Return the failure of an HTTP error, with the server's message in full length."""
+    words = server_words(body)
+    if status in _TOO_LONG_STATUS and _TOO_LONG.search(body.decode("utf-8", "replace")):
+        return Failure("too_long", words)
+    if status == _PAYMENT_REQUIRED or _WITHOUT_QUOTA.search(body):
+        return Failure(QUOTA, words or f"status {status} without a message")
+    if _FILTERED.search(body):
+        return Failure(CONTENT_FILTER, words)
+    return Failure(f"http_{status}", words or f"status {status} without a message", fatal=status in _FATAL_STATUS)
+
+
+def server_words(body: bytes) -> str:
+    """Return the error message in a body: ``error.message`` as in OpenAI, ``message``, ``detail``; else all of it."""
+    try:
+        value = read_json(body)
+    except BadBody:
+        value = None
+    while isinstance(value, dict):
+        value = next((value[name] for name in ("error", "message", "detail") if value.get(name)), None)
+    words = value if isinstance(value, str) else body.decode("utf-8", "replace")
+    return words.strip()
+
+
+def read_json(body: bytes) -> Any:
+    """Parse a body.
+
+    Raises:
+        BadBody: it is not JSON.
+    """
+    with suppress(ValueError, RecursionError):
+        return msgspec.json.decode(body)  # four times as fast, but refuses lone surrogates, NaN and UTF-16
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadBody("the reply is not JSON") from None
+
+
+def token_count(value: Any) -> int | None:
+    """Return a number of tokens in a reply; None if the value is not one."""
+    return value if type(value) is int and 0 <= value < _MOST_TOKENS else None
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """Return a part of a reply that should be an object; empty if it is something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def text_of(value: Any) -> str:
+    """Return a part of a reply that should be a text; empty if it is something else."""
+    return value if isinstance(value, str) else ""
+
+
+def cut_at_stop(completion: Completion, stops: tuple[str, ...]) -> Completion:
+    """End a text before its first stop text, for servers that do not do so themselves."""
+    ends = [place for stop in stops if (place := completion.text.find(stop)) >= 0]
+    return replace(completion, text=completion.text[: min(ends)], finish_reason="stop") if ends else completion
+
+
+def embed_files(prompt: Prompt) -> Prompt:
+    """Put every local file into the prompt, as a ``data:`` URL or the base64 of an ``input_audio`` part.
+
+    Raises:
+        DataError: a file can no longer be read.
+    """
+    return prompt if isinstance(prompt, str) else tuple(map(_message, prompt))
+
+
+def _message(message: ChatMessage) -> ChatMessage:
+    if isinstance(message.content, str):
+        return message
+    return replace(message, content=tuple(map(_part, message.content)))
+
+
+def _part(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    kind = str(part.get("type"))
+    if kind not in KINDS:
+        return part
+    body = part[kind]
+    # Servers want the URL in a mapping; templates may also have it as a text.
+    fields = dict(body) if isinstance(body, Mapping) else {"url": body}
+    file = local_file(part)
+    if file is not None:
+        fields |= _embedded(file, kind)
+    return {**{key: value for key, value in part.items() if key != FILE_NOTE}, kind: fields}
+
+
+def _embedded(file: MediaFile, kind: str) -> dict[str, str]:
+    if kind == "input_audio":
+        return {"data": file.base64(), "format": file.extension}
+    return {"url": f"data:{file.mime};base64,{file.base64()}"}

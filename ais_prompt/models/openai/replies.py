@@ -1,0 +1,85 @@
+"""Read the parts of a reply in OpenAI's form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ais_prompt.models.api.wire import CONTENT_FILTER, fields_of, text_of, token_count
+from ais_prompt.types import Completion, Failure, FinishReason, ToolCall, Usage
+
+_FINISH_REASONS: Final[Mapping[Any, FinishReason]] = {"stop": "stop", "length": "length"}
+
+
+def completion_of(
+    text: str, refusal: str, finish_reason: Any, usage: Any, reasoning: str, tool_calls: tuple[ToolCall, ...] = ()
+) -> Completion:
+    """Make the completion of a reply, streamed or not.
+
+    Args:
+        text: the answer.
+        refusal: the text with which the model refuses to answer; it is the answer if there is no other.
+        finish_reason, usage: as in the reply.
+        reasoning: the reasoning before the answer.
+        tool_calls: what the model calls in place of an answer, or after it.
+    """
+    if finish_reason == CONTENT_FILTER:
+        return Completion(usage=usage_of(usage), failure=filtered())
+    return Completion(
+        text or refusal,
+        finish_reason_of(finish_reason),
+        usage_of(usage),
+        reasoning=reasoning,
+        refused=bool(refusal),
+        tool_calls=tool_calls,
+    )
+
+
+def filtered() -> Failure:
+    """Return the failure of an answer that the content filter of the server withheld."""
+    return Failure(CONTENT_FILTER, "the server's content filter withheld the answer, or cut it")
+
+
+def first_choice(choices: list[Any]) -> Any:
+    """Return the choice with the index 0; the first choice if none has it."""
+    numbered = (choice for choice in choices if isinstance(choice, dict) and choice.get("index") == 0)
+    return next(numbered, choices[0])
+
+
+def refusal_of(message: Any) -> str:
+    """Return OpenAI's field ``refusal`` of a message; empty without one."""
+    return text_of(fields_of(message).get("refusal"))
+
+
+def finish_reason_of(reason: Any) -> FinishReason:
+    """Return the finish reason of a choice."""
+    return _FINISH_REASONS.get(reason, "unknown") if isinstance(reason, str) else "unknown"
+
+
+def reasoning_of(message: Any) -> str:
+    """Return the reasoning of a message, in the field of DeepSeek and vLLM, or that of OpenRouter."""
+    fields = fields_of(message)
+    return text_of(fields.get("reasoning_content") or fields.get("reasoning"))
+
+
+def tool_calls_of(message: Any) -> tuple[ToolCall, ...]:
+    """Return the calls in ``tool_calls`` of a message; entries in another form are left out."""
+    calls = fields_of(message).get("tool_calls")
+    functions = [fields_of(fields_of(call).get("function")) for call in (calls if isinstance(calls, list) else ())]
+    return tuple(
+        ToolCall(text_of(function.get("name")), text_of(function.get("arguments")))
+        for function in functions
+        if text_of(function.get("name"))
+    )
+
+
+def usage_of(usage: Any) -> Usage:
+    """Return the token counts of a reply."""
+    counts = fields_of(usage)
+    prompt, answer = (fields_of(counts.get(f"{side}_tokens_details")) for side in ("prompt", "completion"))
+    return Usage(
+        token_count(counts.get("prompt_tokens")),
+        token_count(counts.get("completion_tokens")),
+        reasoning_tokens=token_count(answer.get("reasoning_tokens")),
+        cached_tokens=token_count(prompt.get("cached_tokens")),
+    )
