@@ -39,17 +39,21 @@ except Exception as error:
 """
 UNREACHABLE = "http://192.0.2.1:9/v1"  # TEST-NET-1 of RFC 5737: no machine has this address
 GOOD: dict[str, dict[str, Any]] = {
+    "AnthropicModel": {"model": "m", "base_url": UNREACHABLE, "api_key": "NO_SUCH_KEY", "tokenizer_path": "FOLDER"},
     "HuggingFaceBaseModel": {"path": "FOLDER", "loading": {"tokenizer_path": "FOLDER/tokenizer"}},
     "HuggingFaceChatModel": {"path": "no-owner/no-such-model", "tokenizer_path": "FOLDER", "prefix_cache_tokens": 9},
     "OpenAIChatModel": {"model": "m", "base_url": UNREACHABLE, "api_key": "NO_SUCH_KEY", "tokenizer_path": "FOLDER"},
     "OpenAICompletionModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai", "logprobs_via": "echo"},
+    "OpenAIResponsesModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai", "stream": True},
     "ScriptedModel": {"answers": {"x": "y"}},
 }
 WRONG: dict[str, dict[str, Any]] = {
+    "AnthropicModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai"},
     "HuggingFaceBaseModel": {"path": "FOLDER", "batch_size": 0},
     "HuggingFaceChatModel": {"path": "FOLDER", "generation_kwargs": {"max_length": 3}},
     "OpenAIChatModel": {"model": "m", "base_url": UNREACHABLE, "max_concurrency": 0},
     "OpenAICompletionModel": {"model": "m", "base_url": UNREACHABLE, "client": "no_such"},
+    "OpenAIResponsesModel": {"model": "m", "base_url": UNREACHABLE, "seed": 1},
     "ScriptedModel": {"answers": {"(": "y"}},
 }
 
