@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo gate quick test test-lowest slow coverage search lint dist clean
+.PHONY: demo gate quick test test-lowest slow coverage search lint docs dist clean
 
 demo: .venv/installed
 	$(BIN)/aisprompt run configs/eval.py
@@ -50,12 +50,16 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The documentation as a site: open site/index.html.
+docs: .venv/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+
 # A release: the wheel, and the sources with docs and tests.
 dist: .venv/installed-dev
 	$(BIN)/python -m hatchling build
 
 clean:
-	rm -rf .venv .venv-lowest build dist outputs
+	rm -rf .venv .venv-lowest build dist outputs site
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -2,12 +2,14 @@
 
 A block ```` ```python ```` runs after those above it on its page, in one namespace and an empty folder. Lines with
 ``>>>`` are compared with the output below them. A block that begins with a comment ``# name.py`` is a file in that
-folder. Commands behind ``$`` in a block ```` ```console ```` run there, and print what is below them; ``[…]`` is any
-number of lines.
+folder, as is a block ``title="name"``. A block ``title="name, …"`` replaces an argument in that file. Commands behind
+``$`` in a block ```` ```console ```` run there, and print what is below them; ``[…]`` is any number of lines, and ``…``
+the rest of a line.
 """
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
 import shlex
@@ -21,17 +23,33 @@ from click.testing import CliRunner
 from ais_prompt.cli import main
 
 DOCS = Path(__file__).parents[2] / "docs"
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]*)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\w+\.py)\n")
 ANY_LINES = "[…]"
-PAGES = sorted(page.name for page in DOCS.glob("*.md") if BLOCK.search(page.read_text("utf-8")))
+PAGES = sorted(page.name for page in DOCS.glob("*.md") if "\n```" in page.read_text("utf-8"))
 """Those in Chinese have the same blocks (test_translations.py)."""
 
 
-def blocks(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line (from 0), language and code of each block."""
+def blocks(text: str) -> Iterator[tuple[int, str, str, str]]:
+    """Line (from 0), language, title and code of each block that runs or is a file."""
     for found in BLOCK.finditer(text):
-        yield text.count("\n", 0, found.start(2)), found[1], found[2]
+        if found[1] in ("python", "console") or found[2]:
+            yield text.count("\n", 0, found.start(3)), found[1], found[2] or "", found[3]
+
+
+def write_file(title: str, code: str) -> None:
+    """Write a file, or replace the argument of a call on lines of its own in one that is there."""
+    name, _, part = title.partition(", ")
+    path = Path(name)
+    if part:
+        found = re.match(r"( *)(\w+)=", code)
+        assert found
+        indent, argument = found.groups()
+        there = rf"^{indent}{argument}=(?:.*\),|dict\(\n(?:.*\n)*?{indent}\),)\n"
+        code, count = re.subn(there, lambda _: code, path.read_text("utf-8"), flags=re.MULTILINE)
+        assert count == 1, f"{name} has {argument} {count} times"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(code, "utf-8")
 
 
 def run_console(session: str, line: int, page: str) -> None:
@@ -39,12 +57,16 @@ def run_console(session: str, line: int, page: str) -> None:
     for command, expected in re.findall(r"^\$ aisprompt (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
         result = CliRunner().invoke(main, shlex.split(command), prog_name="aisprompt", env={"COLUMNS": "80"})
         printed = [text.rstrip() for text in result.output.rstrip().splitlines()]
-        pattern = "".join(
-            r"(.*\n)*?" if text == ANY_LINES else re.escape(text) + r"\n" for text in expected.rstrip().splitlines()
-        )
+        pattern = "".join(map(_line_pattern, expected.rstrip().splitlines()))
         assert re.fullmatch(pattern, "".join(f"{text}\n" for text in printed)), (
             f"{page}, line {line + 1}: aisprompt {command}\n{result.output}"
         )
+
+
+def _line_pattern(text: str) -> str:
+    if text == ANY_LINES:
+        return r"(.*\n)*?"
+    return re.escape(text.removesuffix("…")) + (".*" if text.endswith("…") else "") + r"\n"
 
 
 def run_block(code: str, line: int, page: str, namespace: dict[str, Any]) -> None:
@@ -66,8 +88,10 @@ def run_block(code: str, line: int, page: str, namespace: dict[str, Any]) -> Non
 def test_examples_show_what_they_say(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
-    for line, language, code in blocks((DOCS / page).read_text("utf-8")):
-        if language == "console":
+    for line, language, title, code in blocks((DOCS / page).read_text("utf-8")):
+        if title:
+            write_file(title, code)
+        elif language == "console":
             run_console(code, line, page)
         else:
             run_block(code, line, page, namespace)
@@ -77,7 +101,7 @@ def test_examples_show_what_they_say(page: str, tmp_path: Path, monkeypatch: pyt
 def test_the_pages_on_templates_are_examples_throughout(page: str) -> None:
     text = (DOCS / page).read_text("utf-8")
     sections = text.split("\n## ")[1:]
-    assert not [section.splitlines()[0] for section in sections if not BLOCK.search(section)]
+    assert not [section.splitlines()[0] for section in sections if not list(blocks(section))]
 
 
 def test_a_wrong_example_is_found() -> None:
@@ -98,3 +122,26 @@ def test_the_changelog_is_grouped_and_says_nothing_twice() -> None:
     loose = [item for item in items if item.count("\n") > 4]
     assert not loose, "one thing a line: split these, and put each under its topic"
     assert re.findall(r"^## .*\n\n(?!### )", text, re.MULTILINE) == []
+
+
+def test_each_page_is_in_the_navigation_of_the_site() -> None:
+    listed = re.findall(r"^ +- (\S+\.md)$", (DOCS.parent / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert len(listed) == len(set(listed))
+    assert pages - set(listed) == set(), "add them to nav in mkdocs.yml"
+
+
+def test_the_messages_of_troubleshooting_are_those_of_the_program() -> None:
+    """Each piece of a message between two ``…`` is in one text of the source."""
+    said = set()
+    for file in (DOCS.parent / "ais_prompt").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                said.add("…".join(str(part.value) for part in node.values if isinstance(part, ast.Constant)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                said.add(node.value)
+    text = (DOCS / "troubleshooting.md").read_text("utf-8").partition("## Scores")[0]
+    messages = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+    assert len(messages) > 20
+    unknown = [one for one in messages if not any(all(part in there for part in one.split("…")) for there in said)]
+    assert not unknown
