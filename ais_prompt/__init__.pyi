@@ -77,6 +77,7 @@ from ais_prompt.inferencers.ppl import PPLInferencer as PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer as PPLOnlyInferencer
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores
+from ais_prompt.models.anthropic.model import AnthropicModel as AnthropicModel
 from ais_prompt.models.base import AsyncModel as AsyncModel
 from ais_prompt.models.base import BatchModel as BatchModel
 from ais_prompt.models.base import LikelihoodModel as LikelihoodModel
@@ -85,6 +86,7 @@ from ais_prompt.models.huggingface.model import HuggingFaceBaseModel as HuggingF
 from ais_prompt.models.huggingface.model import HuggingFaceChatModel as HuggingFaceChatModel
 from ais_prompt.models.openai.model import OpenAIChatModel as OpenAIChatModel
 from ais_prompt.models.openai.model import OpenAICompletionModel as OpenAICompletionModel
+from ais_prompt.models.openai.model import OpenAIResponsesModel as OpenAIResponsesModel
 from ais_prompt.models.options import Batching as Batching
 from ais_prompt.models.options import Limits as Limits
 from ais_prompt.models.options import Loading as Loading
@@ -164,6 +166,7 @@ from ais_prompt.registry import MODELS as MODELS
 from ais_prompt.registry import POSTPROCESSORS as POSTPROCESSORS
 from ais_prompt.registry import READERS as READERS
 from ais_prompt.registry import RETRIEVERS as RETRIEVERS
+from ais_prompt.registry import RUNNERS as RUNNERS
 from ais_prompt.registry import TEMPLATES as TEMPLATES
 from ais_prompt.registry import TRANSPORTS as TRANSPORTS
 from ais_prompt.regression.comparison import Comparison as Comparison
@@ -178,6 +181,7 @@ from ais_prompt.retrievers.random import RandomRetriever as RandomRetriever
 from ais_prompt.retrievers.sliding_window import SlidingWindowRetriever as SlidingWindowRetriever
 from ais_prompt.retrievers.topk import TopkRetriever as TopkRetriever
 from ais_prompt.retrievers.zero import ZeroRetriever as ZeroRetriever
+from ais_prompt.runners.processes import LocalRunner as LocalRunner
 from ais_prompt.summary.rows import Row as Row
 from ais_prompt.types import Activity as Activity
 from ais_prompt.types import ChatMessage as ChatMessage
@@ -196,6 +200,7 @@ from ais_prompt.types import Usage as Usage
 from ais_prompt.workflows.check import CheckResult as CheckResult
 
 __version__: str
+__all__: list[str]
 HumanEvaluator: Callable[..., Any]
 MATHEvaluator: Callable[..., Any]
 PeerPostprocessor: Callable[..., Any]

@@ -1,37 +1,137 @@
-"""Write docs/reference.md from the tables that the checks use: ``python -m tools.reference``."""
+"""Write docs/reference.md, docs/reference/ and the stub of the package: ``python -m tools.reference``.
+
+The pages are what `aisprompt describe` shows. Tests hold that they are current.
+"""
 
 from __future__ import annotations
 
+import json
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.config.schema import TABLES, Table
+from ais_prompt.cli import main
+from ais_prompt.cli.describe import command_entries
+from ais_prompt.reference.entry import REQUIRED, Argument, Entry
+from ais_prompt.reference.files import FILES, schema_of
+from ais_prompt.reference.lookup import entries
 from tools.stub import STUB, stub
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "reference.md"
+ROOT: Final = Path(__file__).parents[1]
+INDEX: Final = Path("docs/reference.md")
+FOLDER: Final = Path("docs/reference")
+SCHEMAS: Final = FOLDER / "schemas"
+
+PAGES: Final = {
+    "config": ("Keys of a config", "Every dict that a config may hold, and every key that it may have."),
+    "models": ("Models", "`type` of a model, its arguments, and the values that hold its options."),
+    "transports": ("Transports", "What sends the requests: `client` of a model behind an API."),
+    "readers": ("Readers", "`type` of a dataset, and its arguments."),
+    "retrievers": ("Retrievers", "`infer_cfg.retriever`: which in-context examples are shown."),
+    "encoders": ("Encoders", "`encoder` of retrievers that compare texts by their meaning."),
+    "templates": ("Prompt templates", "`infer_cfg.prompt_template` and `infer_cfg.ice_template`."),
+    "inferencers": ("Inferencers", "`infer_cfg.inferencer`: which requests a sample needs."),
+    "postprocessors": ("Postprocessors", "`pred_postprocessor` and `dataset_postprocessor` of `eval_cfg`."),
+    "evaluators": ("Evaluators", "`eval_cfg.evaluator`: what compares answers with golds."),
+    "runners": ("Runners", "`--runner`: where the shards of a run are started."),
+    "commands": ("Commands", "Every command of `aisprompt`, and its options."),
+    "errors": ("Errors", "Every error, and the exit code of the command line."),
+    "files": (
+        "Files of a run folder",
+        "What they hold, with JSON schemas. [The run folder](../run-folder.md) explains them.",
+    ),
+    "environment": ("Environment variables", "The variables that a run reads, and work without a network."),
+    "python": ("Python names", "Functions, results, protocols and values. [Python](../python.md) explains them."),
+}
+"""Group of entries → title and first line of its page."""
+
+USAGE_SHOWN: Final = ("config", "commands", "files")
+"""Groups of which a page shows how an entry is written; the names of others are enough."""
+
 INTRODUCTION: Final = """\
-# Keys of a config
+# Reference
 
-Every dict that a config may hold, and every key that it may have. An unknown key is a fault, which `check` reports with
-the nearest known name, the file and the line. `python -m tools.reference` writes this page from the tables of `check`.
+`aisprompt describe NAME` shows the same in a terminal, and offers near names. A dot leads to one key:
+`aisprompt describe reader_cfg.test_range`. The pages are made from the signatures, docstrings and tables of the
+program, which `check` uses, too.
 
-The arguments of a part (a model, reader, retriever, inferencer, template, evaluator) are the parameters of its class.
-`aisprompt list` names the classes, and their docstrings describe the parameters.
+| page | |
+|---|---|
 """
 
 
-def page() -> str:
-    """The whole page."""
-    return "\n".join([INTRODUCTION, *map(_section, TABLES)])
+def pages() -> dict[Path, str]:
+    """Return path → content of everything that is written, relative to the top of the repository."""
+    groups: dict[str, list[Entry]] = {group: [] for group in PAGES}
+    for entry in (*entries(), *command_entries(main)):
+        groups[entry.group].append(entry)
+    made = {FOLDER / f"{group}.md": _page(group, found) for group, found in groups.items()}
+    rows = [
+        f"| [{title}](reference/{group}.md) | {about.partition('. ')[0].rstrip('.')} |"
+        for group, (title, about) in PAGES.items()
+    ]
+    made[INDEX] = INTRODUCTION + "\n".join(rows) + "\n"
+    for file in FILES:
+        if file.shape is not None:
+            text = json.dumps(schema_of(file), ensure_ascii=False, indent=2) + "\n"
+            made[SCHEMAS / f"{file.name.removesuffix('.json')}.json"] = text
+    made[STUB.relative_to(ROOT)] = stub()
+    return made
 
 
-def _section(table: Table) -> str:
-    where = f"`{table.where}`. " if table.where else ""
-    rows = [f"| `{key.name}` | {key.kind} | {key.meaning} | {key.default} |" for key in table.keys]
-    head = ["| key | value | meaning | default |", "|---|---|---|---|"]
-    return "\n".join([f"## {table.title}", "", f"{where}{table.about}", "", *head, *rows, ""])
+def _page(group: str, found: list[Entry]) -> str:
+    title, about = PAGES[group]
+    return "\n".join([f"# {title}", "", about, "", *(line for entry in found for line in _section(entry))])
+
+
+def _section(entry: Entry) -> Iterator[str]:
+    yield f"## {entry.name}"
+    yield ""
+    yield _markdown(entry.summary)
+    yield ""
+    if entry.usage and entry.group in USAGE_SHOWN:
+        yield f"`{entry.usage}`"
+        yield ""
+    for block in filter(None, _markdown(entry.text).replace("::\n", ":\n").split("\n\n")):
+        yield textwrap.indent(block, "    ") if block.startswith(">>>") else block
+        yield ""
+    if entry.arguments:
+        yield from _table(entry.arguments)
+        yield ""
+    for title, text in entry.facts:
+        yield f"- {title}: {_markdown(text)}"
+    if entry.facts:
+        yield ""
+
+
+def _table(arguments: tuple[Argument, ...]) -> Iterator[str]:
+    has_defaults = any(argument.default for argument in arguments)
+    yield "| name | type | meaning |" + (" default |" if has_defaults else "")
+    yield "|---|---|---|" + ("---|" if has_defaults else "")
+    for argument in arguments:
+        cells = [f"`{argument.name}`", _cell(argument.kind), _cell(argument.meaning)]
+        yield f"| {' | '.join([*cells, *([_default(argument)] if has_defaults else [])])} |"
+
+
+def _default(argument: Argument) -> str:
+    """Return a default as code if it is a value, and as it is if it is a description."""
+    is_value = argument.default in ("None", "True", "False") or argument.default[:1] in tuple("'\"([{-0123456789")
+    return (
+        f"`{argument.default}`" if argument.default and is_value and argument.default != REQUIRED else argument.default
+    )
+
+
+def _cell(text: str) -> str:
+    return _markdown(text).replace("|", "\\|").replace("\n", " ")
+
+
+def _markdown(text: str) -> str:
+    """Return a docstring's text as Markdown."""
+    return text.replace("``", "`").replace("`~", "`")
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    STUB.write_text(stub(), encoding="utf-8")
+    for path, content in pages().items():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(content, encoding="utf-8")

@@ -30,5 +30,5 @@ def stub() -> str:
             others.append(f"{name}: Callable[..., Any]")  # a part that is registered under more than one name
     modules = [f"from ais_prompt import {name} as {name}" for name in MODULES]
     typing = ["from collections.abc import Callable", "from typing import Any", ""] if others else []
-    ends = ["", "__version__: str", *sorted(others), "", "def __dir__() -> list[str]: ..."]
+    ends = ["", "__version__: str", "__all__: list[str]", *sorted(others), "", "def __dir__() -> list[str]: ..."]
     return "\n".join([HEAD, *typing, *modules, *imports, *ends, ""])

@@ -12,6 +12,7 @@ from ais_prompt.cli.baseline import baseline
 from ais_prompt.cli.check import check
 from ais_prompt.cli.compare import compare
 from ais_prompt.cli.completion import completion
+from ais_prompt.cli.describe import describe
 from ais_prompt.cli.diff import diff
 from ais_prompt.cli.import_run import import_run
 from ais_prompt.cli.list import list_parts
@@ -44,6 +45,7 @@ VERBS: Final[dict[str, dict[click.Command, str]]] = {
         check: "Find every fault of a config.",
         view_prompt: "Show prompts exactly as they are sent.",
         list_parts: "List configs, parts and providers.",
+        describe: "Describe a part, key, error, file or option.",
         view: "Show the report of a run in the browser.",
     },
     "Compare": {

@@ -94,7 +94,14 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
 @click.argument("run")
 @click.argument("parts", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[PART…]")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-@click.option("--max-failures", type=FAILURE_LIMIT, default="0", show_default=True, metavar="N|N%")
+@click.option(
+    "--max-failures",
+    type=FAILURE_LIMIT,
+    default="0",
+    show_default=True,
+    metavar="N|N%",
+    help="More samples than this that failed: exit code 1.",
+)
 @CODE_EXECUTION
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context

@@ -1,6 +1,6 @@
 """Every kind of dict in a config: its keys, their meaning, and their defaults.
 
-The checks read their keys from these tables, and ``python -m tools.reference`` writes docs/reference.md from them.
+The checks read their keys from these tables, and the reference (`aisprompt describe`) shows them.
 The arguments of parts are not listed here: they are the parameters of the class that ``type`` names.
 """
 

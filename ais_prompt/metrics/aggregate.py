@@ -32,6 +32,9 @@ class Estimate(NamedTuple):
 class AnswerCounts:
     """Count answers, question by question.
 
+    Args:
+        scores: one for each question.
+
     Attributes:
         repeats: the most answers to one question.
     """

@@ -32,7 +32,11 @@ _TRAFFIC: Final = {
 
 
 class SamplingNames(TypedDict, total=False):
-    """Flat names of `Sampling`."""
+    """Flat names of `Sampling`.
+
+    Attributes:
+        generation_kwargs: ``temperature``, ``top_p``, ``seed``, and the fields of `sampling.extra`, in one dict.
+    """
 
     max_out_len: int
     stop_words: Sequence[str]
@@ -41,7 +45,13 @@ class SamplingNames(TypedDict, total=False):
 
 
 class ServedNames(SamplingNames, total=False):
-    """Flat names of models behind a server."""
+    """Flat names of models behind a server.
+
+    Attributes:
+        traffic_cfg: fields of `limits` in one dict, as in AISBench: ``burstiness``, ``ramp_up_strategy``,
+            ``ramp_up_start_rps``, ``ramp_up_seconds``, ``tokens_per_minute``, ``adaptive``, and ``seed`` of the
+            intervals.
+    """
 
     max_concurrency: int
     timeout: float

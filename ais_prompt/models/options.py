@@ -164,7 +164,10 @@ class Loading(Struct, frozen=True, kw_only=True):
 
     Attributes:
         tokenizer_path: folder or hub id of the tokenizer; the model's own path if None.
-        model_kwargs: further arguments of ``AutoModelForCausalLM.from_pretrained``: ``dtype``, ``device_map``, ...
+        model_kwargs: further arguments of ``AutoModelForCausalLM.from_pretrained``, such as ``dtype`` (the precision:
+            ``'bfloat16'``, ``'float16'``, ``'float32'``; without it that of the weights on an accelerator, and float32
+            on a CPU), ``device_map`` (``'auto'`` spreads the layers over all GPUs, ``'cuda:1'`` takes one; without it
+            the first of cuda, mps and cpu), ``attn_implementation`` and ``revision``. ``torch_dtype`` means ``dtype``.
         tokenizer_kwargs: further arguments of ``AutoTokenizer.from_pretrained``.
         trust_remote_code: run code that comes with the model.
     """

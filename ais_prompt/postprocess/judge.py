@@ -24,6 +24,10 @@ _NUMBER: Final = r"(?P<found>-?\d+(?:\.\d+)?)"
 def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str = "B") -> Extraction | None:
     r"""Return the tag that a judge gives; None if it gives none, or one as well as the other.
 
+    Args:
+        text: the answer of the judge.
+        true_tag, false_tag: the tags of a right and of a wrong answer.
+
     What is looked for, in this order, in what is said after any thinking: the last ``\boxed{}`` or ``[[ ]]``; the last
     "verdict: A", "grade is A", ...; the tag at the beginning; the only tag by itself. A tag that is denied
     ("not A") does not count.

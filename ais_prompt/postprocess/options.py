@@ -79,6 +79,10 @@ def last_option_postprocess(text: str, options: str = "ABCD", cushion: bool = Tr
 def multiple_select_postprocess(text: str, options: str = "ABCDEFGH") -> Extraction | None:
     """Return all options that an answer names, in alphabetical order and each once; None if it names none.
 
+    Args:
+        text: the answer of the model.
+        options: the letters of the options.
+
     >>> multiple_select_postprocess("The correct options are A, C and D.")
     'ACD'
     >>> multiple_select_postprocess("A和C正确，B不正确")

@@ -47,7 +47,12 @@ def first_capital_postprocess_multi_peer(text: str) -> str:
 
 @POSTPROCESSORS.register_module()
 def last_option_postprocess_peer(text: str, options: str = "ABCD") -> str:
-    """Return the last character of the text that is an option, inside a word or not."""
+    """Return the last character of the text that is an option, inside a word or not.
+
+    Args:
+        text: the answer of the model.
+        options: the letters of the options.
+    """
     letters = re.findall(f"[{options}]", text)
     return letters[-1] if letters else ""
 
@@ -84,7 +89,12 @@ def gsm8k_postprocess_peer(text: str) -> str:
 def extract_non_reasoning_content_peer(
     text: str, think_start_token: str = "<think>", think_end_token: str = "</think>"
 ) -> str:
-    """Return the text without closed thoughts; a thought that never ends is an answer."""
+    """Return the text without closed thoughts; a thought that never ends is an answer.
+
+    Args:
+        text: the answer of the model.
+        think_start_token, think_end_token: the regular expressions around a thought.
+    """
     if think_end_token in text and think_start_token not in text:
         return text.rpartition(think_end_token)[2].strip()
     # The marks are regular expressions there.
@@ -105,7 +115,12 @@ def humaneval_postprocess_v3_peer(text: str) -> str:
 
 @POSTPROCESSORS.register_module()
 def generic_llmjudge_postprocess_peer(text: str, true_tag: str = "A", false_tag: str = "B") -> str:
-    """Return the first of the two tags, inside a word or not; ``unknown`` if there is none."""
+    """Return the first of the two tags, inside a word or not; ``unknown`` if there is none.
+
+    Args:
+        text: the answer of the judge.
+        true_tag, false_tag: the tags of a right and of a wrong answer.
+    """
     tag = re.search("|".join(map(re.escape, (true_tag, false_tag))), text)
     return tag.group() if tag else "unknown"
 
@@ -168,6 +183,11 @@ _CUSHION: Final = (f"{_L}:", _L)
 @POSTPROCESSORS.register_module()
 def first_option_postprocess_peer(text: str, options: str = "ABCD", cushion: bool = True) -> str:
     """Return the option that the first matching of many patterns holds; the first in ``options`` if it holds several.
+
+    Args:
+        text: the answer of the model.
+        options: the letters of the options.
+        cushion: whether a letter without any marker counts where nothing else is found.
 
     >>> first_option_postprocess_peer("I think A is wrong, so C")
     'C'

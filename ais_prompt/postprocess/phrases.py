@@ -27,6 +27,10 @@ _ANSWER_WORDS: Final = {
 def match_answer_pattern(text: str, answer_pattern: str) -> Extraction | None:
     r"""Return the first group of the first match of a regular expression; None without a match.
 
+    Args:
+        text: the answer of the model.
+        answer_pattern: a regular expression; without a group its whole match counts.
+
     >>> match_answer_pattern("So it is.\nANSWER: C", r"(?i)ANSWER\s*:\s*([A-D])")
     'C'
     """
@@ -41,6 +45,10 @@ def match_answer_pattern(text: str, answer_pattern: str) -> Extraction | None:
 @POSTPROCESSORS.register_module()
 def xml_tag_postprocessor(text: str, tag: str) -> Extraction | None:
     """Return what is between the last pair of a tag; None without one.
+
+    Args:
+        text: the answer of the model.
+        tag: the opening tag: ``<conclude>``.
 
     >>> xml_tag_postprocessor("<conclude>A</conclude> <conclude> B </conclude>", "<conclude>")
     'B'
@@ -73,6 +81,10 @@ def first_line_postprocess(text: str, remove: Sequence[str] = (), strip: str = "
 @POSTPROCESSORS.register_module()
 def after_phrase_postprocess(text: str, phrase: str = "答案是") -> Extraction | None:
     """Return what follows the first occurrence of a phrase, up to the next one; all of the answer without the phrase.
+
+    Args:
+        text: the answer of the model.
+        phrase: what comes before the answer.
 
     >>> after_phrase_postprocess("根据原文，答案是北京")
     '北京'
@@ -133,6 +145,10 @@ def bbh_freeform_postprocess(text: str) -> str | None:
 def mathbench_postprocess(text: str, name: str) -> str | None:
     """Return the first number after "The answer is" ("答案是" if the name has ``_cn``), else the last one; else all.
 
+    Args:
+        text: the answer of the model.
+        name: name of the part of MathBench; one with ``_cn`` is in Chinese.
+
     >>> mathbench_postprocess("2 and 3 make 5. The answer is 1,005 apples.", name="cloze_en")
     '1005'
     """
@@ -146,6 +162,10 @@ def mathbench_postprocess(text: str, name: str) -> str | None:
 @POSTPROCESSORS.register_module()
 def mgsm_postprocess(text: str, lang: str) -> str | None:
     """Return the last number after the word for "answer" in a language, without commas; None without one.
+
+    Args:
+        text: the answer of the model.
+        lang: the language: ``en``, ``de``, ``fr``, ``zh`` and so on.
 
     >>> mgsm_postprocess("3 + 4 = 7. Antwort: 1,007 Euro", lang="de")
     '1007'

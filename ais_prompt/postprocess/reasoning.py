@@ -12,6 +12,10 @@ def extract_non_reasoning_content(
 ) -> str | None:
     """Return the text without its thoughts; None if nothing is left, as when a thought never ended.
 
+    Args:
+        text: the answer of the model.
+        think_start_token, think_end_token: the texts around a thought.
+
     Many chat templates write the start themselves, so an answer may have the end only; what comes before it is thought.
 
     >>> extract_non_reasoning_content("<think>2+2, that is 4</think>4")

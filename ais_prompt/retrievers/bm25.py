@@ -39,7 +39,8 @@ class BM25Retriever:
         ice_num: examples for each question.
         ice_separator, ice_eos_token: between and after examples that are text.
         exclude_self: never show a test row among its own examples, where the two splits share rows.
-        input_columns, input_template: what is compared, see `RetrievalText`.
+        input_columns: the columns that are compared, joined by blanks; those of ``reader_cfg`` if left out.
+        input_template: a text with ``{column}`` that is compared instead; that of ``reader_cfg`` if left out.
 
     Raises:
         ConfigError: ``ice_num`` is negative.

@@ -11,13 +11,25 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 
 import msgspec
 
-from ais_prompt.types import SampleScore, Score, TaskFacts, Used
+from ais_prompt.types import Completion, SampleScore, Score, TaskFacts, Used
+from ais_prompt.types.sensitivity import Sensitivity
 
 Value = TypeVar("Value")
 
 
 class Session(TypedDict, total=False):
-    """One session in ``run.json``."""
+    """One session in ``run.json``: one command that worked in the folder.
+
+    Attributes:
+        status: ``running``, ``finished``, ``failed``, ``interrupted``, ``partial`` or ``paused``.
+        command: the command line, without secrets.
+        started, ended: times in UTC; ``ended`` is null while the session runs, and if it was killed.
+        addresses: model → the address where it was asked, without secrets.
+        isolation: task → how the programs of its answers were kept apart from the machine.
+        done: tasks whose inference this session completed.
+        notes: what a config of OpenCompass or AISBench means differently here.
+        used: what this session asked.
+    """
 
     status: str
     command: str
@@ -26,12 +38,25 @@ class Session(TypedDict, total=False):
     addresses: dict[str, str]
     isolation: dict[str, str]
     done: list[str]
+    notes: list[str]
     used: Used
 
 
 class RunFile(TypedDict, total=False):
-    """``run.json``."""
+    """``run.json``: what was run, with which versions, when, and how it ended.
 
+    Attributes:
+        schema_version: version of the run folder; missing in version 1.
+        run_number: one more than that of the runs of the same config before.
+        status: how the last session ended.
+        sessions: the sessions, in order.
+        config_digest: digest of ``config.py``.
+        versions: package → its version, and that of Python.
+        tasks: ``model/dataset`` → what is known of the task.
+        used: what all sessions asked.
+    """
+
+    schema_version: int
     run_number: int
     status: str
     sessions: list[Session]
@@ -41,15 +66,89 @@ class RunFile(TypedDict, total=False):
     used: Used
 
 
-class Results(TypedDict):
-    """A file of results."""
+class JournalLine(TypedDict):
+    """A line of a journal: a finished request.
 
+    Attributes:
+        key: digest of what decides the answer.
+        former: the key of an earlier version under which the answer was found.
+        sample_id: the sample that was asked first with this key.
+        turn: number of the turn in a dialogue, from 0.
+        repeat: number of the answer to this prompt, from 0.
+        completion: the answer, or why there is none.
+    """
+
+    key: str
+    former: NotRequired[str]
+    sample_id: str
+    turn: int
+    repeat: int
+    completion: Completion
+
+
+class PredictionLine(TypedDict):
+    """A line of the predictions: a sample with its prompt and answer.
+
+    Attributes:
+        id: digest of the input columns; the same on every machine.
+        row: digest of the whole row; missing in version 1, whose ``id`` it is.
+        index: number of the row after its range, from 0.
+        origin_prompt: what was sent: a text, a list of messages, or a list of these in a dialogue.
+        prediction: the answer before postprocessing; null if there is none.
+        gold: the value of the output column.
+        labels: label → its measured values, where the answer is chosen from labels.
+        shots_used: in-context examples in the prompt.
+        cluster: column and value that the question shares with others.
+        completions: the answers of the model, in the order of the requests.
+        failed_turn: number of the turn whose failure ended a dialogue, from 1.
+    """
+
+    id: str
+    row: NotRequired[str]
+    index: int
+    origin_prompt: Any
+    prediction: Any
+    gold: Any
+    labels: NotRequired[dict[str, dict[str, Any]]]
+    shots_used: int
+    cluster: NotRequired[tuple[str, str]]
+    completions: list[Completion]
+    failed_turn: NotRequired[int]
+
+
+class Results(TypedDict):
+    """A file of results: the scores of a task, and those of its samples.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        scores: one for each metric, the main one first.
+        isolation: how programs of answers were kept apart from the machine.
+        repeatability: how much the answers to one question differ, where it is asked several times.
+        extraction: the scores under other plausible postprocessors.
+        details: one for each sample, one a line.
+    """
+
+    model: NotRequired[str]
+    dataset: NotRequired[str]
     scores: list[Score]
+    isolation: NotRequired[str]
+    repeatability: NotRequired[dict[str, Any]]
+    extraction: NotRequired[Sensitivity | None]
     details: list[SampleScore]
 
 
 class BaselineTaskFile(TypedDict):
-    """One task in a baseline."""
+    """One task in a baseline.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        metric: the main metric.
+        fraction: whether its values are fractions of 1.
+        samples: value → the ids of the samples that have it, separated by blanks.
+        n: answers to each question; null if they differ.
+        noise: how far the score differs between runs of the same config.
+        sums: id → the summands of a metric that is computed from sums.
+    """
 
     model: str
     dataset: str
@@ -62,7 +161,15 @@ class BaselineTaskFile(TypedDict):
 
 
 class BaselineFile(TypedDict):
-    """A baseline."""
+    """A baseline: the values that later runs are held against.
+
+    Attributes:
+        format: version of the file.
+        samples_by: ``id`` or ``row``: what identifies samples.
+        run: the run that it was made of.
+        runs: how many runs it was made of.
+        tasks: each model on each dataset.
+    """
 
     format: int
     run: str

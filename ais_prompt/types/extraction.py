@@ -22,6 +22,11 @@ class Extraction(str):
     """An extracted answer: a string that also carries its `Reading`.
 
     The string may differ from the text between ``start`` and ``end``: "１,０００" is read as "1000".
+
+    Args:
+        text: the answer.
+        rule: name of the rule that found it.
+        start, end: it was found in ``text[start:end]`` of the model's answer, counted in code points.
     """
 
     __slots__ = ("reading",)
@@ -29,7 +34,7 @@ class Extraction(str):
     reading: Reading
 
     def __new__(cls, text: str, rule: str, start: int, end: int) -> Extraction:
-        """Create the string; see `Reading` for the arguments."""
+        """Create the string."""
         made = super().__new__(cls, text)
         made.reading = Reading(rule, start, end)
         return made

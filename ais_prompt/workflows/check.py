@@ -33,6 +33,7 @@ class CheckResult(Struct, frozen=True):
     """What a check found in a config without faults.
 
     Attributes:
+        plan: the built parts of the config; internal, and not part of the public API.
         warnings: of prompts, data and leaks.
         extractions: how well each postprocessor finds the golds of its dataset.
         claims: of the gates.

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 LAYERS = (
     {"__main__"},
     {"cli"},
-    {"api"},
+    {"api", "reference"},
     {"workflows"},
     {"report", "runners"},
     {"regression"},

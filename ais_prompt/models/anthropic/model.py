@@ -19,9 +19,9 @@ from ais_prompt.registry import MODELS
 class AnthropicModel(ApiModel):
     """A chat model behind Anthropic's Messages API: messages are posted to ``{base_url}/messages``.
 
-    Args and errors are those of `OpenAIModel`, without ``max_tokens_field``, ``logprobs_via``, ``seed`` and the client
-    of the openai package. The address may leave out ``/v1``, as in Anthropic's own clients. It comes from
-    ``ANTHROPIC_BASE_URL`` if the config has none, the key from ``ANTHROPIC_API_KEY``.
+    The API has no ``max_tokens_field``, ``logprobs_via``, ``seed``, and no client of the openai package. The address
+    may leave out ``/v1``, as in Anthropic's own clients. It comes from ``ANTHROPIC_BASE_URL`` if the config has none,
+    the key from ``ANTHROPIC_API_KEY``.
 
     The newest models take no sampling options. So no temperature is sent unless the config sets one. Thinking is an
     option of the body: ``generation_kwargs=dict(thinking=dict(type='adaptive'), output_config=dict(effort='high'))``.

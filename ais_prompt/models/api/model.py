@@ -75,7 +75,35 @@ class Defaults(NamedTuple):
 class ApiModel:
     """The base of models behind an API. A subclass names its endpoint, which knows the wire format.
 
-    The arguments are described in `ais_prompt.models.openai.model.OpenAIModel`.
+    Args:
+        model: name of the model, as the server knows it. An empty one means the only model that the server lists; it is
+            asked before the first request.
+        base_url: address of the server up to its version, ``http://127.0.0.1:8000/v1``; if None the environment's
+            ``OPENAI_BASE_URL``, or else that of OpenAI. A list names replicas, servers of the same model: the least
+            loaded one gets the next request.
+        api_key: NAME of the environment variable that holds the key; None for a server that wants none. A server on
+            this machine is sent none if ``OPENAI_API_KEY`` is meant and not set.
+        sampling: how answers are generated. Fields of the body that have no name here are ``extra``.
+        limits: how fast each server is asked, and how long a request may take.
+        retry: how often a request that failed temporarily is sent again: no connection, timeout, broken reply, HTTP
+            408, 409, 425, 429 and 5xx. A number is that of the retries.
+        wire: what differs between servers: streaming, names of fields.
+        client: what sends the requests: ``aiohttp``, ``openai``, a class of the openai package, or the dotted path of a
+            `Transport`; with arguments as a dict with ``type``.
+        headers: sent with every request; their values are kept as secret as the key, and may name environment
+            variables: ``{'X-Tenant': '$TENANT'}``.
+        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
+        tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
+        think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
+            the answer. None leaves it in. A server may still return reasoning in a field of its own.
+        identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
+            answers from any address. It is part of the key of every answer.
+        provider: a name in `ais_prompt.catalog.PROVIDERS`, such as ``deepseek``: its address and the variable of its
+            key are the defaults of ``base_url`` and ``api_key``.
+        server: the server that is started for this model, in place of ``base_url``: the name of a preset (``vllm``,
+            ``sglang``, ``transformers``) or a dict of `ais_prompt.models.server.options.ServerOptions`.
+        num_gpus: GPUs of that server; in a config ``run_cfg=dict(num_gpus=...)``.
+        flat: fields of the values under their flat names.
 
     Raises:
         ConfigError: ``base_url`` is an empty list or names a server twice, ``api_key`` is the key itself, there is an

@@ -28,36 +28,6 @@ class OpenAIModel(ApiModel):
     In a config the values are dicts, ``sampling=dict(temperature=0.6)``, or their fields have flat names, as in
     OpenCompass and AISBench: ``max_out_len=512``, ``max_concurrency=64`` (`ais_prompt.models.flat_options`).
 
-    Args:
-        model: name of the model, as the server knows it. An empty one means the only model that the server lists; it is
-            asked before the first request.
-        base_url: address of the server up to its version, ``http://127.0.0.1:8000/v1``; if None the environment's
-            ``OPENAI_BASE_URL``, or else that of OpenAI. A list names replicas, servers of the same model: the least
-            loaded one gets the next request.
-        api_key: NAME of the environment variable that holds the key; None for a server that wants none. A server on
-            this machine is sent none if ``OPENAI_API_KEY`` is meant and not set.
-        sampling: how answers are generated. Fields of the body that have no name here are ``extra``.
-        limits: how fast each server is asked, and how long a request may take.
-        retry: how often a request that failed temporarily is sent again: no connection, timeout, broken reply, HTTP
-            408, 409, 425, 429 and 5xx. A number is that of the retries.
-        wire: what differs between servers: streaming, names of fields.
-        client: what sends the requests: ``aiohttp``, ``openai``, a class of the openai package, or the dotted path of a
-            `Transport`; with arguments as a dict with ``type``.
-        headers: sent with every request; their values are kept as secret as the key, and may name environment
-            variables: ``{'X-Tenant': '$TENANT'}``.
-        max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
-        tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
-        think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
-            the answer. None leaves it in. A server may still return reasoning in a field of its own.
-        identity: a name of your own for exactly this model, wherever it is served: the cache across runs then takes
-            answers from any address. It is part of the key of every answer.
-        provider: a name in `ais_prompt.catalog.PROVIDERS`, such as ``deepseek``: its address and the variable of its
-            key are the defaults of ``base_url`` and ``api_key``.
-        server: the server that is started for this model, in place of ``base_url``: the name of a preset (``vllm``,
-            ``sglang``, ``transformers``) or a dict of `ais_prompt.models.server.options.ServerOptions`.
-        num_gpus: GPUs of that server; in a config ``run_cfg=dict(num_gpus=...)``.
-        flat: fields of the values under their flat names.
-
     Raises:
         ConfigError: ``base_url`` is an empty list or names a server twice, ``api_key`` is the key itself, there is an
             address beside ``server``, a value is wrong or given in both forms, ``sampling.extra`` holds what has an
@@ -98,20 +68,14 @@ class OpenAIModel(ApiModel):
 
 @MODELS.register_module()
 class OpenAIChatModel(OpenAIModel):
-    """A chat model: messages are posted to ``{base_url}/chat/completions``.
-
-    Args and errors are those of `OpenAIModel`.
-    """
+    """A chat model: messages are posted to ``{base_url}/chat/completions``."""
 
     endpoint = CHAT
 
 
 @MODELS.register_module()
 class OpenAICompletionModel(OpenAIModel):
-    """A model that continues a text: prompts are posted to ``{base_url}/completions``.
-
-    Args and errors are those of `OpenAIModel`.
-    """
+    """A model that continues a text: prompts are posted to ``{base_url}/completions``."""
 
     prompt_style: PromptStyle = "text"
     endpoint = COMPLETIONS
@@ -121,8 +85,8 @@ class OpenAICompletionModel(OpenAIModel):
 class OpenAIResponsesModel(ApiModel):
     """A chat model behind OpenAI's Responses API: messages are posted to ``{base_url}/responses``.
 
-    Args and errors are those of `OpenAIModel`, without ``max_tokens_field``, ``logprobs_via`` and ``seed``, which the
-    API does not have. Answers are not stored on the server, unless ``generation_kwargs`` says ``store=True``.
+    The API has no ``max_tokens_field``, ``logprobs_via`` and ``seed``. Answers are not stored on the server, unless
+    ``generation_kwargs`` says ``store=True``.
     ``generation_kwargs=dict(reasoning_effort='high')`` means ``reasoning=dict(effort='high')``. The API has no stop
     texts: answers are cut at them here.
     """

@@ -303,14 +303,16 @@ def test_a_program_that_uses_the_package_is_type_checked(folder: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), "mine.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
     revealed = [
-        line.partition('Revealed type is "')[2].rstrip('"') for line in done.stdout.splitlines() if "Revealed" in line
+        line.partition('Revealed type is "')[2].rstrip('"').replace("builtins.", "")
+        for line in done.stdout.splitlines()
+        if "Revealed" in line
     ]
     assert revealed == [
         "ais_prompt.api.runs.Run",
-        "builtins.list[ais_prompt.plan.preview.PromptView]",
-        "builtins.int",
-        "builtins.str",
-        "def (prediction: builtins.str, gold: builtins.str) -> builtins.bool",
+        "list[ais_prompt.plan.preview.PromptView]",
+        "int",
+        "str",
+        "def (prediction: str, gold: str) -> bool",
     ], done.stdout
     errors = [line for line in done.stdout.splitlines() if "error:" in line and line.startswith("mine.py")]
     assert len(errors) == 2, done.stdout

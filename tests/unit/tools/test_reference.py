@@ -1,17 +1,53 @@
-"""docs/reference.md is what the tables of the checks say."""
+"""docs/reference is what signatures, docstrings and tables say, and says something of everything."""
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from ais_prompt import names
+from ais_prompt.catalog import PARTS
+from ais_prompt.cli import main
+from ais_prompt.cli.describe import command_entries
 from ais_prompt.config.schema import META_ROLE, META_TEMPLATE, READER, TABLES, TEMPLATE, TURN, Table
-from tools.reference import PAGE, page
+from ais_prompt.reference.entry import Entry
+from ais_prompt.reference.lookup import entries
+from tools.reference import FOLDER, ROOT, pages
+
+WRITTEN = pages()
+ENTRIES = [*entries(), *command_entries(main)]
 
 
-def test_the_reference_is_current() -> None:
-    assert PAGE.read_text("utf-8") == page(), "run: python -m tools.reference"
+@pytest.mark.parametrize("path", WRITTEN, ids=str)
+def test_a_page_is_current(path: Path) -> None:
+    assert (ROOT / path).read_text("utf-8") == WRITTEN[path], "run: python -m tools.reference"
+
+
+def test_no_page_is_left_over() -> None:
+    assert {path.relative_to(ROOT) for path in (ROOT / FOLDER).rglob("*") if path.is_file()} <= set(WRITTEN)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.group}-{entry.name}")
+def test_everything_is_described(entry: Entry) -> None:
+    assert entry.summary
+    silent = [argument.name for argument in entry.arguments if not (argument.meaning.strip() and argument.kind)]
+    assert not silent, f"{entry.name}: describe these in the docstring"
+    doubled = [name for name, count in Counter(argument.name for argument in entry.arguments).items() if count > 1]
+    assert not doubled
+
+
+def test_all_parts_errors_names_and_commands_have_entries() -> None:
+    known = {(entry.group, name) for entry in ENTRIES for name in (entry.name, *entry.also)}
+    assert {(kind, name) for kind, parts in PARTS.items() for name in parts} <= known
+    assert {("errors", name) for name in names.ERRORS} <= known
+    assert isinstance(main, click.Group)
+    assert {("commands", name) for name in main.commands} <= known
+    python = {name for group, name in known if group in ("python", "models")}
+    assert {*names.API, *names.RESULTS, *names.PROTOCOLS, *names.VALUES} <= python
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.title)

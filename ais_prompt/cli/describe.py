@@ -1,0 +1,97 @@
+"""``aisprompt describe``: the reference in a terminal."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from ais_prompt.catalog import PARTS
+from ais_prompt.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from ais_prompt.reference.entry import Argument, Entry
+
+WIDEST: Final = 100
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    names = sorted({name for parts in PARTS.values() for name in parts})
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+@click.command(cls=Verb, context_settings={"ignore_unknown_options": True})  # `describe --set`
+@click.argument("name", shell_complete=_complete)
+@click.option("--schema", is_flag=True, help="Print the JSON schema of a file of a run folder.")
+@click.pass_context
+def describe(ctx: click.Context, name: str, schema: bool) -> None:
+    """Describe a part, a dict or key of a config, an error, a file, an option or a function by its NAME.
+
+    For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare.
+    """
+    from ais_prompt.reference.lookup import find
+    from ais_prompt.reference.terminal import entry_text
+    from ais_prompt.utils.text import printable
+
+    if schema:
+        _print_schema(name)
+        return
+    found = find(name.removeprefix("ais_prompt."), command_entries(ctx.find_root().command))
+    width = min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
+    click.echo(printable("\n".join(entry_text(entry, width) for entry in found)), nl=False)
+
+
+def command_entries(program: click.Command) -> Iterator[Entry]:
+    """Yield the entries of all commands."""
+    from ais_prompt.reference.entry import Entry
+
+    assert isinstance(program, click.Group)
+    for name, command in program.commands.items():
+        ctx = click.Context(command, info_name=f"aisprompt {name}")
+        summary, _, text = inspect.cleandoc(command.help or "").partition("\n\n")
+        yield Entry(
+            name,
+            "commands",
+            "command",
+            " ".join(summary.split()),
+            text.replace("\b\n", ""),
+            tuple(_option(option) for option in command.params if isinstance(option, click.Option)),
+            usage=command.get_usage(ctx).removeprefix("Usage: "),
+            also=(f"aisprompt {name}",),
+        )
+
+
+def _option(option: click.Option) -> Argument:
+    from ais_prompt.reference.entry import Argument
+
+    record = option.get_help_record(click.Context(click.Command("")))
+    assert record is not None, "no option is hidden"
+    names = ", ".join([*option.opts, *option.secondary_opts])
+    default = option.default if option.show_default and option.default is not None else ""
+    kind = "flag" if option.is_flag else str(option.metavar or _choices(option))
+    return Argument(names, kind, str(default), option.help or "")
+
+
+def _choices(option: click.Option) -> str:
+    return "|".join(map(str, option.type.choices)) if isinstance(option.type, click.Choice) else "VALUE"
+
+
+def _print_schema(name: str) -> None:
+    """Print the JSON schema of a file.
+
+    Raises:
+        ConfigError: there is no such file, or it is no JSON.
+    """
+    from ais_prompt.errors import ConfigError
+    from ais_prompt.reference.files import FILES, schema_of
+    from ais_prompt.utils.jsonl import encode
+    from ais_prompt.utils.text import listed
+
+    known = {file.name: file for file in FILES if file.shape is not None}
+    if name not in known:
+        raise ConfigError(f"{name!r} has no JSON schema", where="--schema", fix=f"files with one: {listed(known)}")
+    click.echo(encode(schema_of(known[name]), indent=2), nl=False)

@@ -1,0 +1,199 @@
+"""Entries of the parts that a config names, of the values of their options, and of the public Python names."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+import ais_prompt
+from ais_prompt import names, registry
+from ais_prompt.catalog import PARTS, PROVIDERS
+from ais_prompt.models.flat_options import FLAT_NAMES, LocalNames, SamplingNames, ServedNames
+from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
+from ais_prompt.models.server.options import ServerOptions
+from ais_prompt.reference.docstring import read_docstring
+from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, type_words
+
+OPTIONS: Final[dict[str, type[Struct]]] = {
+    "sampling": Sampling,
+    "limits": Limits,
+    "retry": Retry,
+    "wire": Wire,
+    "loading": Loading,
+    "batching": Batching,
+    "server": ServerOptions,
+}
+"""Argument of models → the value that holds its options."""
+
+SINGULAR: Final = {"templates": "prompt template"}
+"""Kind of part → its name in the singular, where that is not the kind without its last letter."""
+
+
+def part_entries() -> Iterator[Entry]:
+    """Yield the entries of all shipped parts; names of the same part share one.
+
+    Raises:
+        MissingExtra: a part cannot be imported.
+    """
+    for kind, parts in PARTS.items():
+        named: dict[int, list[str]] = {}
+        for name in sorted(parts, key=lambda name: (not name.isidentifier(), name)):
+            named.setdefault(id(getattr(registry, kind.upper()).get(name)), []).append(name)
+        for name, *others in named.values():
+            yield _part_entry(kind, name, others)
+
+
+def _part_entry(kind: str, name: str, others: Sequence[str]) -> Entry:
+    part = getattr(registry, kind.upper()).get(name)
+    doc = read_docstring(part)
+    skipped = 1 if kind in ("postprocessors", "transports") else 0  # the text; the server
+    importable = name.isidentifier() and name in ais_prompt.__all__
+    return Entry(
+        name,
+        kind,
+        SINGULAR.get(kind, kind.removesuffix("s")),
+        doc.summary,
+        doc.text,
+        tuple(_arguments(part, doc.items, skipped)),
+        usage=f"type={name!r}" + (f", or from ais_prompt import {name}" if importable else ""),
+        also=tuple(others),
+        facts=((("also called", ", ".join(f"`{one}`" for one in others)),) if others else ()) + _raises(doc.raises),
+    )
+
+
+def option_entries() -> Iterator[Entry]:
+    """Yield the entries of the values of options."""
+    for argument, kind in OPTIONS.items():
+        doc = read_docstring(kind)
+        yield Entry(
+            kind.__name__,
+            "models",
+            "value of options",
+            doc.summary,
+            doc.text,
+            tuple(_fields(kind)),
+            usage=f"{argument}=dict(...)",
+            also=(argument,),
+            facts=_raises(doc.raises),
+        )
+
+
+def provider_entry() -> Entry:
+    """Return the entry of the providers of models."""
+    rows = (
+        Argument(name, "address", "", f"{one.base_url}, key in `{one.key}` ([source]({one.source}))")
+        for name, one in PROVIDERS.items()
+    )
+    text = "The address and the environment variable of the key are the defaults of `base_url` and `api_key`."
+    return Entry(
+        "provider",
+        "models",
+        "argument of models",
+        "Providers of models behind an OpenAI-compatible API.",
+        text,
+        tuple(rows),
+        usage="provider='deepseek', or --url deepseek",
+        also=("providers",),
+    )
+
+
+def name_entries() -> Iterator[Entry]:
+    """Yield the entries of the functions, results, protocols, values and registries that Python imports."""
+    groups: dict[str, Mapping[str, str]] = {
+        "function": names.API,
+        "result": names.RESULTS,
+        "protocol": names.PROTOCOLS,
+        "value": names.VALUES,
+    }
+    for kind, group in groups.items():
+        for name in group:
+            if name not in {one.__name__ for one in OPTIONS.values()}:
+                yield _name_entry(name, kind)
+
+
+def _name_entry(name: str, kind: str) -> Entry:
+    part = getattr(ais_prompt, name)
+    doc = read_docstring(part)
+    if _has_fields(part):
+        arguments = tuple(_fields(part))
+    elif kind == "protocol":
+        arguments = tuple(_attributes(part, doc.items))
+    else:
+        arguments = tuple(_arguments(part, doc.items))
+    returned = (("returns", doc.returns),) if doc.returns else ()
+    methods = tuple(_methods(part)) if inspect.isclass(part) and not typing.is_typeddict(part) else ()
+    return Entry(
+        name,
+        "python",
+        kind,
+        doc.summary,
+        doc.text,
+        arguments,
+        usage=f"from ais_prompt import {name}",
+        facts=(*methods, *returned, *_raises(doc.raises)),
+    )
+
+
+def _attributes(protocol: type, meanings: Mapping[str, str]) -> Iterator[Argument]:
+    """Yield the attributes that a protocol asks for."""
+    hints = typing.get_type_hints(protocol)
+    for name, meaning in meanings.items():
+        member = getattr(protocol, name, None)
+        hint = hints_of(member.fget)["return"] if isinstance(member, property) else hints[name]
+        yield Argument(name, type_words(hint), "", meaning)
+
+
+def _methods(part: type) -> Iterator[tuple[str, str]]:
+    """Yield ``name(arguments)`` and the first sentence of each public method that the class defines or inherits."""
+    for name, method in inspect.getmembers(part, callable):
+        inherited = getattr(method, "__module__", "") or ""
+        if not name.startswith("_") and inherited.startswith("ais_prompt.") and not inspect.isclass(method):
+            given = [one.name for one in inspect.signature(method).parameters.values() if one.name != "self"]
+            yield f"`{name}({', '.join(given)})`", read_docstring(method).summary
+
+
+def _arguments(part: Callable[..., Any], meanings: Mapping[str, str], skipped: int = 0) -> Iterator[Argument]:
+    """Yield the parameters of a class or function; those behind ``**`` with the names that it takes."""
+    hints = hints_of(part)
+    for parameter in list(inspect.signature(part).parameters.values())[skipped:]:
+        hint = hints.get(parameter.name, parameter.annotation)
+        if parameter.kind is parameter.VAR_KEYWORD:
+            [taken] = typing.get_args(hint) or (None,)
+            if taken is not None:
+                yield from _fields(taken)
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:  # of a protocol without arguments
+            continue
+        default = REQUIRED if parameter.default is parameter.empty else default_text(parameter.default)
+        yield Argument(parameter.name, type_words(hint), default, meanings.get(parameter.name, ""))
+
+
+def _fields(kind: type) -> Iterator[Argument]:
+    """Yield the fields of a value or the keys of a TypedDict. A flat name means what the field of its value means."""
+    meanings = read_docstring(kind).items
+    if kind in (ServedNames, LocalNames):  # a TypedDict does not know the docstring of its base
+        meanings = {**read_docstring(SamplingNames).items, **meanings}
+    hints = typing.get_type_hints(kind, include_extras=True)
+    defaults = dict(field_defaults(kind)) if issubclass(kind, Struct) else {}
+    for name, hint in hints.items():
+        if issubclass(kind, Struct) and name not in kind.__struct_fields__:
+            continue
+        argument, target = FLAT_NAMES.get(name, ("", ""))
+        if name not in meanings and isinstance(target, str) and argument:
+            value = OPTIONS[argument]
+            meaning = f"`{argument}.{target}`: {read_docstring(value).items[target]}"
+            yield Argument(name, type_words(hint), dict(field_defaults(value))[target], meaning)
+        else:
+            yield Argument(name, type_words(hint), defaults.get(name, ""), meanings.get(name, ""))
+
+
+def _raises(raises: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((f"raises `{error}`", when) for error, when in raises.items())
+
+
+def _has_fields(part: Any) -> bool:
+    return inspect.isclass(part) and (issubclass(part, Struct) or typing.is_typeddict(part))
