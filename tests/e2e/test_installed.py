@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import venv
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
+from tests.markdown import commands, is_printed, runnable, write_file
 from tests.servers import ROOT
 
 pytestmark = pytest.mark.slow
@@ -29,7 +32,7 @@ class Installed:
     def run(self, *args: str) -> subprocess.CompletedProcess[str]:
         """Run ``aisprompt ARGS`` without the variables of the tests."""
         binaries = self.folder / "venv" / "bin"
-        environment = {"PATH": f"{binaries}:/usr/bin:/bin", "HOME": str(self.folder), "COLUMNS": "120"}
+        environment = {"PATH": f"{binaries}:/usr/bin:/bin", "HOME": str(self.folder), "COLUMNS": "80"}
         command = [binaries / "aisprompt", *args]
         work = self.folder / "work"
         return subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=120)
@@ -59,6 +62,19 @@ def test_a_shipped_config_with_the_scripted_model_runs(installed: Installed, con
     assert done.returncode == 0, done.stderr
     [summary] = (installed.folder / "work").glob(f"outputs/{Path(config).name}/*/summary/summary.json")
     assert all(row["failed"] == 0 and row["n"] > 0 for row in json.loads(summary.read_text()))
+
+
+def test_the_tutorial_from_the_first_line_to_the_last(installed: Installed) -> None:
+    work = installed.folder / "work"
+    for line, language, title, code in runnable((ROOT / "docs/tutorial.md").read_text("utf-8")):
+        named = re.match(r"# (\w+\.py)\n", code)
+        if title or named:
+            write_file(title or named[1], code, work)  # type: ignore[index]
+            continue
+        assert language == "console"
+        for command, expected in commands(code):
+            done = installed.run(*shlex.split(command))
+            assert is_printed(done.stdout, expected), f"line {line}: {command}\n{done.stdout}{done.stderr}"
 
 
 def test_prompts_for_a_local_model_are_shown_without_torch(installed: Installed) -> None:

@@ -13,7 +13,6 @@ import ast
 import doctest
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,52 +20,19 @@ import pytest
 from click.testing import CliRunner
 
 from ais_prompt.cli import main
+from tests.markdown import commands, is_printed, runnable, write_file
 
 DOCS = Path(__file__).parents[2] / "docs"
-BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]*)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\w+\.py)\n")
-ANY_LINES = "[…]"
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if "\n```" in page.read_text("utf-8"))
 """Those in Chinese have the same blocks (test_translations.py)."""
 
 
-def blocks(text: str) -> Iterator[tuple[int, str, str, str]]:
-    """Line (from 0), language, title and code of each block that runs or is a file."""
-    for found in BLOCK.finditer(text):
-        if found[1] in ("python", "console") or found[2]:
-            yield text.count("\n", 0, found.start(3)), found[1], found[2] or "", found[3]
-
-
-def write_file(title: str, code: str) -> None:
-    """Write a file, or replace the argument of a call on lines of its own in one that is there."""
-    name, _, part = title.partition(", ")
-    path = Path(name)
-    if part:
-        found = re.match(r"( *)(\w+)=", code)
-        assert found
-        indent, argument = found.groups()
-        there = rf"^{indent}{argument}=(?:.*\),|dict\(\n(?:.*\n)*?{indent}\),)\n"
-        code, count = re.subn(there, lambda _: code, path.read_text("utf-8"), flags=re.MULTILINE)
-        assert count == 1, f"{name} has {argument} {count} times"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(code, "utf-8")
-
-
 def run_console(session: str, line: int, page: str) -> None:
     """Run each command of a session and compare what it prints, on a terminal of 80 columns."""
-    for command, expected in re.findall(r"^\$ aisprompt (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE):
+    for command, expected in commands(session):
         result = CliRunner().invoke(main, shlex.split(command), prog_name="aisprompt", env={"COLUMNS": "80"})
-        printed = [text.rstrip() for text in result.output.rstrip().splitlines()]
-        pattern = "".join(map(_line_pattern, expected.rstrip().splitlines()))
-        assert re.fullmatch(pattern, "".join(f"{text}\n" for text in printed)), (
-            f"{page}, line {line + 1}: aisprompt {command}\n{result.output}"
-        )
-
-
-def _line_pattern(text: str) -> str:
-    if text == ANY_LINES:
-        return r"(.*\n)*?"
-    return re.escape(text.removesuffix("…")) + (".*" if text.endswith("…") else "") + r"\n"
+        assert is_printed(result.output, expected), f"{page}, line {line + 1}: aisprompt {command}\n{result.output}"
 
 
 def run_block(code: str, line: int, page: str, namespace: dict[str, Any]) -> None:
@@ -88,7 +54,7 @@ def run_block(code: str, line: int, page: str, namespace: dict[str, Any]) -> Non
 def test_examples_show_what_they_say(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__docs__"}
-    for line, language, title, code in blocks((DOCS / page).read_text("utf-8")):
+    for line, language, title, code in runnable((DOCS / page).read_text("utf-8")):
         if title:
             write_file(title, code)
         elif language == "console":
@@ -101,7 +67,7 @@ def test_examples_show_what_they_say(page: str, tmp_path: Path, monkeypatch: pyt
 def test_the_pages_on_templates_are_examples_throughout(page: str) -> None:
     text = (DOCS / page).read_text("utf-8")
     sections = text.split("\n## ")[1:]
-    assert not [section.splitlines()[0] for section in sections if not list(blocks(section))]
+    assert not [section.splitlines()[0] for section in sections if not list(runnable(section))]
 
 
 def test_a_wrong_example_is_found() -> None:
