@@ -1,6 +1,7 @@
 """A run that is killed (`kill -9`) at random moments and resumed each time: what is lost, what is asked twice.
 
     python -m tools.bench.kills                  # 50 moments; --kills 10 --seed 1 for others
+    python -m tools.bench.kills --shards 4 7 2   # shards that are killed together, in 4, then 7, then 2 parts
 
 The run has 20 datasets and two models: one behind a server, one behind two replicas. The servers count. At the end the
 predictions must be those of an undisturbed run, and no request whose answer was in the journal when the run was killed
@@ -93,7 +94,8 @@ class Bench:
         """Model and id of each answer in the journals."""
         return [
             (path.parent.name, json.loads(line)["sample_id"])
-            for path in self.folder.glob("outputs/*/*/journal/*/*")
+            for pattern in ("journal", "shards/*/journal")
+            for path in self.folder.glob(f"outputs/*/*/{pattern}/*/*")
             for line in path.read_bytes().split(b"\n")[:-1]
         ]
 
@@ -106,7 +108,7 @@ class Bench:
         return lines
 
 
-def measure(bench: Bench, kills: int, seed: int, step: int = 40) -> Outcome:
+def measure(bench: Bench, kills: int, seed: int, step: int = 40, shards: Sequence[int] = ()) -> Outcome:
     """Kill a run, resume it, and compare at the end.
 
     Args:
@@ -114,22 +116,28 @@ def measure(bench: Bench, kills: int, seed: int, step: int = 40) -> Outcome:
         kills: how often.
         seed: of the moments.
         step: requests until the next kill at most.
+        shards: numbers of shards that work at once and are killed at once, one number after the other; none for a run
+            in one process.
 
     Raises:
         SystemExit: the last run fails.
     """
     moments = random.Random(seed)
     marks: list[tuple[list[int], set[tuple[str, str]]]] = []  # requests of each server so far, and what was answered
-    for _ in range(kills):
-        process = bench.start(*(["-r"] if marks else []))
+    for number in range(kills):
+        count = shards[number * len(shards) // kills] if shards else 0
+        processes = [bench.start(*options) for options in _sessions(count, resumes=bool(marks))]
         target = bench.requests() + moments.randrange(1, step)
-        while process.poll() is None and bench.requests() < target:
+        while any(process.poll() is None for process in processes) and bench.requests() < target:
             time.sleep(0.01)
         time.sleep(moments.random() / 20)
-        process.kill()
-        process.wait()
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
         marks.append((list(map(len, bench.asked())), {*bench.journal()}))
-    if bench.start("-r").wait():
+    last = [bench.start(*options) for options in _sessions(shards[-1] if shards else 0, resumes=True)]
+    if sum(process.wait() != 0 for process in last):  # all of them are waited for
         raise SystemExit((bench.folder / "output.txt").read_text()[-3000:])
     predictions, asked, journal = bench.predictions(), bench.asked(), bench.journal()
     names = {key: _prompt_name(key[0], line["origin_prompt"]) for key, line in predictions.items()}
@@ -139,6 +147,13 @@ def measure(bench: Bench, kills: int, seed: int, step: int = 40) -> Outcome:
         twice += len({names[key] for key in answered} & later)
     wrong = sum(line["prediction"] != line["gold"] for line in predictions.values())
     return Outcome(len(predictions), wrong, sum(map(len, asked)), twice, len(journal) - len({*journal}))
+
+
+def _sessions(shards: int, *, resumes: bool) -> list[list[str]]:
+    """Return the options of the processes that work at once."""
+    if shards:
+        return [["-r", "killed", "--shard", f"{index}/{shards}"] for index in range(shards)]
+    return [["-r"] if resumes else []]
 
 
 def _ask(url: str, path: str) -> Any:
@@ -160,6 +175,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--samples", type=int, default=75, help="in each of the 20 datasets")
+    parser.add_argument("--shards", type=int, nargs="+", default=(), help="numbers of shards, one after the other")
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -171,7 +187,7 @@ def main() -> None:
             assert server.stdout
             urls.append(server.stdout.readline().strip())
         bench = Bench(folder, [urls[:1], urls[1:]], 20, options.samples)
-        outcome = measure(bench, options.kills, options.seed)
+        outcome = measure(bench, options.kills, options.seed, shards=options.shards)
     print(
         f"{options.kills} kills, {outcome.predictions} predictions, {outcome.wrong} wrong or missing, "
         f"{outcome.requests} requests, {outcome.twice} finished requests sent again, "
