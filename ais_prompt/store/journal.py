@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -250,15 +250,23 @@ class JournalView:
             return _parse(lines.readline())[1]
 
     def _index(self, number: int, lines: Iterable[bytes]) -> None:
-        start = 0
+        start = unreadable = 0
         for line in lines:
-            with suppress(ValueError):  # a line that is being written, or is torn
+            try:
                 key, completion, _ = _parse(line)
+            except ValueError:
+                if line.endswith(b"\n"):
+                    unreadable += 1
+                else:  # it is being written, or its process was killed
+                    logger.info("%s: its last line is not finished", self._paths[number])
+            else:
                 is_answer = completion.failure is None
                 first, _, is_answered = self._lines.get(key, (number, 0, False))
                 if not is_answered or (is_answer and first == number):
                     self._lines[key] = number, start, is_answer
             start += len(line)
+        if unreadable:
+            logger.warning("%s: %d unreadable line(s) are not used; the file is kept", self._paths[number], unreadable)
 
     def _reading(self, path: Path) -> AbstractContextManager[None]:
         return reading(path, fix="repair the disk")

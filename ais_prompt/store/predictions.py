@@ -9,16 +9,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import NoneType
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
+from msgspec import Struct, convert
+from msgspec.json import Decoder
 
 from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading, replacing, unwritable, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.guard import exception_line
-from ais_prompt.utils.jsonl import encode, encode_plain, read_objects
+from ais_prompt.utils.jsonl import decode_own, encode, encode_plain, read_objects
 from ais_prompt.utils.secrets import SECRETS
 
 _PLAIN: Final = {str, int, float, bool, NoneType}
@@ -26,13 +28,17 @@ _PLAIN: Final = {str, int, float, bool, NoneType}
 
 
 class PredictionSorter:
-    """Accept predictions in any order, and return them in sample order.
+    """Accept predictions in any order, and write them in sample order.
 
     They are kept in a file; memory holds only the position of each.
+
+    Attributes:
+        failed: how many of them have no answer.
     """
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
-        """Use `sorted_predictions`."""
+        """Use `sorted_predictions` or `prediction_sorter`."""
+        self.failed = 0
         self._file = file
         self._path = path
         self._indices = array("q")  # of the samples, in the order of arrival
@@ -45,15 +51,36 @@ class PredictionSorter:
             StoreError: it cannot be written.
         """
         line = (encode_plain if type(prediction.gold) in _PLAIN else encode)(prediction.to_json())
-        line = SECRETS.hide_in_json(line)
+        self.add_line(prediction.index, SECRETS.hide_in_json(line), failed=prediction.failed)
+
+    def add_line(self, index: int, line: bytes, *, failed: bool) -> None:
+        """Add a prediction that was written before, as `stored_lines` returns it.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
         try:
             self._file.write(line)
         except OSError as error:
             raise unwritable(self._path, error) from error
-        self._indices.append(prediction.index)
+        self._indices.append(index)
         self._starts.append(self._starts[-1] + len(line))
+        self.failed += failed
 
-    def lines(self) -> Iterator[bytes]:
+    def __len__(self) -> int:
+        """Return the number of predictions."""
+        return len(self._indices)
+
+    def write(self, path: Path) -> None:
+        """Replace a file of predictions, whole or not at all.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        with replacing(path, json=True, restorable=True) as stream:
+            stream.writelines(self._lines())
+
+    def _lines(self) -> Iterator[bytes]:
         """Yield the lines in sample order."""
         self._file.flush()
         for place in np.argsort(np.frombuffer(self._indices, dtype=np.int64), kind="stable"):
@@ -70,14 +97,23 @@ def sorted_predictions(path: Path) -> Iterator[PredictionSorter]:
     Raises:
         StoreError: they cannot be written.
     """
+    with prediction_sorter(path) as sorter:
+        yield sorter
+        sorter.write(path)
+
+
+@contextmanager
+def prediction_sorter(path: Path) -> Iterator[PredictionSorter]:
+    """Collect predictions beside a file. The file is left as it is; `PredictionSorter.write` writes them.
+
+    Raises:
+        StoreError: the disk does not take them.
+    """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115  # it has no name, and is removed when the process ends
     try:
-        sorter = PredictionSorter(file, path)
-        yield sorter
-        with replacing(path, json=True, restorable=True) as stream:
-            stream.writelines(sorter.lines())
+        yield PredictionSorter(file, path)
     finally:
         with suppress(OSError):  # data that a full disk refused is not needed any more
             file.close()
@@ -92,6 +128,36 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
     with sorted_predictions(path) as sorter:
         for prediction in predictions:
             sorter.add(prediction)
+
+
+class _Answer(Struct):
+    failure: Any = None
+
+
+class _Head(Struct):
+    """The parts of a line that say whose it is and whether it has an answer."""
+
+    index: int
+    completions: list[_Answer]
+
+
+_HEAD: Final = Decoder(_Head)
+
+
+def stored_lines(path: Path) -> Iterator[tuple[int, bool, bytes]]:
+    """Yield each line of a file of predictions, with its index and whether it has failed, without reading all of it.
+
+    Raises:
+        StoreError: it cannot be read.
+        ValueError: a line is not a prediction.
+    """
+    with reading(path, fix="remove the file: its answers are in the journal"), open_regular(path) as lines:
+        for line in lines:
+            try:
+                head = _HEAD.decode(line)
+            except ValueError:  # a lone surrogate or NaN, or no prediction
+                head = convert(decode_own(line), _Head)
+            yield head.index, any(answer.failure is not None for answer in head.completions), line
 
 
 def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Prediction]:

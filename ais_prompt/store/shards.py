@@ -28,11 +28,14 @@ from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.store.results import read_json, write_json_atomic
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.types import Shard
+from ais_prompt.utils.digest import canonical
 
 BEAT: Final = 10.0
 """Seconds between two heartbeats of a shard."""
 SILENCE: Final = 6 * BEAT
 """Seconds without a heartbeat after which a shard counts as dead; cluster file systems show changes late."""
+_NAMED: Final = 3
+"""How many differences between two shards an error names."""
 _NAME: Final = re.compile(
     r"(?P<start>\d{8}_\d{6}Z)_(?P<index>\d+)-of-(?P<count>\d+)_(?P<host>.+)_(?P<pid>\d+)(?:-\d+)?"
 )
@@ -154,6 +157,17 @@ def shard_folders(run: RunFolder) -> list[ShardFolder]:
     return found
 
 
+def stored_agreements(run: RunFolder) -> list[dict[str, Any]]:
+    """Return what the shards of a run agreed on: one value, unless shards of different runs were copied together."""
+    found: dict[bytes, dict[str, Any]] = {}
+    for one in shard_folders(run):
+        with suppress(StoreError, OSError):  # it is starting, or was killed at once
+            content = one.folder.shard_file.read_bytes()
+            if content not in found:
+                found[content] = read_json(one.folder.shard_file)
+    return list(found.values())
+
+
 def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
     """Return the latest session of each shard, for the number of shards of the latest session; None if not started."""
     found = shard_folders(run)
@@ -171,7 +185,7 @@ def open_shard(run: RunFolder, shard: Shard, plan: Mapping[str, Any]) -> Iterato
     Args:
         run: the run folder that all shards share.
         shard: the part that is asked.
-        plan: what all shards must agree on, as JSON values.
+        plan: what all shards must agree on, as JSON values that were read back.
 
     Raises:
         ConfigError: another shard was started with something else.
@@ -205,12 +219,19 @@ def join_shards(run: RunFolder, part: Path) -> int:
     """Copy the shards of another copy of a run folder into this one, and return how many there are.
 
     Raises:
-        ConfigError: it has none.
+        ConfigError: it has none, or they asked something else.
         StoreError: they cannot be copied.
     """
     found = shard_folders(RunFolder(part))
     if not found:
         raise ConfigError("the folder has no shards", where=str(part), fix="name a run folder in which shards worked")
+    for theirs, ours in itertools.product(stored_agreements(RunFolder(part)), stored_agreements(run)):
+        if differing := _differing(theirs, ours):
+            raise ConfigError(
+                f"the shards did not ask what those of the run asked: {'; '.join(differing[:_NAMED])}",
+                where=str(part),
+                fix="merge only copies of one run folder",
+            )
     for one in found:
         target = run.shards / one.folder.root.name
         if not target.exists() or _lines_in(target) < _lines_in(one.folder.root):
@@ -231,30 +252,26 @@ def _make_folder(run: RunFolder, name: str) -> RunFolder:
 
 
 def _refuse_others(run: RunFolder, plan: Mapping[str, Any]) -> None:
-    for one in shard_folders(run):
-        try:
-            theirs = read_json(one.folder.shard_file)
-        except StoreError:  # it is starting, or was killed at once
-            continue
+    for theirs in stored_agreements(run):
         if differing := _differing(theirs, plan):
             raise ConfigError(
-                f"this shard would not ask what the others ask: {', '.join(differing)} differ",
-                where=f"{one.folder.root}",
+                f"this shard would not ask what the others ask: {'; '.join(differing[:_NAMED])}",
+                where=str(run.root),
                 fix="start all shards of a run with the same config, data and version, or give -r another name",
             )
-        return
 
 
 def _differing(before: Mapping[str, Any], now: Mapping[str, Any], place: str = "") -> list[str]:
-    """Return the paths of what differs."""
+    """Return the paths of what differs, with the values unless they are digests."""
     found = []
     for key in dict.fromkeys([*before, *now]):
         one, other = before.get(key), now.get(key)
         path = f"{place}.{key}" if place else str(key)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
             found += _differing(one, other, path)
-        elif one != other:
-            found.append(path)
+        elif canonical(one) != canonical(other):
+            is_digest = path.startswith(("rows.", "requests."))
+            found.append(f"{path} differs" if is_digest else f"{path} is {other!r:.60}, theirs is {one!r:.60}")
     return found
 
 

@@ -20,7 +20,11 @@ class Shard(Struct, frozen=True):
 
     def holds(self, sample_id: str) -> bool:
         """Return whether a sample belongs to this shard."""
-        return int.from_bytes(sha256(sample_id.encode()).digest()[:8]) % self.count == self.index
+        return self.of(sample_id) == self.index
+
+    def of(self, sample_id: str) -> int:
+        """Return the number of the shard that a sample belongs to."""
+        return int.from_bytes(sha256(sample_id.encode()).digest()[:8]) % self.count
 
     def __str__(self) -> str:
         return f"{self.index}/{self.count}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from ais_prompt.config.render import render_config
@@ -40,8 +41,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
     Raises:
         AisPromptError: the run folder cannot be used.
     """
-    if shard_folders(folder):
-        merge_journals(plan, folder, command)
+    merged = merge_journals(plan, folder, command, folder.partial) if shard_folders(folder) else {}
     if not folder.run_file.exists():  # a folder that was made by hand
         return None
     record = read_run_file(folder)
@@ -53,7 +53,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
     with writing(partial.root):
         partial.root.mkdir(exist_ok=True)
     with hold_writer_lock(partial), logging_to(partial.logs / "run.log"):
-        _clear(partial)
+        _clear(partial, keep=[_predictions(task, partial) for task in left if task.name in merged])
         _copy_judgements(folder, partial)
         copy = RunRecord(partial, render_config(plan.spec.resolved), command, asks=True)
         addresses = list(dict.fromkeys(address for _, address in addresses_of(record)))
@@ -61,8 +61,11 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
             if task.name in done and _share(_predictions(task, folder), _predictions(task, partial)):
                 copy.add_task(task.spec, TaskFacts.from_json(record["tasks"][task.name]))
                 continue
+            if task.name in merged:
+                copy.add_task(task.spec, merged[task.name], done=False)
+                continue
             try:
-                facts = collect(task, folder, partial, addresses)
+                facts = collect(task, folder, whole=partial, part=partial, addresses=addresses)
             except AisPromptError as error:  # scoring says that there are no predictions
                 logger.warning("[%s] its answers cannot be used: %s", task.name, error)
             else:
@@ -90,12 +93,15 @@ def _predictions(task: Task, folder: RunFolder) -> Path:
     return folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
 
 
-def _clear(partial: RunFolder) -> None:
-    """Remove what an earlier call made, except the journals of judges and the lock."""
+def _clear(partial: RunFolder, keep: Collection[Path]) -> None:
+    """Remove what an earlier call made, except the journals of judges, the lock and some predictions."""
     with writing(partial.root):
         partial.run_file.unlink(missing_ok=True)
         partial.report.unlink(missing_ok=True)
-        for name in ("predictions", "results", "summary"):
+        for path in partial.root.glob("predictions/*/*"):
+            if path not in keep:
+                path.unlink()
+        for name in ("results", "summary"):
             shutil.rmtree(partial.root / name, ignore_errors=True)
 
 

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 from ais_prompt.config.render import render_config
-from ais_prompt.engine.conversations import conversations
-from ais_prompt.errors import AisPromptError
-from ais_prompt.plan.plan import Plan, Task
+from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.store.shards import latest_shards, open_shard, shard_folders
 from ais_prompt.types import Shard
-from ais_prompt.utils.digest import digest
-from ais_prompt.utils.versions import versions
+from ais_prompt.workflows.agreement import agreement
 from ais_prompt.workflows.run import RunResult, run
 
 
@@ -44,7 +39,7 @@ def run_shard(
         AisPromptError: as `ais_prompt.workflows.run.run`.
     """
     others = [folder, *(one.folder for one in shard_folders(folder))]
-    with open_shard(folder, shard, _agreed(plan)) as own:
+    with open_shard(folder, shard, agreement(plan, plan.tasks)) as own:
         _leave_config(plan, folder)
         return run(
             *(plan, own, "infer", command, warnings),
@@ -58,32 +53,6 @@ def run_shard(
 def is_asked(folder: RunFolder) -> bool:
     """Return whether all shards of a run have come to their end."""
     return all(one is not None and one.is_finished for one in latest_shards(folder).values())
-
-
-def _agreed(plan: Plan) -> dict[str, Any]:
-    """Return what all shards must agree on: what is asked of which rows, not where a server is or how fast."""
-    agreed: dict[str, Any] = {"version": versions().get("ais-prompt", "")}
-    agreed |= {"models": {}, "datasets": {}, "rows": {}, "requests": {}}
-    for model in plan.models:
-        with suppress(AisPromptError):  # a part that cannot be used ends its tasks
-            agreed["models"][model.spec.abbr] = dict(model.model.identity())
-    for dataset, values in zip(plan.datasets, plan.spec.resolved["datasets"], strict=True):
-        asked = {key: value for key, value in values.items() if key != "eval_cfg"}
-        agreed["datasets"][dataset.spec.abbr] = digest(asked)
-        with suppress(AisPromptError):
-            agreed["rows"][dataset.spec.abbr] = dataset.data.digest
-    for task in plan.tasks:
-        with suppress(AisPromptError):
-            agreed["requests"][task.name] = _first_keys(task)
-    return agreed
-
-
-def _first_keys(task: Task) -> list[str]:
-    """Return the keys of the first requests of a task, which hold the prompt and the decoding."""
-    key_of = RequestKeys(task.model.identity())
-    for conversation in conversations(task, lambda _: None, task.data.test[:1]):
-        return list(map(key_of, conversation.open_requests()))
-    return []
 
 
 def _leave_config(plan: Plan, folder: RunFolder) -> None:

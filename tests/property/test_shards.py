@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from ais_prompt.engine.alone import ask_alone
 from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.progress import silent_progress
+from ais_prompt.errors import ModelError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder
@@ -50,12 +52,48 @@ def test_predictions_are_those_of_one_process(
         ask_alone(TaskJob(task_of(spec), whole, silent_progress))
         for shard, kept in [*sessions, *((Shard(index, count), None) for index in range(count))]:
             ask_shard(task_of(spec), run, shard, kept)
-        facts = collect(task_of(spec), run, run)
+        folders = [one.folder for one in shard_folders(run)]
+        facts = collect(task_of(spec), run, whole=run, part=None, shards=folders)
         assert (facts.samples, facts.of) == (len(kinds), None)
         assert run.predictions("fake", "sums").read_bytes() == whole.predictions("fake", "sums").read_bytes()
         asked = Counter(key for one in shard_folders(run) for key in keys(one.folder))
         assert asked.total() == len(kinds)
         assert set(asked.values()) == {1}
+
+
+class Unsteady(ScriptedModel):
+    """A model that may fail in one session and answer in the next."""
+
+    def identity(self) -> dict[str, Any]:
+        return {"type": "Unsteady"}
+
+
+FAILING = st.lists(st.tuples(shards(), st.none() | st.floats(0, 1), st.sets(st.integers(0, 3))), min_size=1, max_size=6)
+"""Sessions as above, and the kinds of questions that fail in them."""
+
+
+@pytest.mark.thorough
+@settings(max_examples=60, deadline=None)
+@given(kinds=st.lists(st.integers(0, 3), min_size=1, max_size=8), sessions=FAILING)
+def test_predictions_of_shards_are_joined_to_what_their_journals_say(
+    kinds: list[int], sessions: list[tuple[Shard, float | None, set[int]]]
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        rows = [{"question": str(kind), "answer": "a", "row": number} for number, kind in enumerate(kinds)]
+        spec = task_spec(write_rows(root / "x.jsonl", rows))
+        run, joined, read = (RunFolder(root / folder) for folder in ("run", "joined", "read"))
+        for number, (shard, kept, failing) in enumerate(sessions):
+            failure = {"failure": "http_500", "message": f"session {number}"}
+            answers = {f"^{kind}": failure for kind in failing}
+            with suppress(ModelError):  # it never answered
+                ask_shard(Task.of(spec, Unsteady(answers, default="some")), run, shard, kept)
+        facts = [
+            collect(Task.of(spec, Unsteady()), run, whole=target, part=target, shards=shards)
+            for target, shards in ((joined, [one.folder for one in shard_folders(run)]), (read, ()))
+        ]
+        assert facts[0] == facts[1]
+        assert joined.predictions("fake", "sums").read_bytes() == read.predictions("fake", "sums").read_bytes()
 
 
 @given(st.text(), st.integers(1, 50))
@@ -75,6 +113,7 @@ def ask_shard(task: Task, run: RunFolder, shard: Shard, kept: float | None) -> N
         journal = folder.journal("fake", "sums")
         if kept is not None:
             journal.write_bytes(journal.read_bytes()[: int(kept * journal.stat().st_size)])
+            folder.predictions("fake", "sums").unlink()
 
 
 def keys(folder: RunFolder) -> list[str]:
