@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from msgspec import Struct
 
 from ais_prompt.api.errors import public_errors
-from ais_prompt.api.frames import samples_table, scores_table, to_pandas
 from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import AisPromptError, ConfigError, StoreError
+from ais_prompt.export.tables import samples_table, scores_table, to_pandas
 from ais_prompt.plan.source import Source, read_spec
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.report.formats import LONG_HEADER, long_cells

@@ -14,6 +14,7 @@ from ais_prompt.cli.compare import compare
 from ais_prompt.cli.completion import completion
 from ais_prompt.cli.describe import describe
 from ais_prompt.cli.diff import diff
+from ais_prompt.cli.export import export
 from ais_prompt.cli.import_run import import_run
 from ais_prompt.cli.list import list_parts
 from ais_prompt.cli.lock import lock
@@ -55,6 +56,7 @@ VERBS: Final[dict[str, dict[click.Command, str]]] = {
         baseline: "Write what later runs are held against.",
     },
     "Others": {
+        export: "Write results in the form of another program.",
         import_run: "Bring a run of OpenCompass or AISBench.",
         migrate: "Write their config as one of this program.",
         completion: "Print the completion script of a shell.",

@@ -44,7 +44,7 @@ def reading(path: Path, fix: str) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(path: Path, *, json: bool = False, restorable: bool = False) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, json: bool = False, restorable: bool = False, binary: bool = False) -> Iterator[BinaryIO]:
     """Open a binary stream whose content replaces the file ``path`` at the end, whole or not at all.
 
     The folder is made if needed. If the body raises, ``path`` keeps its earlier content. Secrets that this
@@ -55,6 +55,8 @@ def replacing(path: Path, *, json: bool = False, restorable: bool = False) -> It
         json: whether the content is JSON.
         restorable: whether a resumed run writes the file again, from the journal. Then the file is not synced, and a
             power failure may lose it: a thousand datasets have thousands of files, and each sync takes milliseconds.
+        binary: whether the content is no text, such as a compressed file, so that no secret can be found in it. It is
+            written unchanged, and must hold only what was redacted before.
 
     Raises:
         StoreError: it cannot be written.
@@ -63,7 +65,8 @@ def replacing(path: Path, *, json: bool = False, restorable: bool = False) -> It
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary_file(path) as temporary:
             with temporary.open("wb") as stream:
-                yield cast("BinaryIO", _WithoutSecrets(stream, SECRETS.hide_in_json if json else SECRETS.hide_in_bytes))
+                hide = SECRETS.hide_in_json if json else SECRETS.hide_in_bytes
+                yield stream if binary else cast("BinaryIO", _WithoutSecrets(stream, hide))
                 stream.flush()
                 if not restorable:
                     os.fsync(stream.fileno())

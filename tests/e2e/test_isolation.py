@@ -44,7 +44,7 @@ PARTS = {
 
 OUR_OWN = {
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
-    *("OpenProgress", "Progress", "Waiter", "Watch"),
+    *("OpenProgress", "Progress", "Waiter", "Watch", "WireFormat"),
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }

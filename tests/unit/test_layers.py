@@ -15,7 +15,7 @@ LAYERS = (
     {"cli"},
     {"api", "reference"},
     {"workflows"},
-    {"report", "runners"},
+    {"report", "runners", "export"},
     {"regression"},
     {"prompt_locks"},
     {"scoring", "summary"},

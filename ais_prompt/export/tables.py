@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, get_args, get_type_hints
 
-from ais_prompt.errors import MissingExtra, StoreError
+from ais_prompt.errors import MissingExtra
+from ais_prompt.export.stored import read_samples
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.store.results import read_details
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import Prediction, SampleScore, TaskSpec
 from ais_prompt.types.prompt import prompts_to_json
@@ -71,12 +69,10 @@ def samples_table(tasks: Iterable[TaskSpec], folder: RunFolder) -> pa.Table:
     rows: list[dict[str, Any]] = []
     metrics: dict[str, None] = {}
     for task in tasks:
-        for row, values in _task_rows(task, folder):
+        for row, values in sample_rows(task, folder):
             metrics |= dict.fromkeys(values)
             rows.append(row | {f"{METRIC_PREFIX}{name}": value for name, value in values.items()})
-    columns = {**SAMPLE_COLUMNS, **{f"{METRIC_PREFIX}{name}": float for name in metrics}}
-    schema = pa.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
-    return pa.Table.from_pylist(rows, schema=schema)
+    return pa.Table.from_pylist(rows, schema=sample_schema(metrics))
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
@@ -98,25 +94,23 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas(types_mapper=kinds.get)
 
 
-def _task_rows(task: TaskSpec, folder: RunFolder) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
-    """Yield the row and the metrics of each sample of a task."""
-    names = task.model.abbr, task.dataset.abbr
-    path = folder.predictions(*names)
-    if not path.exists():
-        return
-    scores = _details(folder.results(*names))
-    for prediction in read_predictions(path):
-        score = scores.get(prediction.sample_id)
-        values = dict(score.values) if score else {}
-        yield {"model": names[0], "dataset": names[1]} | _row(prediction, score), values
+def sample_rows(task: TaskSpec, folder: RunFolder) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
+    """Yield the row and the metrics of each sample of a task; none if it has no predictions.
+
+    Raises:
+        StoreError, DataError: a file cannot be read, or is broken.
+    """
+    names = {"model": task.model.abbr, "dataset": task.dataset.abbr}
+    for sample in read_samples(task, folder):
+        yield names | _row(sample.prediction, sample.score), dict(sample.score.values) if sample.score else {}
 
 
-def _details(path: Path) -> dict[str, SampleScore]:
-    try:
-        return {detail.sample_id: detail for detail in read_details(path)} if path.exists() else {}
-    except StoreError as error:
-        error.fix = "score the run again: aisprompt score RUN"
-        raise
+def sample_schema(metrics: Iterable[str]) -> pa.Schema:
+    """Return the columns of samples that have these metrics."""
+    import pyarrow as pa
+
+    columns = {**SAMPLE_COLUMNS, **{f"{METRIC_PREFIX}{name}": float for name in metrics}}
+    return pa.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
 
 
 def _row(prediction: Prediction, score: SampleScore | None) -> dict[str, Any]:
