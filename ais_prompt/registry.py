@@ -8,7 +8,8 @@ part is imported when it is first asked for (see `ais_prompt.catalog`); a part o
     @EVALUATORS.register_module()
     class MyEvaluator: ...
 
-and is found by name once its module is imported (``custom_imports`` in the config), or at once by its dotted path.
+and is found by name once its module is imported (``custom_imports`` in the config, or the entry point of an installed
+package, see `ais_prompt.utils.plugins`), or at once by its dotted path.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ais_prompt.utils.guard import ends_program, exception_line, guarded, guarde
 from ais_prompt.utils.imports import installed
 from ais_prompt.utils.peer_imports import foreign_part, line_for, peer_of
 from ais_prompt.utils.places import defined_at, users_line
+from ais_prompt.utils.plugins import load_plugins
 from ais_prompt.utils.text import listed
 
 Part = TypeVar("Part", bound=Callable[..., Any])
@@ -65,7 +67,10 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
             if peer_of(key) and (self.kind not in PLAIN_KINDS or not installed(key)):
                 raise foreign_part(key, self.kind, self.names())
             return import_dotted(key)
-        raise ConfigError(f"there is no {self._singular} named {key!r}", fix=self._advice(key))
+        broken = load_plugins()
+        if key in self.module_dict:
+            return self.module_dict[key]  # type: ignore[no-any-return]
+        raise ConfigError(f"there is no {self._singular} named {key!r}", fix="; ".join([self._advice(key), *broken]))
 
     def _shipped_name(self, key: str) -> str:
         """Return the name of a shipped part for any of its dotted paths: run folders may name old modules."""

@@ -34,13 +34,15 @@ def describe(ctx: click.Context, name: str, schema: bool) -> None:
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare.
     """
     from ais_prompt.reference.lookup import find
+    from ais_prompt.reference.parts import plugin_entries
     from ais_prompt.reference.terminal import entry_text
     from ais_prompt.utils.text import printable
 
     if schema:
         _print_schema(name)
         return
-    found = find(name.removeprefix("ais_prompt."), command_entries(ctx.find_root().command))
+    more = [*command_entries(ctx.find_root().command), *plugin_entries()]
+    found = find(name.removeprefix("ais_prompt."), more)
     width = min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
     click.echo(printable("\n".join(entry_text(entry, width) for entry in found)), nl=False)
 

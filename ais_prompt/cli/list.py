@@ -21,7 +21,20 @@ def list_parts(kind: str | None) -> None:
         _list_providers()
     for part_kind, parts in PARTS.items():
         if kind in (None, part_kind):
-            _section(f"{part_kind}: type=…", [(name, module) for name, module in parts.items()])
+            _section(f"{part_kind}: type=…", [*parts.items(), *_of_plugins(part_kind)])
+
+
+def _of_plugins(kind: str) -> list[tuple[str, str]]:
+    """Return name and module of each part that an installed package brings; only these are imported."""
+    from ais_prompt.utils.plugins import load_plugins, plugins
+
+    if not plugins():
+        return []
+    load_plugins()
+    from ais_prompt import registry
+
+    parts: registry.PartRegistry = getattr(registry, kind.upper())
+    return [(name, parts.get(name).__module__) for name in parts.names() if name not in parts.shipped]
 
 
 def _list_configs(kind: str) -> None:

@@ -1,4 +1,4 @@
-"""Find configs by name: in ``--config-dir``, in the working directory's ``configs/``, shipped, in the peers' trees.
+"""Find configs by name: in ``--config-dir``, the working directory's ``configs/``, shipped, of plugins, of the peers.
 
 Only file names and syntax trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
 """
@@ -57,8 +57,8 @@ def shipped_root() -> Path:
 def match_shipped(kind: Kind, pattern: str) -> list[Path]:
     """Return all configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
 
-    The first folder in which anything matches hides those after it: the user's own come before the shipped ones, and
-    these before the trees of OpenCompass and AISBench.
+    The first folder in which anything matches hides those after it: the user's own come before the shipped ones, these
+    before those of plugins, and the trees of OpenCompass and AISBench come last.
     """
     pattern = pattern.removesuffix(".py")
     for folder in [*_folders(kind), *_peer_folders(kind)]:
@@ -145,10 +145,16 @@ def missing_config(path: Path) -> ConfigError:
 
 
 def _folders(kind: Kind) -> list[Path]:
-    """Return the folders of the user's own configs, and of the shipped ones."""
+    """Return the folders of the user's own configs, of the shipped ones, and of installed packages."""
     own = [folder / kind for folder in (*config_dirs(), Path.cwd() / "configs")]
     shipped = shipped_root() / kind
-    return [*(folder for folder in own if folder.resolve() != shipped.resolve()), shipped]
+    return [*(folder for folder in own if folder.resolve() != shipped.resolve()), shipped, *_plugin_folders(kind)]
+
+
+def _plugin_folders(kind: Kind) -> list[Path]:
+    from ais_prompt.utils.plugins import plugin_configs
+
+    return [folder / kind for folder in plugin_configs()]
 
 
 def _peer_folders(kind: Kind) -> list[Path]:

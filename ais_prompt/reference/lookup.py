@@ -33,7 +33,7 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
     Args:
         name: of a part, a dict of a config, an error, a file, a function or an argument. ``reader_cfg.test_range`` is
             one key of a dict.
-        more: further entries, such as those of commands.
+        more: further entries: of commands, and of installed packages.
 
     Raises:
         ConfigError: there is none; the fix offers near names.

@@ -17,6 +17,7 @@ from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling
 from ais_prompt.models.server.options import ServerOptions
 from ais_prompt.reference.docstring import read_docstring
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry, default_text, field_defaults, hints_of, type_words
+from ais_prompt.utils.plugins import load_plugins
 
 OPTIONS: Final[dict[str, type[Struct]]] = {
     "sampling": Sampling,
@@ -45,6 +46,16 @@ def part_entries() -> Iterator[Entry]:
             named.setdefault(id(getattr(registry, kind.upper()).get(name)), []).append(name)
         for name, *others in named.values():
             yield _part_entry(kind, name, others)
+
+
+def plugin_entries() -> Iterator[Entry]:
+    """Yield the entries of the parts of installed packages."""
+    load_plugins()
+    for kind in PARTS:
+        parts: registry.PartRegistry = getattr(registry, kind.upper())
+        for name in parts.names():
+            if name not in parts.shipped:
+                yield _part_entry(kind, name, ())
 
 
 def _part_entry(kind: str, name: str, others: Sequence[str]) -> Entry:

@@ -136,8 +136,9 @@ def _types_in(value: Any) -> Iterator[Any]:
 
 def _is_ours(kind: Any) -> bool:
     for registry in (EVALUATORS, POSTPROCESSORS):
-        with suppress(AisPromptError):
-            return is_shipped(registry.get(kind))
+        if kind in registry.names() or "." in str(kind):  # others would be looked for in all installed packages
+            with suppress(AisPromptError):
+                return is_shipped(registry.get(kind))
     return False
 
 
