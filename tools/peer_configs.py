@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 import click
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.peers.code.sources import DISTRIBUTIONS
@@ -39,12 +39,19 @@ from tools.peer_files import (
     ran,
     time_limit,
 )
+from tools.peer_prompts import prompted
 
 CONFIGS: Final = {"opencompass": "configs", "ais_bench": "benchmark/configs"}
 """Package of a peer → its config tree."""
-MEASURES: Final = {"check": checked, "run": ran, "models": checked_model, "summarizers": checked_summarizer}
-FOLDERS: Final = {"check": "datasets", "run": "datasets", "models": "models", "summarizers": "summarizers"}
-"""Measure → folder of the configs that it is about."""
+MEASURES: Final = {
+    "check": checked,
+    "run": ran,
+    "prompts": prompted,
+    "models": checked_model,
+    "summarizers": checked_summarizer,
+}
+FOLDERS: Final = {"models": "models", "summarizers": "summarizers"}
+"""Measure → folder of the configs that it is about, where these are not datasets."""
 JUDGE: Final = {"OC_JUDGE_MODEL": "judge", "OC_JUDGE_API_KEY": "none", "OC_JUDGE_API_BASE": "http://127.0.0.1:9/v1"}
 """What the peers' configs take a judge from."""
 EXAMPLES: Final = 3
@@ -71,10 +78,10 @@ def main(
     """Measure the dataset configs of unpacked wheels, and group what fails by cause."""
     with ExitStack() as stack:
         roots = [stack.enter_context(_Unpacked(wheel)) for wheel in wheels]
-        os.environ |= JUDGE
+        os.environ |= JUDGE | {"HF_HUB_OFFLINE": "1"}
         os.environ[PEER_PATH] = "" if without_wheels else os.pathsep.join(map(str, roots))
         for measure in measures:
-            kind = FOLDERS[measure]
+            kind = FOLDERS.get(measure, "datasets")
             files = [found for root in roots for found in _files(root, kind) if fnmatchcase(found[1], f"*: {only}")]
             if sample is not None:
                 files = random.Random(0).sample(files, min(sample, len(files)))
@@ -149,12 +156,16 @@ def _one(task: tuple[Measure, str, str]) -> FileResult:
         result = FileResult(name, 0, (cause(error),))
     except Exception as error:  # a bug of this program, which is to be found
         result = FileResult(name, 0, (f"BUG {type(error).__name__}: {error}"[:200],))
-    return FileResult(result.file, result.datasets, result.causes, round(time.monotonic() - begin, 2))
+    return replace(result, seconds=round(time.monotonic() - begin, 2))
 
 
 def _described(measure: Measure, results: Sequence[FileResult]) -> Iterable[str]:
     passed = [result for result in results if not result.causes]
     yield f"{measure}: {len(passed)} of {len(results)} files ({len(passed) / max(1, len(results)):.1%})"
+    settings = {key: verdict for result in results for key, verdict in result.settings.items()}
+    if settings:
+        counts = ", ".join(f"{verdict} {count:,}" for verdict, count in Counter(settings.values()).most_common())
+        yield f"  {len(settings):,} distinct prompt settings: {counts}"
     slowest = sorted(results, key=lambda result: -result.seconds)[:EXAMPLES]
     yield "  slowest: " + ", ".join(f"{result.file} {result.seconds:.1f} s" for result in slowest)
     groups: defaultdict[str, list[str]] = defaultdict(list)

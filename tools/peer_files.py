@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -25,7 +25,7 @@ from ais_prompt.utils.digest import digest
 from ais_prompt.workflows.run import open_run_folder, run
 from tools.made_up_rows import SHAPES, made_up
 
-Measure: TypeAlias = Literal["check", "run", "models", "summarizers"]
+Measure: TypeAlias = Literal["check", "run", "prompts", "models", "summarizers"]
 
 SECONDS: Final = 240
 """Time limit of a file."""
@@ -34,7 +34,7 @@ KINDS_RUN: Final = 3
 LIKELIHOOD: Final = ("PPL", "CLP", "LL")
 """Beginnings of inferencers that need a model with log-likelihoods, which a text model has here."""
 _COLUMN: Final = re.compile(r"""(?:KeyError: |Column )['"]?\\?['"]?(\w[\w.-]*)""")
-"""The column that an evaluator misses."""
+"""The column, or the key of a gold, that an evaluator misses."""
 _MOST_COLUMNS: Final = 8
 _PARTS: Final = Path(__file__).parent / "peer_parts"
 
@@ -47,12 +47,14 @@ class FileResult(Struct, frozen=True):
         datasets: how many it has.
         causes: why it did not pass; empty if it did.
         seconds: how long it took.
+        settings: digest of a prompt setting → what came of it (`tools.peer_prompts.Verdict`).
     """
 
     file: str
     datasets: int
     causes: tuple[str, ...]
     seconds: float = 0.0
+    settings: Mapping[str, str] = {}
 
 
 def checked(file: Path, name: str) -> FileResult:
@@ -122,17 +124,17 @@ def _faults(config: ReadConfig) -> list[AisPromptError]:
     faults = FaultList(config.loaded.place)
     for dataset in config.spec.datasets:
         faults.check_part(READERS, dataset.source)
-    spec = _with_rows(config.spec, "letter", ())
+    spec = _with_rows(config.spec, "letter")
     return [*faults, *check_plan(Plan(spec), config.loaded.place).faults]
 
 
-def _with_rows(spec: RunSpec, shape: str, unknown: Sequence[str]) -> RunSpec:
+def _with_rows(spec: RunSpec, shape: str, unknown: Sequence[str] = (), keys: Sequence[str] = ()) -> RunSpec:
     """Return the config with made-up rows in place of all loaders, and a scripted judge."""
-    return replace(spec, datasets=tuple(_dataset(dataset, shape, unknown) for dataset in spec.datasets))
+    return replace(spec, datasets=tuple(_dataset(dataset, shape, unknown, keys) for dataset in spec.datasets))
 
 
-def _dataset(dataset: DatasetSpec, shape: str, unknown: Sequence[str]) -> DatasetSpec:
-    rows = PartSpec("tools.made_up_rows.MadeUpRows", made_up(dataset, shape, unknown), dataset.source.where)
+def _dataset(dataset: DatasetSpec, shape: str, unknown: Sequence[str], keys: Sequence[str]) -> DatasetSpec:
+    rows = PartSpec("tools.made_up_rows.MadeUpRows", made_up(dataset, shape, unknown, keys), dataset.source.where)
     reader = replace(dataset.reader, train_range=None, test_range=None)
     if dataset.eval.judge is not None:
         scripted = PartSpec("ScriptedModel", {"default": "A"}, dataset.eval.judge.model.part.where)
@@ -159,16 +161,19 @@ def _run(spec: RunSpec) -> str:
     """Run one dataset with one shape of rows after the other, until it is scored; return a cause if none is."""
     first = ""
     for shape in SHAPES:
-        unknown: list[str] = []
+        columns: list[str] = []
+        keys: list[str] = []
         while True:
-            found = _run_once(_with_rows(spec, shape, unknown))
+            found = _run_once(_with_rows(spec, shape, columns, keys))
             if not found:
                 return ""
-            column = _COLUMN.search(found)
-            if column is None or column[1] in unknown or len(unknown) >= _MOST_COLUMNS:
+            missing = _COLUMN.search(found)
+            # What is missing in spite of its column is a key of the gold.
+            names = columns if missing is None or missing[1] not in columns else keys
+            if missing is None or missing[1] in names or len(names) >= _MOST_COLUMNS:
                 first = first or found
                 break
-            unknown.append(column[1])
+            names.append(missing[1])
     return first
 
 

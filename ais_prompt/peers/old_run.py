@@ -4,8 +4,9 @@ The folder may come from anybody: nothing in it is run, links that lead out of i
 its config must be plain data.
 
 Formats: OpenCompass 0.5 writes ``predictions/<model>/<dataset>.json`` (row number → answer; ``_0``, ``_1``, … for the
-parts of a split dataset), AISBench 3 ``.jsonl`` with the row number as ``id``. Both write ``results/<model>/<dataset>
-.json`` (metric → number, ``details``) and their config below ``configs/``.
+parts of a split dataset). AISBench 3 writes ``<dataset>.jsonl`` with the row number as ``id``, and failed requests into
+``<dataset>_failed.jsonl``. Both write ``results/<model>/<dataset>.json`` (metric → number, ``details``) and their
+config below ``configs/``.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class OldRun(Struct, frozen=True):
         return bool(self._parts(model, dataset))
 
     def answers(self, model: str, dataset: str) -> Iterator[OldAnswer]:
-        """Yield the answers of a task, in the order of the files.
+        """Yield the answers of a task, in the order of the files; then the requests that failed, without an answer.
 
         Args:
             model, dataset: as the peer names them.
@@ -71,10 +72,20 @@ class OldRun(Struct, frozen=True):
             DataError: a file cannot be read, or is not as the peer writes it.
         """
         count = 0
+        answered: set[int] = set()
         for path in self._parts(model, dataset):
             for answer in _answers_of(path, start=count):
                 yield answer
+                answered.add(answer.index)
                 count += 1
+        if failures := self._file("predictions", model, f"{dataset}_failed.jsonl"):
+            for failed in _answers_of(failures, start=0):
+                if failed.index not in answered:  # a repeated run answers what failed before
+                    yield OldAnswer(failed.where, failed.index, _failure(failed.values))
+
+    def repeats_in_turn(self, model: str, dataset: str) -> bool:
+        """Return whether the repeats of a question follow each other, as in AISBench; in OpenCompass the rounds do."""
+        return any(path.suffix == ".jsonl" for path in self._parts(model, dataset))
 
     def numbers(self, model: str, dataset: str) -> dict[str, float]:
         """Return the peer's scores of a task, metric → number as it writes it; empty if there are none.
@@ -190,6 +201,12 @@ def _answers_of(path: Path, start: int) -> Iterator[OldAnswer]:
         if not isinstance(values, dict):
             raise DataError("it is not an answer", where=where, fix="copy the file again")
         yield OldAnswer(where, start + _row_number(key, where), values)
+
+
+def _failure(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what AISBench wrote about a failed request in the form of an answer."""
+    prompt = {"origin_prompt": values["input"]} if "input" in values else {}
+    return {"success": False, "prediction": None, **prompt}
 
 
 def _row_number(value: Any, where: str) -> int:

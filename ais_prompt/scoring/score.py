@@ -207,7 +207,8 @@ def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchSco
     """Return the scorer of a sample: by turns if each is asked, by answers if a question has several."""
     if dataset.has_turns:
         return one if isinstance(one, BatchScorer) else DialogueScorer(one)
-    repeats = len(first.prediction) if isinstance(first.prediction, list) else 1
+    # A list may also be one answer: the probabilities of choices.
+    repeats = len(first.completions) if isinstance(first.prediction, list) else 1
     check_k(dataset.spec.eval, repeats)
     return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
 

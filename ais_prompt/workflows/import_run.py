@@ -163,13 +163,18 @@ def _names(old: OldRun, plan: Plan) -> dict[str, tuple[str, str]]:
 
 def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder, record: RunRecord) -> ImportedTask:
     answers = list(old.answers(*names))
+    n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
+    questions: int | None = None
     try:
         samples, data_digest, origins = task.data.test, task.data.digest, tuple(task.data.origins)
+        questions = len(samples)
     except AisPromptError as error:
         logger.warning("[%s] its data are not here, so samples are named by their prompts: %s", task.name, error.what)
-        samples, data_digest, origins = _samples_of(answers), "", ()
-    n = task.inferencer.n if isinstance(task.inferencer, RepeatingInferencer) else 1
-    matched = match(_by_question(answers, len(samples), n), samples)
+        samples, data_digest, origins = [], "", ()
+    groups = _by_question(answers, questions, n, in_turn=old.repeats_in_turn(*names))
+    if questions is None:
+        samples = _samples_of(groups)
+    matched = match(_answers(groups, n), samples)
     made = list(predictions(matched, samples))
     write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)
     for remark in matched.remarks(samples):
@@ -181,32 +186,50 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     return ImportedTask(task.name, len(made), failed, old.numbers(*names))
 
 
-def _samples_of(answers: Sequence[OldAnswer]) -> list[Sample]:
-    """Return samples in place of the data, named by what was asked."""
-    by_row: dict[int, OldAnswer] = {}
+def _by_question(
+    answers: Sequence[OldAnswer], questions: int | None, n: int, *, in_turn: bool
+) -> dict[int, list[OldAnswer]]:
+    """Return number of a question → the answers to it.
+
+    OpenCompass asks a dataset ``n`` times through and numbers all rows. AISBench asks each row ``n`` times in turn, and
+    numbers these; where the model repeats (``num_return_sequences``), all answers to a question have its number.
+
+    Args:
+        answers: those of a task.
+        questions: how many there are; None if the data are not here.
+        n: how often each was asked.
+        in_turn: as in `OldRun.repeats_in_turn`.
+    """
+    rows = {answer.index for answer in answers}
+    count = questions or -(-(max(rows, default=0) + 1) // n)
+    groups: dict[int, list[OldAnswer]] = {}
     for answer in answers:
-        by_row.setdefault(answer.index, answer)
+        number = answer.index
+        if n > 1 and not in_turn:
+            number %= count
+        elif n > 1 and len(rows) == len(answers):
+            number //= n
+        groups.setdefault(number, []).append(answer)
+    return groups
+
+
+def _samples_of(groups: Mapping[int, Sequence[OldAnswer]]) -> list[Sample]:
+    """Return samples in place of the data, named by what was asked."""
     return [
-        Sample(digest([index, answer.values.get("origin_prompt")]), index, {}, answer.values.get("gold"))
-        for index, answer in sorted(by_row.items())
+        Sample(digest([index, first.values.get("origin_prompt")]), index, {}, first.values.get("gold"))
+        for index, (first, *_) in sorted(groups.items())
     ]
 
 
-def _by_question(answers: Sequence[OldAnswer], questions: int, n: int) -> Iterator[Answer]:
-    """Yield one answer for each question; the answers to a repeated one as a list.
-
-    OpenCompass numbers the rows of a dataset that it asked ``n`` times through; AISBench gives each row its number.
-    """
-    if n == 1:
-        for answer in answers:
-            yield Answer(answer.where, _values(answer))
-        return
-    groups: dict[int, list[OldAnswer]] = {}
-    for answer in answers:
-        groups.setdefault(answer.index % max(questions, 1), []).append(answer)
-    for group in groups.values():
-        given = [_values(answer).get("prediction") for answer in group]
-        yield Answer(group[0].where, {**_values(group[0]), "prediction": (given + [None] * n)[:n]})
+def _answers(groups: Mapping[int, Sequence[OldAnswer]], n: int) -> Iterator[Answer]:
+    """Yield one answer for each question; the answers to a repeated one as a list, None for those that failed."""
+    for index, group in groups.items():
+        for answer in group if n == 1 else group[:1]:
+            values = {**_values(answer), "index": index}
+            if n > 1:
+                given = [_values(other)["prediction"] for other in group]
+                values["prediction"] = (given + [None] * n)[:n]
+            yield Answer(answer.where, values)
 
 
 def _values(answer: OldAnswer) -> dict[str, Any]:

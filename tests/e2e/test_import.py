@@ -134,6 +134,42 @@ def test_a_run_of_aisbench_with_a_failed_request(project: Project, old: Path) ->
     assert [line["prediction"] for line in found] == ["It is 0.", None, "It is 5.", "It is 6."]
 
 
+@pytest.mark.parametrize("has_data", [True, False])
+@pytest.mark.parametrize("numbers", ["one for each answer", "one for each question"])
+def test_a_repeated_dataset_of_aisbench(project: Project, old: Path, numbers: str, has_data: bool) -> None:
+    if has_data:
+        bring_data(project)
+    write_config(old, DATASET.replace("abbr='gsm8k'", "abbr='gsm8k', n=2, k=2"))
+    (old / "predictions/gpt/gsm8k.json").unlink()
+    lines = [
+        {"id": int(n) if numbers == "one for each question" else 2 * int(n) + repeat, "success": True, **values}
+        for n, values in answers().items()
+        for repeat in range(2)
+    ]
+    failed = {"id": lines.pop()["id"], "input": "Q: What is 3+3?", "error_info": "503"}
+    (old / "predictions/gpt/gsm8k.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_json(old / "predictions/gpt/gsm8k_failed.jsonl", failed)
+    assert "4 samples" in project.run("import", str(old)).stdout
+    found = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")
+    texts = ["It is 0.", "It is 2.", "It is 5.", "It is 6."]
+    assert [line["prediction"] for line in found] == [*([text] * 2 for text in texts[:3]), [texts[3], None]]
+    assert [line["gold"] for line in found] == list(GOLDS.values())
+
+
+def test_failed_requests_of_aisbench_are_failed_samples(project: Project, old: Path) -> None:
+    (old / "predictions/gpt/gsm8k.json").unlink()
+    lines = [{"id": int(n), "success": True, **values} for n, values in answers().items()]
+    failures = [
+        {"id": line["id"], "input": line["origin_prompt"], "error_info": "503"} for line in (lines[0], lines[3])
+    ]
+    (old / "predictions/gpt/gsm8k.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines[:3]))
+    (old / "predictions/gpt/gsm8k_failed.jsonl").write_text("".join(json.dumps(line) + "\n" for line in failures))
+    assert "4 samples, 1 failed" in project.run("import", str(old)).stdout  # the first was answered in a second run
+    last = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")[-1]
+    assert last["origin_prompt"] == [{"role": "HUMAN", "content": "Q: What is 3+3?"}]
+    assert last["prediction"] is None
+
+
 def test_a_repeated_dataset(project: Project, old: Path) -> None:
     bring_data(project)
     write_config(old, DATASET.replace("abbr='gsm8k'", "abbr='gsm8k', n=2, k=2"))

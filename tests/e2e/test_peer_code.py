@@ -74,6 +74,20 @@ def test_repeats_are_scored_one_by_one(folder: Path) -> None:
     assert scores["riddles"][0]["repeats"] == 2
 
 
+def test_probabilities_of_choices_are_one_answer(folder: Path) -> None:
+    module = folder / "peer" / "opencompass" / "openicl" / "icl_evaluator" / "detailed.py"
+    lengths = "{'pairs': sum(len(one) == 2 for one in predictions)}"
+    module.write_text(
+        f"{module.read_text()}\n\nclass Pairs:\n    def score(self, predictions):\n        return {lengths}\n"
+    )
+    asked = {"prompt_template": {"type": "PromptTemplate", "template": "{q}"}}
+    asked["inferencer"] = {"type": "CLPInferencer", "choices": ["yes", "no"]}
+    scoring = {"evaluator": {"type": f"{EVALUATORS}.Pairs"}}
+    likely = {"prompt_style": "text", "likelihoods": {"yes": 1.0, "no": 2.0}}
+    _, shown, scores = run(folder, dataset("riddles", "Pairs", infer_cfg=asked, eval_cfg=scoring), **likely)
+    assert scores["riddles"][0]["value"] == 6.0, shown
+
+
 def test_a_crash_ends_one_task(folder: Path) -> None:
     module = folder / "peer" / "opencompass" / "openicl" / "icl_evaluator" / "detailed.py"
     crash = "\n\nclass Crash:\n    def score(self, predictions, references):\n        import os\n        os._exit(9)\n"

@@ -144,7 +144,14 @@ def _imported(node: ast.stmt) -> Iterator[str]:
 
 
 def _registers(node: ast.AST, name: str) -> bool:
-    """Return whether a node is a call ``REGISTRY.register_module('name')``, or one with ``'beginning_of_' + …``."""
+    """Return whether a node registers a name.
+
+    It is a call ``REGISTRY.register_module('name')``, one with ``'beginning_of_' + …``, or a class or function of that
+    name with the decorator ``@REGISTRY.register_module()``.
+    """
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        calls = (one.func for one in node.decorator_list if isinstance(one, ast.Call))
+        return node.name == name and any(getattr(call, "attr", "") == "register_module" for call in calls)
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "register_module":
         return False
     for given in [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "name")]:
