@@ -18,7 +18,8 @@ import difflib
 import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Set as AbstractSet
+from functools import cache, lru_cache, partial
 from typing import Any, Final, TypeVar, overload
 
 from mmengine.registry import Registry
@@ -36,6 +37,9 @@ Part = TypeVar("Part", bound=Callable[..., Any])
 
 PLAIN_KINDS: Final = ("evaluators", "postprocessors")
 """Kinds whose parts are called in a way that those of OpenCompass can serve too, where it is installed."""
+
+PARTS_KEPT: Final = 512
+"""Classes whose parameters are kept: a thousand datasets have the same parts."""
 
 
 class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
@@ -101,7 +105,7 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         """
         part = self.get(key)
         try:
-            wanted = offered.keys() & inspect.signature(part).parameters if offered else ()
+            wanted = offered.keys() & _parameters(part) if offered else ()
             made = part(**{**{name: offered[name] for name in wanted}, **args})
         except AisPromptError:
             raise
@@ -182,6 +186,15 @@ class PartRegistry(Registry):  # type: ignore[misc]  # mmengine has no types
         if near:
             return f"did you mean {near[0]!r}?"
         return f"known {self.kind}: {listed(self.names())}; or give a dotted path"
+
+
+def _parameters(part: Callable[..., Any]) -> AbstractSet[str]:
+    return _kept_parameters(part) if isinstance(part, type) else inspect.signature(part).parameters.keys()
+
+
+@lru_cache(PARTS_KEPT)
+def _kept_parameters(part: type) -> AbstractSet[str]:
+    return inspect.signature(part).parameters.keys()
 
 
 def is_shipped(part: Any) -> bool:

@@ -100,6 +100,11 @@ class TaskJob:
         return self.task.model
 
     @property
+    def cache_name(self) -> str:
+        """What the answers belong to in the cache of a model; no other job of a run has the same name."""
+        return self.task.spec.dataset.abbr
+
+    @property
     def datasets(self) -> Sequence[PlannedDataset]:
         """The datasets whose rows it needs, and needs no more when it is over."""
         return (self.task.dataset,)
@@ -118,7 +123,7 @@ class TaskJob:
         names = spec.model.abbr, spec.dataset.abbr
         with ExitStack() as files:
             journal = files.enter_context(Journal.open(self._folder.journal(*names)))
-            cache = files.enter_context(open_cache(self._asking.cache_folder, cache_identity(model), spec.dataset.abbr))
+            cache = files.enter_context(open_cache(self._asking.cache_folder, cache_identity(model), self.cache_name))
             predictions = files.enter_context(sorted_predictions(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import DataError
 from ais_prompt.types import SampleScore, Score
+from ais_prompt.utils.protocols import KeptChecks
 
 
 @runtime_checkable
-class ComparesAnswers(Protocol):
+class ComparesAnswers(Protocol, metaclass=KeptChecks):
     """An evaluator that decides whether two answers are the same vote for cons@n; others compare texts."""
 
     def same_answer(self, first: Any, second: Any) -> bool:
@@ -21,7 +22,7 @@ class ComparesAnswers(Protocol):
 
 
 @runtime_checkable
-class Evaluator(Protocol):
+class Evaluator(Protocol, metaclass=KeptChecks):
     """Compare answers with gold answers.
 
     Attributes:

@@ -24,6 +24,7 @@ from ais_prompt.chat import ChatFormat
 from ais_prompt.models.base import Model
 from ais_prompt.prompts import Filled, PromptBuilder, Template
 from ais_prompt.types import Completion, Decoding, Prediction, Prompt, ReaderSpec, Request, Sample
+from ais_prompt.utils.protocols import KeptChecks
 
 Conversation: TypeAlias = Generator[Sequence[Request], Sequence[Completion], Prediction]
 
@@ -100,7 +101,7 @@ class Preview(Struct, frozen=True):
     gold: GoldUse = "none"
 
 
-class Inferencer(Protocol):
+class Inferencer(Protocol, metaclass=KeptChecks):
     """Sends requests about samples and makes predictions from the answers.
 
     Attributes:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from ais_prompt.types import Activity, Completion, Decoding, Prompt, Request
+from ais_prompt.utils.protocols import KeptChecks
 
 PromptStyle: TypeAlias = Literal["text", "messages", "chat_template"]
 """The form of a prompt that a model takes:
@@ -22,7 +23,7 @@ PromptStyle: TypeAlias = Literal["text", "messages", "chat_template"]
 
 
 @runtime_checkable
-class Model(Protocol):
+class Model(Protocol, metaclass=KeptChecks):
     """The methods of every model.
 
     Attributes:
@@ -67,7 +68,7 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class TokenizingModel(Protocol):
+class TokenizingModel(Protocol, metaclass=KeptChecks):
     """A model that can tokenize a prompt."""
 
     def tokenizer(self) -> Any | None:
@@ -83,7 +84,7 @@ class TokenizingModel(Protocol):
 
 
 @runtime_checkable
-class MediaModel(Protocol):
+class MediaModel(Protocol, metaclass=KeptChecks):
     """A local model that may take images, audio or video besides text."""
 
     def media_kinds(self, *, offline: bool = False) -> frozenset[str]:
@@ -120,7 +121,7 @@ class BatchModel(Model, Protocol):
 
 
 @runtime_checkable
-class LikelihoodModel(Protocol):
+class LikelihoodModel(Protocol, metaclass=KeptChecks):
     """A batch model that also computes log-likelihoods. An async model does so in `AsyncModel.complete`."""
 
     def log_likelihoods(self, requests: Sequence[Request]) -> Iterator[tuple[int, Completion]]:

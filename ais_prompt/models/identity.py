@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 
 from ais_prompt.models.base import Model
+from ais_prompt.utils.protocols import KeptChecks
 
 GIVEN: Final = "identity"
 """The key under which an identity holds the config's own name of the model, the same wherever it is served."""
@@ -13,7 +14,7 @@ _ADDRESS: Final = "base_url"
 
 
 @runtime_checkable
-class ServedModel(Protocol):
+class ServedModel(Protocol, metaclass=KeptChecks):
     """A model behind a server, or behind replicas of one."""
 
     @property

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import Item, PromptList, chain, text_of, with_text
+from ais_prompt.utils.protocols import KeptChecks
 from ais_prompt.utils.text import listed
 
 
@@ -89,7 +90,7 @@ class FilledDialogue(Struct, frozen=True):
 
 
 @runtime_checkable
-class DialogueTemplate(Protocol):
+class DialogueTemplate(Protocol, metaclass=KeptChecks):
     """A template whose prompts are multi-turn dialogues."""
 
     def dialogue(

@@ -70,7 +70,8 @@ class RunProgress:
         if self._board:
             self._board.note(text)
         else:
-            print(text, file=self._stream, flush=True)
+            self._stream.write(f"{text}\n")
+            self._stream.flush()
 
 
 @contextmanager

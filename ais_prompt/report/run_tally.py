@@ -68,19 +68,24 @@ class RunTally:
         scoring: Callable[[], str] = str,
     ) -> None:
         self.tasks = len(sizes)
-        self.to_come = list(sizes)
-        self.running: list[Tally] = []  # lists are replaced: other threads read them
+        self.running: list[Tally] = []  # replaced, not changed: other threads read it
         self.over: list[Tally] = []
         self.scoring = scoring
         self._sizes = sizes
+        self._to_come = dict.fromkeys(sizes)
         self._endpoints = endpoints
         self._used = used
         self._past = deque([(time.monotonic(), 0, 0)])
         self._began: dict[str, float] = {}
 
+    @property
+    def to_come(self) -> list[str]:
+        """The names of the tasks that have not begun, in order."""
+        return list(self._to_come)
+
     def begin(self, tally: Tally) -> None:
         """Note that a task begins, perhaps beside others."""
-        self.to_come = [name for name in self.to_come if name != tally.name]
+        self.skip(tally.name)
         self.running = [*self.running, tally]
         for endpoint in self._endpoints:
             if endpoint.has(tally.name):
@@ -89,16 +94,16 @@ class RunTally:
     def end(self, tally: Tally) -> None:
         """Note that a task is over, or was stopped."""
         self.running = [other for other in self.running if other is not tally]
-        self.over = [*self.over, tally]
+        self.over.append(tally)
 
     def skip(self, name: str) -> None:
         """Note that a task cannot begin."""
-        self.to_come = [other for other in self.to_come if other != name]
+        self._to_come.pop(name, None)
 
     def head(self) -> str:
         """Return ``12 of 57 tasks done``."""
         running = sum(tally.name in self._sizes for tally in self.running)
-        return f"{self.tasks - len(self.to_come) - running} of {self.tasks} tasks done"
+        return f"{self.tasks - len(self._to_come) - running} of {self.tasks} tasks done"
 
     def samples(self) -> tuple[int, int]:
         """Return how many samples are done, and how many there are; those of tasks that were stopped are left out."""

@@ -12,14 +12,19 @@ from typing import Any, Final, Self
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.judge import AnsweredTask
-from ais_prompt.scoring.worker import ScoreCall, Scored, Surroundings, has_own_parts, parts_of
+from ais_prompt.scoring.judged_answers import answers_to_judge
+from ais_prompt.scoring.process import AnswerReader, ScoringProcess
+from ais_prompt.scoring.worker import ScoreCall, Scored, has_own_parts, parts_of
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.utils.worker import Worker, WorkerDied
+from ais_prompt.types import SampleScore
+from ais_prompt.utils.worker import WorkerDied
 
 logger = logging.getLogger(__name__)
 
 START_DELAY: Final = 1.0
 """Seconds from the first finished task to the start of a worker: a short run does without one."""
+BATCH_SAMPLES: Final = 1_000
+"""Samples of small tasks that a worker scores in one call: each call costs as much as scoring ten samples."""
 
 
 class BackgroundScoring:
@@ -37,18 +42,18 @@ class BackgroundScoring:
 
     def __init__(self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         self._folder = folder
-        self._config = config
         self._risky = {task.name for task in tasks if _is_risky(task)}
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
         self._scored: dict[str, Scored] = {}
-        self._now = ""  # the task that is being scored
+        self._now: list[str] = []  # the tasks that are being scored
         self._changed = threading.Condition()
         self._over = threading.Event()
         self._stopping = False
         self._ready = False  # whether there is a worker that takes tasks
         self._thread: threading.Thread | None = None
-        self._worker: Worker | None = None
+        self._process = ScoringProcess(config)
+        self._reader = AnswerReader(folder, config)
         if self._risky:
             self._start_thread()
 
@@ -65,13 +70,23 @@ class BackgroundScoring:
                 self._start_thread()
             self._changed.notify_all()
 
+    def answers_to_judge(self, task: Task) -> Sequence[SampleScore]:
+        """Return the answers of a task that need a verdict, in any thread.
+
+        Raises:
+            AisPromptError: they cannot be read, or a part ended the process that read them.
+        """
+        if task.name in self._risky and (found := self._reader.read(task)) is not None:
+            return found
+        return answers_to_judge(task, self._folder)
+
     def doing(self) -> str:
         """Return which task is being scored and how many wait, for progress displays; empty if there is none."""
         with self._changed:
-            waiting = len(self._waiting)
+            more = len(self._now) - 1 + len(self._waiting)
             if not self._now:
                 return ""
-            return self._now + (f" · {waiting} more to score" if waiting else "")
+            return self._now[0] + (f" · {more} more to score" if more else "")
 
     def finish(self, score_here: Callable[[AnsweredTask], Scored]) -> dict[str, Scored]:
         """Score what is left, when nothing is asked any more, and return what came of each task.
@@ -82,15 +97,14 @@ class BackgroundScoring:
         with self._changed:
             self._over.set()
             self._changed.notify_all()
-            worker = self._worker
-        if worker is not None and not (self._ready or self._risky):
-            worker.stop()
-        while answered := self._next(risky=False):
-            self._keep(answered, score_here(answered))
+        if not (self._ready or self._risky):
+            self._process.stop()
+        while answered := self._take(risky=False):
+            self._keep(answered, [score_here(answered[0])])
         if self._thread is not None:
             self._thread.join()
-        for answered in [*self._left, *self._waiting]:
-            self._scored[answered.task.name] = score_here(answered)
+        for left in [*self._left, *self._waiting]:
+            self._scored[left.task.name] = score_here(left)
         return self._scored
 
     def __enter__(self) -> Self:
@@ -103,84 +117,84 @@ class BackgroundScoring:
             self._stopping = True
             self._over.set()
             self._waiting.clear()
-            worker = self._worker
             self._changed.notify_all()
-        if worker is not None:
-            worker.stop()
+        self._process.stop()
+        self._reader.stop()
 
     def _start_thread(self) -> None:
         self._thread = threading.Thread(target=self._work, name="aisprompt-scoring", daemon=True)
         self._thread.start()
 
-    def _next(self, *, risky: bool) -> AnsweredTask | None:
-        """Take the next task that was submitted, of one kind; None if there is none."""
+    def _take(self, *, risky: bool, room: int = 0) -> list[AnsweredTask]:
+        """Take the next task of one kind, and those after it that have room for their samples; none if none waits."""
         with self._changed:
-            found = next((task for task in self._waiting if (task.task.name in self._risky) is risky), None)
-            if found is not None:
-                self._waiting.remove(found)
-                self._now = found.task.name
-            return found
+            taken: list[AnsweredTask] = []
+            for answered in [one for one in self._waiting if (one.task.name in self._risky) is risky]:
+                size = 1 + (BATCH_SAMPLES if answered.asked is None else answered.asked)
+                if taken and size > room:
+                    break
+                room -= size
+                taken.append(answered)
+                self._waiting.remove(answered)
+            self._now = [answered.task.name for answered in taken]
+            return taken
 
-    def _keep(self, answered: AnsweredTask, scored: Scored) -> None:
+    def _keep(self, batch: Sequence[AnsweredTask], found: Sequence[Scored]) -> None:
         with self._changed:
-            self._now = ""
-            if scored.unresolved:
-                logger.info("[%s] is scored after the asking: %s", answered.task.name, scored.unresolved)
-                self._left.append(answered)
-            else:
-                self._scored[answered.task.name] = scored
+            self._now = []
+            for answered, scored in zip(batch, found, strict=True):
+                if scored.unresolved:
+                    logger.info("[%s] is scored after the asking: %s", answered.task.name, scored.unresolved)
+                    self._left.append(answered)
+                else:
+                    self._scored[answered.task.name] = scored
 
     def _work(self) -> None:
-        """Hand one task after the other to a worker: all while models are asked, then those that may end a process."""
+        """Hand tasks to a worker: all while models are asked, then those that may end a process."""
         if not self._risky and self._over.wait(START_DELAY):
             return
-        self._ready = self._started()
+        self._start()
         while self._ready:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._over.is_set())
-            answered = self._next(risky=True) or (None if self._over.is_set() else self._next(risky=False))
-            if answered is not None:
-                self._keep(answered, self._score_in_worker(answered))
+            batch = self._take(risky=True)
+            if not batch and not self._over.is_set():
+                batch = self._take(risky=False, room=BATCH_SAMPLES)
+            if batch:
+                self._keep(batch, self._score_in_worker(batch))
             elif self._over.is_set():
                 return
 
-    def _started(self) -> bool:
-        """Start a worker; False if it cannot be used, so that everything is scored at the end."""
-        try:
-            worker = Worker("ais_prompt.scoring.worker")
-            with self._changed:
-                self._worker = worker
-            found = worker.call(Surroundings.here(self._config))
-        except (OSError, WorkerDied) as error:
-            if not self._over.is_set():
-                logger.info("tasks are scored after the asking: %s", error)
-            return False
-        if found is not None:
-            logger.info("tasks are scored after the asking: %s", found.unresolved)
-            return False
-        return True
+    def _start(self) -> None:
+        why = self._process.start()
+        self._ready = not why
+        if why and not self._over.is_set():
+            logger.info("tasks are scored after the asking: %s", why)
 
-    def _score_in_worker(self, answered: AnsweredTask) -> Scored:
-        assert self._worker is not None
+    def _score_in_worker(self, batch: Sequence[AnsweredTask]) -> list[Scored]:
         try:
-            parts = parts_of(answered.task.spec)
-            call = ScoreCall(answered.task.spec, self._folder, answered.asked, answered.stopped_of, parts)
-            scored: Scored = self._worker.call(call)
+            found = self._process.call([self._call(answered) for answered in batch])
         except WorkerDied as error:
             if self._stopping:
-                return Scored(unresolved="the run is stopped")
-            return self._after_death(error)
+                return [Scored(unresolved="the run is stopped") for _ in batch]
+            # A task whose scoring ended the worker is not scored in this process, which it would end as well.
+            self._start()
+            what = f"the process that scored this task ended: {error}"
+            found = Scored(error=PartError(what, fix="fix the evaluator, then `aisprompt score RUN`"))
         except Exception as error:  # a part that is not found, or a value that cannot be sent
-            return Scored(unresolved=f"{type(error).__name__}: {error}")
-        for level, name, text in scored.log:
+            found = Scored(unresolved=f"{type(error).__name__}: {error}")
+        if isinstance(found, Scored):  # of one of them, and which one is not known
+            if len(batch) > 1:
+                return [scored for answered in batch for scored in self._score_in_worker([answered])]
+            found = [found]
+        scored_tasks: list[Scored] = found
+        for level, name, text in (line for scored in scored_tasks for line in scored.log):
             logging.getLogger(name).log(level, "%s", text)
-        return scored
+        return scored_tasks
 
-    def _after_death(self, error: WorkerDied) -> Scored:
-        """A task whose scoring ended the worker is not scored in this process, which it would end as well."""
-        self._ready = self._started()
-        what = f"the process that scored this task ended: {error}"
-        return Scored(error=PartError(what, fix="fix the evaluator, then `aisprompt score RUN`"))
+    def _call(self, answered: AnsweredTask) -> ScoreCall:
+        spec = answered.task.spec
+        return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec))
 
 
 def _is_risky(task: Task) -> bool:

@@ -6,23 +6,23 @@ they, the prompt or the judge have changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.progress import OpenProgress
-from ais_prompt.errors import DataError, PartError
+from ais_prompt.errors import DataError
 from ais_prompt.plan.judge_dataset import judge_dataset, judge_fields
 from ais_prompt.plan.plan import PlannedDataset, Task, built_once
 from ais_prompt.readers.base import Dataset
-from ais_prompt.scoring.score import scorer_of
-from ais_prompt.scoring.verdicts import NOT_JUDGED, question_id
+from ais_prompt.scoring.verdicts import question_id
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.types import Prediction, Sample, SampleScore
+from ais_prompt.types import Sample, SampleScore
+
+AnswersToJudge: TypeAlias = Callable[[Task], Sequence[SampleScore]]
 
 
 class AnsweredTask(Struct, frozen=True):
@@ -55,7 +55,8 @@ class JudgeJob(TaskJob):
         answered: AnsweredTask,
         folder: RunFolder,
         open_progress: OpenProgress,
-        asking: AskingOptions | None = None,
+        asking: AskingOptions,
+        answers_of: AnswersToJudge,
     ) -> None:
         """Describe the work; nothing is opened yet.
 
@@ -63,15 +64,22 @@ class JudgeJob(TaskJob):
             answered: the task; its dataset has a judge.
             folder: of the run.
             open_progress, asking: as for `TaskJob`.
+            answers_of: returns the answers of the task that need a verdict.
         """
         task = answered.task
         judge = task.dataset.judge
         assert judge is not None
-        questions = Task(judge, JudgeQuestions(task, folder))
-        # A judge answers all questions, whatever decides the gates of the models, and has no part in their cache.
-        own = replace(asking or AskingOptions(), cache_folder=None, watch_of=None)
+        questions = Task(judge, JudgeQuestions(task, answers_of))
+        # A judge answers all questions, whatever decides the gates of the models.
+        own = replace(asking, watch_of=None)
         super().__init__(questions, folder.judge(task.spec.model.abbr), open_progress, own)
         self.answered = answered
+
+    @property
+    def cache_name(self) -> str:
+        """The questions about each model's answers are others, and are asked beside each other."""
+        judged = self.answered.task.spec
+        return f"{judged.dataset.abbr}@{judged.model.abbr}"
 
     @property
     def datasets(self) -> Sequence[PlannedDataset]:
@@ -84,41 +92,24 @@ class JudgeQuestions(PlannedDataset):
 
     Args:
         task: whose answers are judged.
-        folder: of the run, with its predictions.
+        answers_of: returns the answers that need a verdict.
     """
 
-    def __init__(self, task: Task, folder: RunFolder) -> None:
+    def __init__(self, task: Task, answers_of: AnswersToJudge) -> None:
         judge = task.dataset.spec.eval.judge
         assert judge is not None
         super().__init__(judge_dataset(judge, task.dataset.spec))
         self._judged = task
-        self._folder = folder
+        self._answers_of = answers_of
 
     @built_once
     def data(self) -> Dataset:
         """The answers that need a verdict, each with its row."""
-        noted = self._noted()
+        noted = self._answers_of(self._judged)
         # Predictions of version 1 know samples by their whole rows.
         rows = {name: row for row in self._judged.data.test for name in (row.row_id, row.id)} if noted else {}
         samples = [self._question(index, sample, rows) for index, sample in enumerate(noted)]
         return Dataset(train=(), test=samples, columns=tuple(samples[0].fields) if samples else (), tables={})
-
-    def _noted(self) -> Sequence[SampleScore]:
-        """Return the answers that need a verdict, in the order of the samples."""
-        noted: dict[str, SampleScore] = {}
-
-        def note(sample: SampleScore) -> Prediction:
-            noted[question_id(sample)] = sample
-            return NOT_JUDGED
-
-        scorer = None
-        names = self._judged.spec.model.abbr, self._judged.spec.dataset.abbr
-        for prediction in read_predictions(self._folder.predictions(*names), with_prompts=False):
-            scorer = scorer or scorer_of(self._judged, prediction, note)
-            assert scorer is not None  # there is an evaluator, which needs a judge
-            with suppress(DataError, PartError):  # raised again when the sample is scored
-                scorer.score(prediction)
-        return list(noted.values())
 
     def _question(self, index: int, noted: SampleScore, rows: Mapping[str, Sample]) -> Sample:
         if noted.sample_id not in rows:

@@ -14,12 +14,13 @@ from msgspec import Struct
 
 from ais_prompt.config.custom_imports import import_custom_modules
 from ais_prompt.engine.failures import error_of
-from ais_prompt.errors import AisPromptError
+from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.plan.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
+from ais_prompt.scoring.judged_answers import answers_to_judge
 from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import Score, TaskSpec
+from ais_prompt.types import SampleScore, Score, TaskSpec
 from ais_prompt.utils.log import ROOT
 from ais_prompt.utils.progress import Advance, shown_on
 from ais_prompt.utils.secrets import SECRETS
@@ -91,6 +92,20 @@ class Scored(Struct, frozen=True):
     unresolved: str = ""
 
 
+class ToJudgeCall(Struct, frozen=True):
+    """A task whose answers a judge is to rate; its attributes are those of `ScoreCall`."""
+
+    task: TaskSpec
+    folder: RunFolder
+    parts: Sequence[str]
+
+
+class ToJudge(Struct, frozen=True):
+    """The answers of a task that need a verdict."""
+
+    answers: Sequence[SampleScore]
+
+
 def parts_of(task: TaskSpec) -> list[str]:
     """Return ``module:name`` of every part that scores a task.
 
@@ -142,10 +157,10 @@ def _is_ours(kind: Any) -> bool:
     return False
 
 
-def answer(message: bytes) -> Scored | None:
-    """Answer one call: `Surroundings` first, then one `ScoreCall` after the other."""
+def answer(message: bytes) -> Scored | list[Scored] | ToJudge | None:
+    """Answer one call: `Surroundings` first, then tasks to be scored, or one whose answers are to be read."""
     try:
-        call = pickle.loads(message)
+        call: Surroundings | Sequence[ScoreCall] | ToJudgeCall = pickle.loads(message)
     except Exception as error:  # a value of a class that is not found here
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     if isinstance(call, Surroundings):
@@ -154,15 +169,32 @@ def answer(message: bytes) -> Scored | None:
         except Exception as error:
             return Scored(unresolved=f"{type(error).__name__}: {error}")
         return None
-    return _score(call)
+    return _to_judge(call) if isinstance(call, ToJudgeCall) else list(map(_score, call))
+
+
+def _built(spec: TaskSpec, parts: Sequence[str]) -> Task:
+    """Return a task with the parts that score it; raise an error if they are not those of the parent."""
+    if parts_of(spec) != parts:
+        raise PartError("a part has changed in a new process")
+    task = Task.of(spec)
+    _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.has_turns)
+    return task
+
+
+def _to_judge(call: ToJudgeCall) -> Scored | ToJudge:
+    try:
+        task = _built(call.task, call.parts)
+    except Exception as error:
+        return Scored(unresolved=f"{type(error).__name__}: {error}")
+    try:
+        return ToJudge(answers_to_judge(task, call.folder))
+    except Exception as error:
+        return Scored(error=error_of(error))
 
 
 def _score(call: ScoreCall) -> Scored:
     try:
-        if parts_of(call.task) != call.parts:
-            return Scored(unresolved="a part has changed in a new process")
-        task = Task.of(call.task)
-        _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.has_turns)
+        task = _built(call.task, call.parts)
     except Exception as error:
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     with _collected() as log, shown_on(_hidden):

@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def open_cache(folder: Path | None, identity: Mapping[str, Any], dataset_abbr: str) -> Iterator[Journal | None]:
-    """Open the cached answers of a model on a dataset.
+def open_cache(folder: Path | None, identity: Mapping[str, Any], name: str) -> Iterator[Journal | None]:
+    """Open the cached answers of a model.
 
     Args:
         folder: of the cache; created if needed. None for no cache.
         identity: of the model.
-        dataset_abbr: the name of the dataset.
+        name: of what is asked, such as the dataset.
 
     Yields:
         A journal to read and to write; None without a folder, or if another run uses it, which is logged.
@@ -38,7 +38,7 @@ def open_cache(folder: Path | None, identity: Mapping[str, Any], dataset_abbr: s
     if folder is None:
         yield None
         return
-    path = folder / f"{safe_name(dataset_abbr)}-{digest(identity, 12)}.jsonl"
+    path = folder / f"{safe_name(name)}-{digest(identity, 12)}.jsonl"
     with ExitStack() as stack:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Final, cast
 
 from ais_prompt.errors import ReadError, StoreError
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.temporary import temporary_file
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
+BUFFER_BYTES: Final = 2**16
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT}
 
 
 @contextmanager
@@ -62,15 +63,12 @@ def replacing(path: Path, *, json: bool = False, restorable: bool = False, binar
         StoreError: it cannot be written.
     """
     with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_file(path) as temporary:
-            with temporary.open("wb") as stream:
-                hide = SECRETS.hide_in_json if json else SECRETS.hide_in_bytes
-                yield stream if binary else cast("BinaryIO", _WithoutSecrets(stream, hide))
-                stream.flush()
-                if not restorable:
-                    os.fsync(stream.fileno())
-            temporary.replace(path)
+        with temporary_file(path) as descriptor, open(descriptor, "wb", BUFFER_BYTES, closefd=False) as stream:
+            hide = SECRETS.hide_in_json if json else SECRETS.hide_in_bytes
+            yield stream if binary else cast("BinaryIO", _WithoutSecrets(stream, hide))
+            stream.flush()
+            if not restorable:
+                os.fsync(descriptor)
         if not restorable:
             _sync_folder(path.parent)
 

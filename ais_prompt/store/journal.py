@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from ais_prompt.store.disk import reading, unwritable, writing
 from ais_prompt.store.flush import BackgroundFlush
 from ais_prompt.store.request_keys import is_former_key
 from ais_prompt.types import Completion, Request
+from ais_prompt.utils.files import open_in_folder
 from ais_prompt.utils.jsonl import decode_own, encode_plain
 from ais_prompt.utils.secrets import SECRETS
 
@@ -42,7 +43,7 @@ class Journal:
         self.skipped = 0
         self.has_former_keys = False
         self._descriptor = descriptor
-        self._lines = path.open("rb")  # its position does not move when the journal is written
+        self._lines: BinaryIO | None = None  # to read, where there is something to be read
         self._answers: dict[str, int] = {}  # key → where its line begins, in bytes
         self._end = 0
         self._flush = BackgroundFlush(descriptor)
@@ -55,13 +56,12 @@ class Journal:
             StoreError: the file cannot be read or written.
         """
         with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            journal = cls(path, os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644))
+            journal = cls(path, open_in_folder(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644))
         try:
-            journal._load()
+            if os.fstat(journal._descriptor).st_size:
+                journal._load()
         except BaseException:
-            journal._lines.close()
-            os.close(journal._descriptor)
+            journal._close_files()
             raise
         return journal
 
@@ -77,9 +77,9 @@ class Journal:
         """
         if key not in self._answers:
             return None
-        with reading(self.path, fix="repair the disk, or start a new run without -r"):
-            self._lines.seek(self._answers[key])
-            line = self._lines.readline()
+        with self._reading() as lines:
+            lines.seek(self._answers[key])
+            line = lines.readline()
         return _parse(line)[1]
 
     def adopt(self, former: str, key: str, request: Request) -> Completion | None:
@@ -136,9 +136,7 @@ class Journal:
             with writing(self.path):
                 self._flush.finish()
         finally:
-            self._lines.close()
-            os.close(self._descriptor)
-            self._descriptor = -1
+            self._close_files()
 
     def __enter__(self) -> Self:
         return self
@@ -148,10 +146,24 @@ class Journal:
     ) -> None:
         self.close()
 
-    def _load(self) -> None:
+    @contextmanager
+    def _reading(self) -> Iterator[BinaryIO]:
+        """Return a stream of its own to read: its position does not move when the journal is written."""
         with reading(self.path, fix="repair the disk, or start a new run without -r"):
-            line = b""
-            for line in self._lines:
+            if self._lines is None:
+                self._lines = self.path.open("rb")
+            yield self._lines
+
+    def _close_files(self) -> None:
+        if self._lines is not None:
+            self._lines.close()
+        os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _load(self) -> None:
+        line = b""
+        with self._reading() as lines:
+            for line in lines:
                 self._index(line)
         self.has_former_keys = any(map(is_former_key, self._answers))
         if line and not line.endswith(b"\n"):

@@ -6,7 +6,7 @@ import os
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from types import NoneType
 from typing import Any, BinaryIO, Final
@@ -16,13 +16,15 @@ from msgspec import Struct, convert
 from msgspec.json import Decoder
 
 from ais_prompt.errors import DataError
-from ais_prompt.store.disk import reading, replacing, unwritable, writing
+from ais_prompt.store.disk import reading, replacing, writing
 from ais_prompt.types import Prediction
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode_own, encode, encode_plain, read_objects
 from ais_prompt.utils.secrets import SECRETS
 
+IN_MEMORY: Final = 2**16
+"""Bytes of predictions of a task that are kept in memory. Small tasks are many, and need no file then."""
 _PLAIN: Final = {str, int, float, bool, NoneType}
 """Types of a gold that JSON knows. Data has others too, such as dates."""
 
@@ -30,19 +32,21 @@ _PLAIN: Final = {str, int, float, bool, NoneType}
 class PredictionSorter:
     """Accept predictions in any order, and write them in sample order.
 
-    They are kept in a file; memory holds only the position of each.
+    A few are kept in memory, more in a file without a name, which is removed when the process ends. Of those, memory
+    holds only their positions.
 
     Attributes:
         failed: how many of them have no answer.
     """
 
-    def __init__(self, file: BinaryIO, path: Path) -> None:
+    def __init__(self, path: Path) -> None:
         """Use `sorted_predictions` or `prediction_sorter`."""
         self.failed = 0
-        self._file = file
         self._path = path
+        self._newest = bytearray()  # lines that are not in the file
+        self._file: BinaryIO | None = None
         self._indices = array("q")  # of the samples, in the order of arrival
-        self._starts = array("q", [0])  # in the file; the last entry is its end
+        self._starts = array("q", [0])  # of the lines; the last entry is their end
 
     def add(self, prediction: Prediction) -> None:
         """Add a prediction; each sample has one.
@@ -59,13 +63,13 @@ class PredictionSorter:
         Raises:
             StoreError: it cannot be written.
         """
-        try:
-            self._file.write(line)
-        except OSError as error:
-            raise unwritable(self._path, error) from error
+        self._newest += line
         self._indices.append(index)
         self._starts.append(self._starts[-1] + len(line))
         self.failed += failed
+        if len(self._newest) > IN_MEMORY:
+            with writing(self._path):
+                self._put_away()
 
     def __len__(self) -> int:
         """Return the number of predictions."""
@@ -82,10 +86,28 @@ class PredictionSorter:
 
     def _lines(self) -> Iterator[bytes]:
         """Yield the lines in sample order."""
-        self._file.flush()
+        if self._file is not None:
+            self._put_away()
         for place in np.argsort(np.frombuffer(self._indices, dtype=np.int64), kind="stable"):
             start, end = self._starts[place], self._starts[place + 1]
-            yield os.pread(self._file.fileno(), end - start, start)
+            if self._file is None:
+                yield bytes(self._newest[start:end])
+            else:
+                yield os.pread(self._file.fileno(), end - start, start)
+
+    def close(self) -> None:
+        """Remove the file."""
+        if self._file is not None:
+            with suppress(OSError):  # data that a full disk refused is not needed any more
+                self._file.close()
+
+    def _put_away(self) -> None:
+        if self._file is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = tempfile.TemporaryFile(dir=self._path.parent)  # noqa: SIM115  # `close` closes it
+        self._file.write(self._newest)
+        self._file.flush()
+        self._newest.clear()
 
 
 @contextmanager
@@ -102,21 +124,13 @@ def sorted_predictions(path: Path) -> Iterator[PredictionSorter]:
         sorter.write(path)
 
 
-@contextmanager
-def prediction_sorter(path: Path) -> Iterator[PredictionSorter]:
+def prediction_sorter(path: Path) -> AbstractContextManager[PredictionSorter]:
     """Collect predictions beside a file. The file is left as it is; `PredictionSorter.write` writes them.
 
     Raises:
         StoreError: the disk does not take them.
     """
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115  # it has no name, and is removed when the process ends
-    try:
-        yield PredictionSorter(file, path)
-    finally:
-        with suppress(OSError):  # data that a full disk refused is not needed any more
-            file.close()
+    return closing(PredictionSorter(path))
 
 
 def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:

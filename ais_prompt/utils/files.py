@@ -1,12 +1,14 @@
-"""Open files that a user names, and show the end of a log.
+"""Open files, and show the end of a log.
 
-Only regular files are opened, because reading a pipe or device may never end.
+Of files that a user names only regular ones are opened, because reading a pipe or device may never end.
 """
 
 from __future__ import annotations
 
 import errno
+import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -70,3 +72,15 @@ def last_lines(log: Path, start: int = 0) -> list[str]:
         output.seek(max(start, log.stat().st_size - _LAST_BYTES))
         text = SECRETS.hide_in_message(output.read().decode("utf-8", "replace"))
     return [line[:_LINE_LENGTH] for line in text.splitlines() if line.strip()][-_LAST_LINES:]
+
+
+def open_in_folder(path: Path, flags: int, mode: int) -> int:
+    """Do the same as `os.open`, but make the folder of the file if there is none.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    with suppress(FileNotFoundError):  # not looked up first: a run opens thousands of files
+        return os.open(path, flags, mode)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, flags, mode)

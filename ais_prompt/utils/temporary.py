@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from ais_prompt.utils.digest import text_digest
+from ais_prompt.utils.files import open_in_folder
 
 _FOLDER_PREFIX: Final = "aisprompt-"
 _OWN_NAME: Final = re.compile(r"\..+\.(\d+|[0-9a-f]{8}-[0-9a-f]{8})\.tmp|aisprompt-([0-9a-f]{8}-)?\w{8}")
@@ -30,25 +31,32 @@ _DAY_SECONDS: Final = 86_400
 
 
 @contextmanager
-def temporary_file(target: Path) -> Iterator[Path]:
-    """Create an empty file beside ``target``, ``.NAME.….tmp``, and remove it at the end unless it was renamed.
+def temporary_file(target: Path) -> Iterator[int]:
+    """Create an empty file beside ``target``, ``.NAME.….tmp``, and rename it to ``target`` at the end.
 
-    Files that killed processes left in its folder are removed first.
+    If the body raises, the file is removed. The folder is made if needed; files that killed processes left in it are
+    removed first.
+
+    Yields:
+        The descriptor of the file, to be written.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be made or renamed.
     """
     _sweep(str(target.parent), ".*.tmp")
 
     def made() -> tuple[int, Path]:
         path = target.with_name(f".{target.name}.{_this_machine()}-{secrets.token_hex(4)}.tmp")
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), path
+        return open_in_folder(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), path
 
     descriptor, path = _claimed(made)
     try:
-        yield path
-    finally:
+        yield descriptor
+        path.replace(target)
+    except BaseException:
         path.unlink(missing_ok=True)
+        raise
+    finally:
         os.close(descriptor)
 
 

@@ -133,7 +133,8 @@ class _Steps:
     def _answered(self, answered: AnsweredTask) -> list[TaskJob]:
         """Return what is asked of a judge; score a task that needs none."""
         if answered.needs_judge:
-            return [JudgeJob(answered, self._folder, self._progress.task, self._asking)]
+            answers_of = self._scoring.answers_to_judge
+            return [JudgeJob(answered, self._folder, self._progress.task, self._asking, answers_of)]
         self._score(answered)
         return []
 

@@ -117,6 +117,41 @@ def test_scoring_again_asks_only_what_has_no_verdict(project: Project) -> None:
     assert len(project.journal()) == 6  # the models themselves were not asked
 
 
+def test_a_cache_has_the_verdicts_of_another_run(project: Project) -> None:
+    project.run("run", "eval.py", "--cache", "answers")
+    done = project.run("run", "eval.py", "--cache", "answers", "--max-failures", "3")
+    assert done.returncode == 0, done.stderr
+    # The judge fails once, which is no answer: it is asked again.
+    assert "4 of 5 samples are answered already, 1 will be asked; 4 answers come from the cache" in done.stderr
+    assert "66.7" in done.stdout
+    # Another model gives the same answers. The questions about them are cached apart: they may be asked side by side.
+    project.write_config(models=MODEL.replace("'fake'", "'other'"), datasets=dataset(LLM))
+    done = project.run("run", "eval.py", "--cache", "answers")
+    assert "[judge/sums] 5/5" in done.stderr
+    assert len(list((project.root / "answers").glob("sums@*.jsonl"))) == 2
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("end", ["os._exit(7)", "ctypes.string_at(0)"])
+def test_a_postprocessor_that_ends_its_process_costs_only_its_own_task(project: Project, end: str) -> None:
+    (project.root / "ending.py").write_text(
+        f"import ctypes, os\n\n\ndef fatal(text):\n    if text == 'four':\n        {end}\n    return text\n"
+    )
+    own = dataset(LLM).replace("evaluator=", "pred_postprocessor=dict(type='ending.fatal'), evaluator=")
+    harmless = own.replace("'sums'", "'others'").replace("data/sums", "data/others")
+    project.write_data([row for row in ROWS if row["question"] != "Q1"], "others.jsonl")
+    project.write_config(models=MODEL, datasets=f"{own}, {harmless}, {dataset(CASCADE).replace('sums', 'third', 1)}")
+    for command in (["run", "eval.py"], ["score", "eval"]):
+        done = project.run_process(*command)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.count("PartError: the process that read the answers of this task ended") == 1
+        assert "1 of 3 tasks failed" in done.stderr
+        found = {(row["dataset"], row["metric"]): row["score"] for row in project.summary()}
+        assert found[("sums", None)] is None
+        assert found[("others", "accuracy")] == pytest.approx(1 / 2)
+        assert found[("third", "accuracy")] == pytest.approx(2 / 3)
+
+
 def test_a_judge_that_cannot_be_used_leaves_the_answers(project: Project) -> None:
     broken = LLM.replace("dict(failure='timeout', message='too slow')", "'A'").replace(
         "'Answer: 4': 'A'", "'Question': dict(failure='http_401', message='no key', fatal=True)"

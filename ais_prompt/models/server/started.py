@@ -14,12 +14,13 @@ from ais_prompt.models.server.options import ServerToStart
 from ais_prompt.models.server.turn import POLL_SECONDS, Turn
 from ais_prompt.store.layout import safe_name
 from ais_prompt.utils.gpus import GpuPool, visible_gpus
+from ais_prompt.utils.protocols import KeptChecks
 
 T = TypeVar("T")
 
 
 @runtime_checkable
-class StartsServer(Protocol):
+class StartsServer(Protocol, metaclass=KeptChecks):
     """A model that may want its server to be started."""
 
     def start_with(self, servers: StartedServers, name: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ais_prompt.errors import DataError, StoreError
 from ais_prompt.metrics.aggregate import mean_scores
@@ -48,6 +49,13 @@ def test_any_predictions_come_back_in_the_order_of_the_samples(predictions: list
         path = Path(folder) / "model" / "dataset.jsonl"
         write_predictions(path, predictions)
         assert list(read_predictions(path)) == sorted(predictions, key=lambda prediction: prediction.index)
+
+
+def test_predictions_larger_than_what_memory_keeps_come_back_in_order(tmp_path: Path) -> None:
+    predictions = [replace(PREDICTION, index=index, sample_id=f"{index} " * 2_000) for index in range(50)]
+    write_predictions(tmp_path / "p.jsonl", reversed(predictions))
+    assert list(read_predictions(tmp_path / "p.jsonl")) == predictions
+    assert list(tmp_path.iterdir()) == [tmp_path / "p.jsonl"]
 
 
 def test_a_prediction_is_a_line_that_a_person_can_read(tmp_path: Path) -> None:

@@ -20,9 +20,10 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from ais_prompt.utils.temporary import temporary_file, temporary_folder
-with temporary_file(Path(sys.argv[1])) as file, temporary_folder() as folder:
+target = Path(sys.argv[1])
+with temporary_file(target), temporary_folder() as folder:
     (Path(folder) / "program.py").write_text("print()")
-    print(file, folder, flush=True)
+    print(*target.parent.glob(".*.tmp"), folder, flush=True)
     time.sleep(60)
 """
 DAY = 86_400
@@ -114,10 +115,10 @@ def test_a_file_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_file_is_renamed_or_removed(tmp_path: Path) -> None:
     target = tmp_path / "a[b]*.txt"
-    with temporary_file(target) as path:
-        path.write_text("whole")
-        path.replace(target)
-    assert [target] == list(tmp_path.glob("*.txt"))
+    with temporary_file(target) as descriptor:
+        os.write(descriptor, b"whole")
+        assert not target.exists()
+    assert list(tmp_path.glob("*.txt")) == [target]
     with pytest.raises(RuntimeError), temporary_file(target):
         raise RuntimeError
     assert list(tmp_path.glob(".*")) == []
