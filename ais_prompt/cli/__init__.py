@@ -87,7 +87,7 @@ class Program(click.Group):
     commands=[verb for verbs in VERBS.values() for verb in verbs],
     epilog=EPILOG,
 )
-@click.version_option(__version__, prog_name="aisprompt")
+@click.version_option(__version__, "-V", "--version", prog_name="aisprompt")
 def main() -> None:
     """Evaluate language models from a Python config: see every prompt, trust every score."""
     # Arrow's own allocator keeps what it once needed to read a file; the system's gives it back.

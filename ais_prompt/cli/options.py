@@ -65,7 +65,14 @@ CODE_EXECUTION = click.option(
     help="Let evaluators run programs that a model wrote, in a sandbox; =unsafe also where there is none.",
 )
 _RUN_OPTIONS = (
-    click.option("--num-prompts", type=click.IntRange(min=1), metavar="N", help="Only the first N questions of each."),
+    click.option(
+        "--num-prompts",
+        "--limit",
+        "num_prompts",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Only the first N questions of each.",
+    ),
     click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are made (default: the config's)."),
     CODE_EXECUTION,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
 from collections.abc import Mapping
 from typing import Annotated, Final, TypeAlias
@@ -17,6 +16,7 @@ from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.address import is_loopback, public_address
 from ais_prompt.models.transport.base import ENCODINGS
+from ais_prompt.utils.environment import is_named_somewhere, named_variable
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.urls import HIDDEN, VARIABLE
 
@@ -36,7 +36,7 @@ def check_variable_name(api_key: str | None) -> str | None:
     Raises:
         ConfigError: it is not the name of an environment variable.
     """
-    if api_key is None or (api_key.isascii() and api_key in os.environ) or _VARIABLE_NAME.fullmatch(api_key):
+    if api_key is None or (api_key.isascii() and is_named_somewhere(api_key)) or _VARIABLE_NAME.fullmatch(api_key):
         return api_key
     raise ConfigError(
         "api_key is not the name of an environment variable; if it is a key, it must not be written in a config",
@@ -58,14 +58,14 @@ def read_key(variable: str | None, base_url: str) -> str | None:
     """
     if variable is None:
         return None
-    key = os.environ.get(variable, "").strip()
+    key = named_variable(variable)
     if not key and variable in _UNSET_IS_NONE and is_loopback(base_url):
         return None
     if not key:
         raise ModelError(
             f"the environment variable {variable} is not set, so there is no key",
             where=public_address(base_url),
-            fix=f"export {variable}=..., or set api_key=None if the server wants no key",
+            fix=f"export {variable}=..., write it into .env, or set api_key=None if the server wants no key",
         )
     if not (key.isascii() and key.isprintable()):
         raise ModelError(
@@ -84,7 +84,7 @@ def read_key(variable: str | None, base_url: str) -> str | None:
 
 
 def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Replace ``$NAME`` and ``${NAME}`` in headers by environment variables, ``$$`` by a dollar sign.
+    """Replace variables in headers, as in `resolve_variables`.
 
     Raises:
         ModelError: a variable is not set, or a value was hidden when the config was written.
@@ -114,7 +114,7 @@ def resolve_address(base_url: str) -> str:
 
 
 def resolve_variables(text: str, what: str) -> str:
-    """Replace ``$NAME`` and ``${NAME}`` in a text by environment variables, ``$$`` by a dollar sign.
+    """Replace ``$NAME`` and ``${NAME}`` in a text by variables of the environment or ``.env``, ``$$`` by a dollar sign.
 
     Args:
         text: the text.
@@ -130,7 +130,7 @@ def resolve_variables(text: str, what: str) -> str:
         if found[0] == "$$":
             return "$"
         variable = found["braced"] or found["bare"]
-        value = os.environ.get(variable, "").strip()
+        value = named_variable(variable)
         if not value:
             raise ModelError(
                 f"the environment variable {variable} is not set, and {what} names it",
