@@ -37,8 +37,9 @@ def write_summary(folder: Path, rows: Sequence[Row], chosen: Sequence[Row]) -> N
 
 def _plain(rows: Sequence[Row]) -> str:
     stream = io.StringIO()
-    # Ignore the settings of the environment for colours and terminals: this is a file.
-    print_summary(rows, Console(file=stream, color_system=None, force_terminal=False, _environ={}), full=True)
+    # Ignore terminals, notebooks and the settings of the environment for colours: this is a file.
+    console = Console(file=stream, color_system=None, force_terminal=False, force_jupyter=False, _environ={})
+    print_summary(rows, console, full=True)
     return stream.getvalue()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
@@ -183,7 +184,11 @@ def _bar(description: str, total: int | None, unit: str) -> Iterator[Advance]:
 def _tqdm(notebook: bool) -> Any:
     """Return the class of bars. Importing ``tqdm.auto`` takes longer, and only matters in a notebook."""
     if notebook:
-        from tqdm.auto import tqdm
+        from tqdm import TqdmWarning
+
+        with warnings.catch_warnings():  # without ipywidgets the bars are text, which is no reason to warn
+            warnings.simplefilter("ignore", TqdmWarning)
+            from tqdm.auto import tqdm
     else:
         from tqdm import tqdm
     # No monitor thread, and no multiprocessing lock, which would fix the start method of the process.
