@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ais_prompt.metrics.alarms import NIGHTS, alarms_per_year
 from ais_prompt.metrics.claims import fewest_for, samples_for, samples_for_drop
@@ -15,9 +15,19 @@ from ais_prompt.types import Gate
 from ais_prompt.utils.text import printable
 
 
-def gate_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """Return one line for each verdict."""
-    return (printable(str(verdict)) for verdict in verdicts)
+def gate_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield one line for each verdict, those that fail last, and a line with the totals."""
+    for verdict in sorted(verdicts, key=lambda verdict: (not verdict.passed, not verdict.inconclusive)):
+        yield printable(str(verdict))
+    yield ", ".join(_totals(verdicts))
+
+
+def _totals(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return ``1 of 26 gates failed`` and ``2 of 26 gates are inconclusive``, or that all hold."""
+    failed, inconclusive = _failed(verdicts)
+    states = [f"{failed} of {len(verdicts)} gates failed"] if failed else []
+    states += [f"{inconclusive} of {len(verdicts)} gates are inconclusive"] if inconclusive else []
+    return states or ["the gate holds" if len(verdicts) == 1 else f"all {len(verdicts)} gates hold"]
 
 
 def _failed(verdicts: Sequence[Verdict]) -> tuple[int, int]:
@@ -58,10 +68,7 @@ def _xml(text: str) -> str:
 
 def to_pull_request(verdicts: Sequence[Verdict], rows: Sequence[Row], run: str) -> str:
     """Return Markdown for a pull request: whether the run passes, each gate, and the table of scores."""
-    failed, inconclusive = _failed(verdicts)
-    states = [f"**{failed} of {len(verdicts)} gates fail**"] if failed else []
-    states += [f"**{inconclusive} of {len(verdicts)} gates are inconclusive**"] if inconclusive else []
-    state = ", ".join(states) or ("The gate holds" if len(verdicts) == 1 else f"All {len(verdicts)} gates hold")
+    state = ", ".join(f"**{total}**" if "hold" not in total else total.capitalize() for total in _totals(verdicts))
     lines = [
         f"### {state}",
         "",

@@ -17,16 +17,16 @@ from ais_prompt.utils.tables import Column, print_table
 
 _COLUMNS = {
     "requests": Column("requests"),
-    "requests/s": Column("requests/s", folded="requests\n/s"),
-    "tokens/s": Column("tokens out/s", folded="tokens\nout/s"),
-    "p50": Column("latency p50 s", folded="latency\np50 s"),
+    "requests/s": Column("requests/s"),
+    "tokens/s": Column("tokens out/s"),
+    "p50": Column("latency p50 s"),
     "p90": Column("p90"),
     "p99": Column("p99"),
-    "first p50": Column("1st token p50 s", folded="1st token\np50 s"),
+    "first p50": Column("1st token p50 s"),
     "first p90": Column("p90"),
     "first p99": Column("p99"),
-    "token": Column("a token ms", folded="a token\nms"),
-    "at once": Column("in flight", folded="in\nflight"),
+    "token": Column("a token ms"),
+    "at once": Column("in flight"),
 }
 _ONLY_STREAMED = ("first p50", "first p90", "first p99", "token")
 

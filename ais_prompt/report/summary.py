@@ -13,7 +13,7 @@ from ais_prompt.report.formats import LONG_HEADER, long_cells, notes, to_csv, to
 from ais_prompt.store.disk import replacing
 from ais_prompt.summary.pivot import cell, models_of, pivot
 from ais_prompt.summary.rows import Row
-from ais_prompt.utils.tables import Cell, Column, print_table
+from ais_prompt.utils.tables import Cell, Column, fits, print_table
 from ais_prompt.utils.text import printable
 
 
@@ -45,14 +45,13 @@ def _plain(rows: Sequence[Row]) -> str:
 
 _COUNTS = {"unparsed": "yellow", "truncated": "yellow", "failed": "bold red"}
 """The style of a count that is not zero."""
-_FOLDED = {"unparsed": "un-\nparsed", "truncated": "trun-\ncated"}
 
 
 def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) -> None:
     """Print the scores and the notes.
 
-    A narrow terminal folds long names, never numbers, and shows columns that do not fit in further tables. In a file
-    or pipe every row is one line.
+    Models are side by side, with score and standard error. A single model has all columns, unless the terminal is too
+    narrow. In a file or pipe every row is one line.
 
     Args:
         rows: of `ais_prompt.summary.rows.summary_rows`.
@@ -60,14 +59,15 @@ def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) 
         full: whether several models are also listed with all columns.
     """
     models = models_of(rows)
-    several = len(models) > 1
-    if several:
+    columns, lines = _long(rows)
+    side_by_side = len(models) > 1 or not fits(columns, lines, console)
+    if side_by_side:
         _print_side_by_side(rows, models, console)
-    if full or not several:
-        if several:
+    if full or not side_by_side:
+        if side_by_side:
             console.print()
-        _print_long(rows, console)
-    said = notes(rows, starred=several)
+        print_table(columns, lines, console)
+    said = notes(rows, starred=side_by_side)
     for note in ["", *said] if said else []:
         console.print(Text(printable(note)), soft_wrap=not console.is_terminal)
 
@@ -77,7 +77,7 @@ def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Con
     columns = [
         Column("dataset", is_name=True, right=False),
         Column("metric", is_name=True, right=False),
-        Column("n", is_name=True),
+        Column("n"),
         *map(Column, models),
     ]
     lines: list[list[Cell]] = [
@@ -87,17 +87,16 @@ def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Con
     print_table(columns, lines, console)
 
 
-def _print_long(rows: Sequence[Row], console: Console) -> None:
-    """Print one line for each metric of each task."""
+def _long(rows: Sequence[Row]) -> tuple[list[Column], list[list[Cell]]]:
+    """Return columns and lines of the table with one line for each metric of each task."""
     without = {"bounds"} if not any(row.unscored for row in rows) else set()
     names = [name for name in LONG_HEADER if name not in without]
     texts = ("dataset", "model", "metric")
-    columns = [Column(name, name in texts, name not in texts, _FOLDED.get(name, "")) for name in names]
     lines: list[list[Cell]] = []
     for row in rows:
         cells = dict(zip(LONG_HEADER, long_cells(row), strict=True))
         lines.append([Text(cells[name], _style(name, row)) for name in names])
-    print_table(columns, lines, console)
+    return [Column(name, name in texts, name not in texts) for name in names], lines
 
 
 def _style(column: str, row: Row) -> str:

@@ -1,29 +1,22 @@
-"""Tables and headings for a terminal of any width, and for pipes: nothing is cut, no column is left out."""
+"""Tables and headings for a terminal of any width, and for pipes: nothing is cut, and no column is left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import Final, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
 
 from msgspec import Struct
-from rich.cells import cell_len, chop_cells
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
+from rich.cells import cell_len
+from rich.console import Console
 from rich.rule import Rule
 from rich.style import Style
-from rich.table import Table
 from rich.text import Text
 
 from ais_prompt.utils.text import printable
 
-SHORTEST_NAME: Final = 7
-"""Minimum width of a folded name: that of the title "dataset"."""
-MODERATE_NAME: Final = 14
-"""Width to which names are folded before the columns are split into several tables."""
-_GAP: Final = 2
-_UNLIMITED: Final = 1_000_000
-"""A width that no table reaches."""
+_GAP: Final = "  "
+_SHORT_TITLE: Final = 14
+"""Widest title in a stack with several values on a line: below names of models, one value a line reads better."""
 
 Cell: TypeAlias = str | Text
 
@@ -32,47 +25,45 @@ class Column(Struct, frozen=True):
     """How one column is shown.
 
     Attributes:
-        title: its title on one line.
-        is_name: whether it says what a row is about. Names come first, may be folded, and are repeated in each part.
+        title: its title, on one line.
+        is_name: whether it says what a row is about. Names come first.
         right: whether its cells are aligned to the right.
-        folded: the title on several lines, for a terminal that is too narrow; the same as ``title`` if empty.
     """
 
     title: str
     is_name: bool = False
     right: bool = True
-    folded: str = ""
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: Console) -> None:
-    """Print a table. A pipe or file gets one line per row; in a terminal the table is fitted to the width.
+    """Print a table. A pipe or file gets one line for each row.
 
-    If the table is too wide, titles are folded, then long names. Columns that still do not fit are in further
-    tables, each with the names in front. Values are never folded or cut.
+    In a terminal that is too narrow for that, each row is a stack: a line with its names, and below it as many pairs of
+    title and value as fit on a line. The value of a pair that does not fit on one is below its title.
 
     Args:
         columns: names first, then values.
         rows: one cell for each column.
         console: where to.
     """
-    titles = [column.title for column in columns]
-    lines = _aligned(columns, [titles, *([str(cell) for cell in row] for row in rows)])
+    lines = _aligned(columns, rows)
     if not console.is_terminal:
-        console.file.writelines(f"{(' ' * _GAP).join(line)}\n" for line in lines)
-        return
-    if sum(map(cell_len, lines[0])) + _GAP * (len(columns) - 1) <= console.width:
-        rest = ([cell.style if isinstance(cell, Text) else "" for cell in row] for row in rows)
-        styles: Iterator[Sequence[str | Style]] = chain([["bold"] * len(columns)], rest)
+        console.file.writelines(f"{_GAP.join(line)}\n" for line in lines)
+    elif _width(lines[0]) <= console.width:
+        titles: list[str | Style] = ["bold"] * len(columns)
+        styles = [titles, *([_style(cell) for cell in row] for row in rows)]
         for line, styled in zip(lines, styles, strict=True):
             cells = (Text(text, style) for text, style in zip(line, styled, strict=True))
-            console.print(Text(" " * _GAP).join(cells), soft_wrap=True)
-        return
-    for number, part in enumerate(_parts(columns, rows, console)):
-        if number:
-            console.print()
-        # Below `narrowest`, rich would cut values; let the terminal wrap such lines instead.
-        narrowest = _width(_table(columns, rows, part, longest_name=SHORTEST_NAME), console)
-        console.print(_Sized(_table(columns, rows, part), max(console.width, narrowest)), crop=False)
+            console.print(Text(_GAP).join(cells), soft_wrap=True)
+    else:
+        for row in rows:
+            for text in _stack(columns, row, console.width):
+                console.print(text, soft_wrap=True)
+
+
+def fits(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: Console) -> bool:
+    """Return whether `print_table` needs one line for each row only."""
+    return not console.is_terminal or _width(_aligned(columns, rows)[0]) <= console.width
 
 
 def print_heading(title: str, console: Console, style: str = "bold") -> None:
@@ -84,24 +75,12 @@ def print_heading(title: str, console: Console, style: str = "bold") -> None:
         console.print(text, soft_wrap=True)
 
 
-def _parts(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: Console) -> Iterator[list[int]]:
-    """Yield the columns of each table: the names, and as many remaining values as fit."""
-    names = [place for place, column in enumerate(columns) if column.is_name]
-    left = [place for place, column in enumerate(columns) if not column.is_name]
-    while left:
-        end = len(left)
-        while end > 1 and not _fits(_table(columns, rows, names + left[:end], longest_name=MODERATE_NAME), console):
-            end -= 1
-        yield names + left[:end]
-        left = left[end:]
-
-
-def _aligned(columns: Sequence[Column], cells: Iterable[Sequence[str]]) -> list[list[str]]:
+def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
     """Pad titles and cells, so that those of a column are equally wide.
 
     A table of rich takes ten times as long, which is seconds for a thousand tasks.
     """
-    texts = [[printable(cell).replace("\n", r"\n") for cell in line] for line in cells]
+    texts = [[_one_line(cell) for cell in line] for line in [[column.title for column in columns], *rows]]
     for place, column in enumerate(columns):
         widths = [cell_len(line[place]) for line in texts]
         widest = max(widths)
@@ -111,53 +90,38 @@ def _aligned(columns: Sequence[Column], cells: Iterable[Sequence[str]]) -> list[
     return texts
 
 
-class _Sized:
-    """A table in a width that may be more than the console's."""
-
-    def __init__(self, table: Table, width: int) -> None:
-        self.table = table
-        self.width = width
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from console.render(self.table, options.update(width=self.width))
-
-
-def _fits(table: Table, console: Console) -> bool:
-    return _width(table, console) <= console.width
-
-
-def _width(table: Table, console: Console) -> int:
-    return Measurement.get(console, console.options.update(width=_UNLIMITED), table).maximum
-
-
-def _table(
-    columns: Sequence[Column],
-    rows: Sequence[Sequence[Cell]],
-    part: Sequence[int],
-    *,
-    folded: bool = True,
-    longest_name: int | None = None,
-) -> Table:
-    """Return some of the columns as a table, with folded or whole titles, and names up to a width."""
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    for place in part:
-        column = columns[place]
-        justify: Literal["left", "right"] = "right" if column.right else "left"
-        title = printable(column.title)
-        if folded and column.is_name:
-            table.add_column(title, justify=justify, overflow="fold", min_width=SHORTEST_NAME, max_width=longest_name)
-            continue
-        if folded:
-            widest = max((cell_len(str(row[place])) for row in rows), default=0)
-            lines = (column.folded or title).split("\n")
-            title = "\n".join(piece for line in lines for piece in chop_cells(line, max(widest, MODERATE_NAME)))
-        table.add_column(Text(title), justify=justify, no_wrap=True)
-    for row in rows:
-        table.add_row(*(_printable(row[place]) for place in part))
-    return table
+def _stack(columns: Sequence[Column], row: Sequence[Cell], width: int) -> Iterator[Text]:
+    """Yield the lines of one row: its names, then pairs of title and value in columns of one width."""
+    cells = [(column, _one_line(cell), _style(cell)) for column, cell in zip(columns, row, strict=True) if str(cell)]
+    yield Text(" · ", "dim").join(Text(text, "bold") for column, text, _ in cells if column.is_name)
+    values = [(printable(column.title), text, style) for column, text, style in cells if not column.is_name]
+    widest = max((cell_len(title) for title, *_ in values), default=0)
+    pairs = [Text.assemble((_padded(title, widest + 1), "dim"), (text, style)) for title, text, style in values]
+    size = max((pair.cell_len for pair in pairs), default=0)
+    if len(_GAP) + size > width:
+        for title, text, style in values:
+            yield Text.assemble(_GAP, (title, "dim"))
+            yield Text.assemble(2 * _GAP, (text, style))
+        return
+    each_line = max(1, (width - len(_GAP)) // (size + len(_GAP))) if widest <= _SHORT_TITLE else 1
+    for start in range(0, len(pairs), each_line):
+        line = pairs[start : start + each_line]
+        for pair in line[:-1]:
+            pair.pad_right(size - pair.cell_len)
+        yield Text(_GAP).append_text(Text(_GAP).join(line))
 
 
-def _printable(cell: Cell) -> Text:
-    text = Text(cell) if isinstance(cell, str) else cell
-    text.plain = printable(text.plain)
-    return text
+def _width(line: Sequence[str]) -> int:
+    return sum(map(cell_len, line)) + len(_GAP) * (len(line) - 1)
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cell_len(text))
+
+
+def _style(cell: Cell) -> str | Style:
+    return cell.style if isinstance(cell, Text) else ""
+
+
+def _one_line(cell: Cell) -> str:
+    return printable(str(cell)).replace("\n", r"\n")

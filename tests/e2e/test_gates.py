@@ -15,7 +15,7 @@ def test_thresholds_of_the_config_and_of_the_command_line(project: Project) -> N
     assert "FAIL  accuracy >= 0.9  fake/sums  25.0 %" in done.stdout
     assert done.stdout.count("ok  ") == 2
     assert ElementTree.parse(project.root / "ci/j.xml").getroot()[0].get("failures") == "1"
-    assert "1 of 3 gates fail" in (project.root / "ci/m.md").read_text()
+    assert "1 of 3 gates failed" in (project.root / "ci/m.md").read_text()
     assert project.run("run", "eval.py").returncode == 0
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ais_prompt.config.parse.gates import parse_gate
 from ais_prompt.errors import ConfigError
-from ais_prompt.regression.gates import check_gates
-from ais_prompt.report.gates import to_junit, to_pull_request
+from ais_prompt.regression.gates import Verdict, check_gates
+from ais_prompt.report.gates import gate_lines, to_junit, to_pull_request
 from ais_prompt.summary.rows import Row
 
 SUMS = Row("sums", "m", "accuracy", 0.8, n=10, scored=7, unparsed=1, truncated=1, failed=1)
@@ -98,6 +98,14 @@ def test_files_for_ci_hold_whatever_a_name_holds() -> None:
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert [case[0].tag for case in suite] == ["failure", "system-out"]
     text = to_pull_request(verdicts, [row], "run")
-    assert "**1 of 2 gates fail**" in text
+    assert "**1 of 2 gates failed**" in text
     assert all(line.count(" | ") == text.splitlines()[4].count(" | ") for line in text.splitlines()[4:6])
     assert "<x>" not in text
+
+
+def test_failures_are_the_last_lines_before_the_totals() -> None:
+    holds, fails = (Verdict(gate, "m/d", passed, "") for gate, passed in (("accuracy >= 0.1", True), ("n >= 9", False)))
+    *lines, totals = gate_lines([fails, holds, holds])
+    assert lines == [str(one) for one in (holds, holds, fails)]
+    assert totals == "1 of 3 gates failed"
+    assert list(gate_lines([holds]))[-1] == "the gate holds"

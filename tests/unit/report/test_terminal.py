@@ -45,26 +45,24 @@ def plain(lines: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("outcomes", [DEMO, LONG])
 @pytest.mark.parametrize("width", [40, 60, 80, 160])
-def test_one_model_has_every_number_whole(outcomes: list[TaskOutcome], width: int) -> None:
+def test_one_model_has_every_number_where_there_is_room_and_else_its_score(
+    outcomes: list[TaskOutcome], width: int
+) -> None:
     text = "\n".join(plain(shown(outcomes, width, terminal=True)))
-    for number in ("93.5 %", "1.8", "92.1–94.7", "93.1–93.9", "1314"):
-        assert len(re.findall(rf"(?<!\S){re.escape(number)}(?!\S)", text)) == len(outcomes), number
-    assert width == 40 or max(map(cell_len, text.splitlines())) <= width
+    numbers = ("93.5 %", "1.8", "92.1–94.7", "93.1–93.9", "1314") if width == 160 else ("93.5 % ±1.8*", "1319")
+    for number in numbers:
+        assert len(re.findall(rf"(?<!\S){re.escape(number)}(?!\S)", text)) >= len(outcomes), number
+    assert max(map(cell_len, text.splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", [80, 100, 160])
-def test_models_stand_side_by_side_as_far_as_there_is_room(width: int) -> None:
+def test_models_are_side_by_side_where_there_is_room(width: int) -> None:
     lines = plain(shown(SIDE, width, terminal=True))
     assert max(cell_len(line) for line in lines) <= width
     text = "\n".join(lines)
     assert text.count(CELL) == 9
-    assert text.count("metric") == {80: 2, 100: 1, 160: 1}[width]
-
-
-def test_folded_names_lose_no_letter() -> None:
-    lines = plain(shown(LONG, 76, terminal=True))
-    names = "".join(line[:16].split("accuracy")[0] for line in lines).replace(" ", "")
-    assert set("小学数学应用题目") <= set(names)
+    assert ("metric" in text) == (width > 80)
+    assert all(model in text for model in MODELS)
 
 
 def test_a_narrow_terminal_still_shows_whole_scores() -> None:
