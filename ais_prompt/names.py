@@ -92,6 +92,25 @@ VALUES: Final = {
 }
 """Values that parts and configs are made of, and what parts of your own need → its module."""
 
+HELPERS: Final = {
+    "ApiFormat": "ais_prompt.chat",
+    "ChatTemplate": "ais_prompt.prompts",
+    "DEFAULT_META_TEMPLATE": "ais_prompt.chat",
+    "Message": "ais_prompt.chat",
+    "PromptBuilder": "ais_prompt.prompts",
+    "Repeatability": "ais_prompt.metrics",
+    "RoleTemplateFormat": "ais_prompt.chat",
+    "THINK_TAGS": "ais_prompt.models",
+    "fewest_for": "ais_prompt.metrics",
+    "make_chat_format": "ais_prompt.chat",
+    "mean_difference": "ais_prompt.metrics",
+    "samples_for": "ais_prompt.metrics",
+    "select": "ais_prompt.readers",
+    "split_reasoning": "ais_prompt.models",
+    "wilson_interval": "ais_prompt.metrics",
+}
+"""What shows how prompts, answers and intervals come about; imported from its package, not from the top."""
+
 REGISTRIES: Final = {kind.upper(): "ais_prompt.registry" for kind in PARTS}
 """Registry of each kind of part → its module."""
 

@@ -91,6 +91,8 @@ def _is_model_format(template: RoleTemplateInterface) -> bool:
 
 
 __all__ = [
+    "DEFAULT_META_TEMPLATE",
+    "ApiFormat",
     "ChatFormat",
     "ChatMLTemplate",
     "GrammarErrorCorrectionTemplate",
@@ -100,6 +102,7 @@ __all__ = [
     "Mode",
     "QuestionAnswerTemplate",
     "RoleTemplate",
+    "RoleTemplateFormat",
     "RoleTemplateInterface",
     "SummarizeTemplate",
     "make_chat_format",

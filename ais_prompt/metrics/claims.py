@@ -40,7 +40,12 @@ def low_end(questions: Sequence[tuple[str, float]], confidence: float) -> float 
 
 
 def fewest_for(limit: float, confidence: float) -> int:
-    """Return the number of samples that show a share of at least ``limit`` if all of them are right."""
+    """Return the number of samples that show a share of at least ``limit`` if all of them are right.
+
+    Args:
+        limit: what is claimed, 0 to 1.
+        confidence: of the claim, 0.95 for 95 %.
+    """
     return math.ceil(round(math.log(1 - confidence) / math.log(limit), 9)) if limit > 0 else 1
 
 

@@ -5,9 +5,11 @@ from ais_prompt.models.base import AsyncModel, BatchModel, Model
 from ais_prompt.models.huggingface.model import HuggingFaceBaseModel, HuggingFaceChatModel
 from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionModel, OpenAIResponsesModel
 from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
+from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
 from ais_prompt.models.scripted import ScriptedModel
 
 __all__ = [
+    "THINK_TAGS",
     "AnthropicModel",
     "AsyncModel",
     "BatchModel",
@@ -24,4 +26,5 @@ __all__ = [
     "Sampling",
     "ScriptedModel",
     "Wire",
+    "split_reasoning",
 ]

@@ -6,9 +6,10 @@ The readers can be imported from here; the module that defines one is loaded whe
 from typing import Any
 
 from ais_prompt.catalog import public_names
+from ais_prompt.readers.ranges import select
 from ais_prompt.registry import READERS
 
-__all__ = public_names("readers")
+__all__ = [*public_names("readers"), "select"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -124,10 +125,14 @@ def name_entries() -> Iterator[Entry]:
         for name in group:
             if name not in {one.__name__ for one in OPTIONS.values()}:
                 yield _name_entry(name, kind)
+    for name, package in names.HELPERS.items():
+        yield _name_entry(name, "helper", package)
 
 
-def _name_entry(name: str, kind: str) -> Entry:
-    part = getattr(ais_prompt, name)
+def _name_entry(name: str, kind: str, package: str = "ais_prompt") -> Entry:
+    part = getattr(importlib.import_module(package), name)
+    if not callable(part):
+        return Entry(name, "python", "constant", f"`{part!r}`", usage=f"from {package} import {name}")
     doc = read_docstring(part)
     if _has_fields(part):
         arguments = tuple(_fields(part))
@@ -144,7 +149,7 @@ def _name_entry(name: str, kind: str) -> Entry:
         doc.summary,
         doc.text,
         arguments,
-        usage=f"from ais_prompt import {name}",
+        usage=f"from {package} import {name}",
         facts=(*methods, *returned, *_raises(doc.raises)),
     )
 

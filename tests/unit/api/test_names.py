@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -19,6 +20,7 @@ TABLES = {
     "what they take and return": names.RESULTS,
     "protocols": names.PROTOCOLS,
     "values": names.VALUES,
+    "helpers of the examples": names.HELPERS,
     "registries": names.REGISTRIES,
     "errors": {**dict.fromkeys(names.MODULES), **names.ERRORS},
 }
@@ -61,3 +63,25 @@ def test_what_is_public_says_what_it_is() -> None:
 
 def test_type_information_is_shipped() -> None:
     assert (Path(ais_prompt.__file__).parent / "py.typed").exists()
+
+
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("zh/*.md"), *DOCS.parent.glob("*.md"), DOCS / "python.ipynb"])
+IMPORT = re.compile(r"\b(?:from (ais_prompt[\w.]*) import \(?([\w, ]+)|import (ais_prompt\.[\w.]+))")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
+def test_examples_import_only_what_the_reference_describes(page: Path) -> None:
+    for package, imported, module in IMPORT.findall(page.read_text("utf-8")):
+        assert not module, f"{module} is internal"
+        for name in imported.replace(" as ", ",").split(","):
+            if package == "ais_prompt":
+                assert name.strip() in ("", *ais_prompt.__all__), name
+            elif not package.startswith("ais_prompt.configs"):
+                assert names.HELPERS.get(name.strip()) == package, f"from {package} import {name}"
+
+
+@pytest.mark.parametrize("name", names.HELPERS)
+def test_a_helper_is_public_in_its_package(name: str) -> None:
+    package = importlib.import_module(names.HELPERS[name])
+    assert name in package.__all__
+    assert getattr(package, name) is not None
