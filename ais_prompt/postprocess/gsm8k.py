@@ -16,7 +16,7 @@ from typing import Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.negation import doubts
+from ais_prompt.postprocess.negation import doubts, is_reported
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
 from ais_prompt.postprocess.prose import is_label, stated_result
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
@@ -89,7 +89,9 @@ def _candidates(text: str) -> Iterator[Candidate]:
     for rank, name, pattern in ((Rank.ANNOUNCED, "not … but", _CONTRAST), (Rank.CONCLUDED, "I think", _GUESS)):
         for cue in pattern.finditer(text):
             number = NUMBER.match(text, cue.end())
-            if number and (rank == Rank.CONCLUDED or _denied_before(text, cue.start())):
+            if number and (
+                _denied_before(text, cue.start()) if rank > Rank.CONCLUDED else not is_reported(text, number.start())
+            ):
                 yield _candidate(rank, name, number)
 
 

@@ -35,11 +35,16 @@ _UNIT: Final = re.compile(
 )
 _DENIED: Final = re.compile(r"(?i:(?:is|was)?\s?(?:not\b|n['’]t\b)|并?[不非])\s*(?:是)?\s*")
 _LEAD: Final = re.compile(
-    r"\s*(?:(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|total:)|大约|约|=|≈)\s*"
+    r"\s*(?:\\displaystyle|(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|[a-z]{3,}:(?=\s))|大约|约|=|≈)\s*"
 )
 _CODE_BLOCK: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _NO_RESULT: Final = re.compile(
     r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|[数算]不|(?:现在|首先)?设)"
+)
+_SENTENCE: Final = re.compile(
+    # Dollars in prose, "It's 42", "I get 42"; but "sin 30" is a formula.
+    r"(?<!\\)\$|(?<!\\)\b(?:[A-Za-z]+['’][a-z]+\s+\S"
+    r"|(?!(?:sin|cos|tan|cot|log|ln|exp|mod|max|min|gcd|lcm|det|lim)\b)[A-Za-z]{2,}\s+[-\d])"
 )
 _LONGEST_WORD: Final = 8
 """Characters of a Chinese text that can be an answer by itself, such as 等腰三角形."""
@@ -184,7 +189,7 @@ def _is_whole(text: str) -> bool:
     if chinese:
         is_sentence = len(line) > 4 and line[-1] in "。!?"
         return len(line) <= _LONGEST_WORD and not (is_sentence or re.search(r"[\d$是为得]|等于|所以|因此|答", line))
-    return not (_WORDS.search(line) or re.search(r"(?<!\\)\$|(?<!\\)\b[A-Za-z]{4,}\s+\d", line))
+    return not (_WORDS.search(line) or _SENTENCE.search(line))
 
 
 def _formulas(text: str, start: int, end: int) -> list[re.Match[str]]:
@@ -196,7 +201,7 @@ def _is_formula(found: re.Match[str]) -> bool:
     content = found[found.lastgroup or 0]
     return (
         not (found["dollars"] and _WORDS.search(content))
-        and re.search(r"[^\W_]", content.replace("\\boxed", "")) is not None
+        and re.search(r"[^\W_]", re.sub(r"\\(?:boxed|fbox|text|math)[a-z]*", "", content)) is not None
     )
 
 

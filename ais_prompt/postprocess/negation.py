@@ -57,7 +57,8 @@ _NOT_AFTER: Final = (
     rf"{_QUOTES}{_MORE_AFTER}\s*(?:\b(?:is|are|was|were|does|do|did|can|could|would|should|ca|wo)\s*n['’]t\b"
     r"|\b(?:does|do|did)\s+not\b|\bcannot\b|\bfails?\b|\bcontradicts?\b|\bmakes\s+no\s+sense\b)",
     # A: wrong, (A) incorrect, A ✗, | A | no |
-    r"[\s)\].:*|→=-]{0,6}(?:(?:wrong|incorrect|false|no|nope)\b|错误?|不正确|不对|✗|✘|❌|×)",
+    r"[\s)\].:*|→=–—-]{0,6}(?:(?:this|that|it)\s+(?:is|was)\s+|also\s+|(?!part)\w+ly\s+|这(?:也)?是|也)?"
+    r"(?:(?:wrong|incorrect|false|no|nope)\b(?!\s+(?:to|that|for)\b)|错误?|不正确|不对|✗|✘|❌|×)",
     # A（选项）不正确，A、B都错，A项有误，A可以排除
     rf"{_QUOTES}{_MORE_AFTER}(?:这个|这一)?(?:选项|项|答案|个)?(?:我们?)?(?:的?(?:说法|表述|描述|叙述|内容|做法|观点|结论))?"
     r"(?:都|均|也|就|显然|明显|是|则|并|肯定|一定|被|可以|可|应该|应|必须|要|很|比较|过于|与[^,。\n]{1,8}){0,4}"
@@ -75,31 +76,35 @@ _SUPPOSED: Final = re.compile(
 )
 _IF_CLAUSE: Final = re.compile(rf"{_IF}[^.。!?;\n]*\Z")
 _WOULD: Final = re.compile(r"\W{0,6}would\b")
+_WOULD_IF: Final = re.compile(r"\W{0,6}would\b[^.,;!?\n]{0,40}\b(?:if|unless|had|were)\b")
 _ASKED: Final = re.compile(
     r"[\s)\]'\"”*]{0,6}(?i:correct|right|true|the\s+(?:correct\s+|right\s+|best\s+)?answer|正确|对|是)?\s*(?:吗|呢|么)?\s*(?:\?|吗|么)"
 )
 # What others think, or what the text thought at first.
 _REPORTED: Final = re.compile(
-    r"(?:^|[.,;:!?\n(]\s*|\b(?i:and|but)\s+)(?i:(?:al|even\s+)?though|while|whereas|despite|many|students|people|others|"
+    r"(?:^|[.,;:!?\n(]\s*|\b(?i:and|but)\s+)(?i:(?:al|even\s+)?though|while|whereas|despite|many|students|people|others|(?:i\s+(?:can\s+)?(?:see|understand)\s+why\s+)?(?:some|any)(?:one|body)|"
     r"(?:some|most|other)\s+(?:people|students|readers|might|may|would|say|think)|(?:one|you)\s+(?:might|may|could)|"
     r"(?:at\s+first|initially|originally),?|my\s+(?:first|initial|original)|i\s+(?:was|had|thought|initially|originally|"
     r"first|almost|nearly)|it\s+(?:is|was)\s+tempting|a\s+common|"
     r"let['’]s\s+(?:test|check|try|look\s+at|consider))\b[^.,;!?\n]{0,60}\Z"
-    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|起初|最初|起先|一开始|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
+    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|(?:先|来|再|首先|接着)看|起初|最初|起先|一开始|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
 )
 _SEEMING: Final = re.compile(
     r"\W{0,4}(?i:(?:is|was|looks?|seems?)\s+(?:\w+ly\s+)?(?:tempting|attractive)|(?:may|might|could)\s+(?:seem|look|appear))"
     r"|(?:选项|项)?(?:看似|看起来|貌似|乍看|有一定道理)"
 )
 _HEDGED: Final = re.compile(
-    r"(?:\b(?i:might|may|could|can)\s+(?i:also\s+|well\s+)?(?i:be|go\s+with|choose|pick|say|answer)|\b(?i:possibly|perhaps|maybe)|(?:可能|或许|也许)(?:会|就)?(?:是|为|选|等于)?)"
+    r"(?:\b(?i:might|may|could|can)\s+(?i:also\s+|well\s+)?(?i:be(?:\s+off\s+by)?|go\s+with|choose|pick|say|answer)|\b(?i:possibly|perhaps|maybe)|(?:可能|或许|也许)(?:会|就)?(?:是|为|选|等于|有)?)"
     r"[\s(\[$'\"“*]{0,4}\Z"
 )
 # "A or B", "A还是B", "between A and B", "each of A, B", "possible answers: A", "it depends: ... A"
 _OPEN_BEFORE: Final = (
     rf"ITEM{_QUOTES}[\u4e00-\u9fff]{{0,2}}(?:\bor\b(?:\s+(?:with|for|to))?|还是|或者?是?)[选是]?{_QUOTES}",
+    rf"ITEM{_QUOTES}\b(?:to|through)\b{_QUOTES}",
     rf"\bbetween\b\s*(?:options?\s+)?{_QUOTES}(?:ITEM{_QUOTES}\band\b{_QUOTES})?",
     rf"(?:\beither\b|要么是?)\s*(?:options?\s+)?{_QUOTES}",
+    rf"不是选?{_QUOTES}ITEM{_QUOTES},?就是选?{_QUOTES}",
+    r"\bthe\s+(?:options|choices)\s+are\s*",
     rf"[在从介于]{_QUOTES}ITEM{_QUOTES}(?:和|与|到|至){_QUOTES}",
     rf"\b(?:one|each|any|which|both|all)\s+of\s+(?:the\s+)?(?:options?\s+)?{_QUOTES}{_MORE_BEFORE}",
     r"(?:\b(?:possible|candidate|available|given|following)\s+(?:answers?|options?|choices?)|\b(?:answer|options?|choices?)\s+choices"
@@ -108,6 +113,7 @@ _OPEN_BEFORE: Final = (
 )
 _OPEN_AFTER: Final = (
     rf"{_QUOTES}[\u4e00-\u9fff]{{0,2}}(?:\bor\b(?:\s+(?:with|for|to))?|还是|或者?是?)[选是]?\s*(?:options?\s+)?{_QUOTES}ITEM(?![A-Za-z])",
+    rf"{_QUOTES}\b(?:to|through)\b{_QUOTES}ITEM(?![A-Za-z])",
     rf"{_QUOTES}(?:和|与|、|到|至)\s*{_QUOTES}ITEM\s*(?:之间|中)",
     rf"{_QUOTES}{_MORE_AFTER}\s*(?:(?:are|is)\s+(?:both\s+|all\s+|equally\s+)?(?:possible|plausible)|(?:都|均|各|也)?(?:有可能|有道理|可能))",
 )
@@ -118,7 +124,7 @@ _UNDECIDED: Final = re.compile(
     r"answer\w*|choos\w*|tell|say|know\w*|conclu\w*|select\w*|pick|help|assist|comput\w*|calculat\w*|solv\w*|information|"
     r"data|context|be\s+sure)"
     r"|(?:do|did)(?:\s+not|n['’]t)\s+(?:know|understand|have)|not\s+(?:sure|certain|clear|given|stated|provided|specified)"
-    r"|unclear|unsure|uncertain|undecided|(?:not|n['’]t)\s+(?:yet\s+)?decided|no\s+idea|none\s+of\s+(?:the|these|them|those)|sorry|as\s+an\s+ai"
+    r"|unclear|unsure|uncertain|undecided|(?:not|n['’]t)\s+(?:yet\s+)?decided|no\s+idea|none\s+of\s+(?:the|these|them|those)|(?<!,\s)sorry|as\s+an\s+ai"
     r"|(?:is|are|seems?)\s+missing|(?:is|are|remains?)\s+unknown|ambiguous|timed\s+out)\b"
     r"|无法|不能(?:确定|判断|回答|得出|选)|不知道|不确定|不清楚|不明确|不好判断|难以|(?:没有?|未)(?:想好|决定)|拿不定|[没无]法|缺少|没有(?:给出|正确|合适|足够|提供)|以上(?:选项)?(?:都|均)不|抱歉|对不起|信息不足|条件不足|请求超时"
 )
@@ -152,6 +158,7 @@ class Doubts(Struct, frozen=True):
             or _REPORTED.search(before)
             or _SEEMING.match(after)
             or (_WOULD.match(after) and _IF_CLAUSE.search(before))
+            or _WOULD_IF.match(after)
             or _ASKED.match(after)
         )
 

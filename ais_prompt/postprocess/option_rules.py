@@ -19,8 +19,8 @@ from ais_prompt.postprocess.rules import Rank, Rule
 _OPENING, _CLOSING = r"\s([【{<'\"“‘「", r")\]】}>'\"”’」"
 _OPEN, _CLOSE = rf"[{_OPENING}\[]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
 
-_BE = r"(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be|has\s+to\s+be)"
-_IS = rf"\s*(?:\b{_BE}|[:=→]|\s[-–—](?=\s))\s*:?\s*"
+_BE = r"(?:is|are|was|(?:would|should|must|will|has\s+to)\s+(?:(?!not\b)\w+\s+)?be)"
+_IS = rf"\s*(?:\b{_BE}|['’]s\b|[:=→]|[^\S\n][-–—](?=[^\S\n]))\s*:?\s*"
 _NOUN = (
     r"(?:(?:indeed|clearly|therefore|thus|definitely|simply|then)\s+)?"
     r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
@@ -43,13 +43,14 @@ RULES: Final = (
     ),
     Rule(
         "the answer is",
-        rf"(?i:\b(?:answers?|choices?|options?|solutions?|pick|ans)(?:\s+(?:to|for|of)\s+[^.:\n]{{1,80}}?)?{_IS}{_NOUN})LETTER",
+        r"(?i:(?<!each )(?<!every )(?<!following )(?<!given )(?<!these )\b"
+        rf"(?:answers?|choices?|options?|solutions?|pick|ans)(?:\s+(?:to|for|of)\s+[^.:\n]{{1,80}}?)?{_IS}{_NOUN})LETTER",
         Rank.ANNOUNCED,
         "en",
     ),
     Rule(
         "I choose",
-        r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|prefer|accept|keep|mark|tick|circle|(?:go|going|went)\s+(?:with|for)|opt\s+for|vote\s+for|settled?\s+on)\s+"
+        r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|prefer|accept|keep|mark|tick|circle|(?:go|going|went)\s+(?:with|for)|opt\s+for|vote\s+for|settled?\s+on|lean(?:ing|ed)?\s+towards?)\s+"
         r"(?:(?:the\s+)?(?:option|choice|answer|letter)s?\s*)?)LETTER",
         Rank.ANNOUNCED,
         "en",
@@ -59,15 +60,37 @@ RULES: Final = (
     ),
     Rule(
         "B ✓",
-        rf"(?<![A-Za-z])LETTER{_CLOSE}[ :|→=-]{{0,6}}"
-        r"(?:[✓✔√☑✅]|(?<=[:|→=-] )(?i:correct|right|true|yes)\b|(?<=[:|→= -])(?:正确|对(?!于)))",
+        rf"(?<![A-Za-z])LETTER{_CLOSE}[ :|→=–—-]{{0,6}}"
+        r"(?:[✓✔√☑✅]|(?<=[:|→=–—-] )(?i:correct)\b|(?<=[:|→–—-] )"
+        r"(?i:right|true|yes|(?:this|that|it)\s+is\s+(?:correct|right|true))\b"
+        r"|(?<=[:|→= –—-])(?:正确|对(?!于)))",
         Rank.ANNOUNCED,
+    ),
+    Rule(
+        "B? Yes",
+        rf"(?<![A-Za-z])LETTER{_CLOSE}\?\s{{0,2}}(?:(?i:yes|correct|right|true)\b|正确|对|是的)",
+        Rank.ANNOUNCED,
+        negatable=False,
+    ),
+    Rule(
+        "B: … correct",
+        rf"^\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s?[.:,、)–—-][^\n]{{1,400}}[.。;,!?:(–—→-]\s?\W{{0,3}}"
+        r"(?:(?i:(?:this|that|it)\s+is\s+)?(?i:correct|right|true|yes)|正确|对|[✓✔√☑✅])\W{0,4}$",
+        Rank.ANNOUNCED,
+        negatable=False,
+    ),
+    Rule(
+        "the right one is",
+        r"(?i:\b(?:correct|right|true|accurate|best|remaining)\s+(?:statement|one|sentence|claim|description|item|thing)s?"
+        rf"{_IS}{_NOUN})LETTER",
+        Rank.ANNOUNCED,
+        "en",
     ),
     Rule(
         "the wrong one is",
         r"(?i:\b(?:incorrect|wrong|false|untrue|inaccurate|odd)\s+(?:statement|one|sentence|claim|description|item)s?"
         rf"(?:\s+out)?{_IS}{_NOUN})LETTER",
-        Rank.ANNOUNCED,
+        Rank.CONCLUDED,
         "en",
         negatable=False,
     ),
@@ -75,6 +98,13 @@ RULES: Final = (
         "so B",
         r"(?i:\b(?:so|thus|hence|therefore|consequently|accordingly|leaving|leaves|makes|making|means|but|rather|instead)\b,?\s*"
         rf"{_ITS}{_NOUN})FREE_LETTER",
+        Rank.CONCLUDED,
+        "en",
+    ),
+    Rule(
+        "so … is B",
+        r"(?i:\b(?:so|thus|hence|therefore|which\s+(?:means|leaves|makes))\b(?:(?!not\b|cannot\b|n['’]t\b)[^.,;:!?\n]){1,80}\s"
+        r"(?:is|are|be|with|to|as|by|for)\s+(?:(?:option|choice|answer)\s+)?)LETTER(?=\W{0,4}(?:$|[.!]\s))",
         Rank.CONCLUDED,
         "en",
     ),
@@ -89,9 +119,9 @@ RULES: Final = (
     Rule(
         "B rather than A", r"(?:^|[.;:]\s)\s*LETTER\s+(?i:over|rather\s+than|instead\s+of)\s+NEXT", Rank.CONCLUDED, "en"
     ),
-    Rule("it is B", rf"(?i:\b(?:it|this)(?:\s+{_BE}|['’]s)\s+)FREE_LETTER", Rank.CONCLUDED, "en"),
+    Rule("it is B", rf"(?i:\b(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)FREE_LETTER", Rank.CONCLUDED, "en"),
     Rule("最终答案", rf"(?:最终|最后)的?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.FINAL, "zh"),
-    Rule("【答案】", r"(?:[\[【](?:正确|最终|参考)?答案[\]】]\s*:?|^\W{0,4}答案)\s*LETTER", Rank.FINAL, "zh"),
+    Rule("【答案】", r"(?:[\[【](?:正确|最终|参考)?(?:答案|解答)[\]】]\s*:?|^\W{0,4}答案)\s*LETTER", Rank.FINAL, "zh"),
     Rule("故选", r"(?:故|综上)(?:答案)?(?:应该|应)?选(?:择|项|:)*LETTER", Rank.FINAL, "zh"),
     Rule("答案是", rf"(?:正确)?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.ANNOUNCED, "zh"),
     Rule("选", r"选(?!项(?!:))(?:择|定|项|:|的是|了)*(?:选项)?LETTER(?!的人|的同学)", Rank.ANNOUNCED, "zh"),
@@ -112,7 +142,7 @@ RULES: Final = (
     Rule(
         "错误的是",
         r"(?:(?:错误|不正确|不对|有误|不符合(?:题意|要求)?)的?(?:选项|一项|说法|表述)?(?:是|为|:)+|只有(?:选项)?)LETTER",
-        Rank.ANNOUNCED,
+        Rank.CONCLUDED,
         "zh",
         negatable=False,
     ),
@@ -124,7 +154,11 @@ RULES: Final = (
         "zh",
     ),
     Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。!,]?\s*$", Rank.LINE),
-    Rule("the beginning", rf"\A\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。、:,)(!–—-](?!\s*NEXT)", Rank.LABEL),
+    Rule(
+        "the beginning",
+        rf"\A\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*(?:[.。、:,)!–—-](?!\s*NEXT)|\((?!\s*NEXT\s*\)))",
+        Rank.LABEL,
+    ),
     Rule("the beginning", r"\A\W{0,4}BRACKETED(?!\s*NEXT)", Rank.LABEL),
     Rule("the beginning", r"\A\W{0,4}LETTER\s+(?=[\u4e00-\u9fff])", Rank.LABEL, "zh"),
     Rule(
@@ -134,6 +168,25 @@ RULES: Final = (
         "en",
     ),
     Rule("B alone", "BARE", Rank.ALONE),
+    # A preposition makes a letter a circumstance, but not where the sentence ends in it.
+    Rule(
+        "B at the end",
+        r"(?<![A-Za-z])(?i:with|to|towards?|as|by|into|for|on|upon)\s+LETTER(?=\W{0,4}\Z|\.\s)",
+        Rank.ALONE,
+        "en",
+    ),
+    Rule(
+        "B at the end",
+        r"(?<=[\u4e00-\u9fff])(?<![素点型班组边球校区楼城录比到角叫])\s?LETTER(?=[。.!]?\s*\Z)",
+        Rank.ALONE,
+        "zh",
+    ),
+    Rule(
+        "选项B",
+        r"选项LETTER(?=[^,。;\n不没未无非错]{0,30}(?:正确|符合|准确|恰当|合适|合理|一致|相符|满足|成立))",
+        Rank.ALONE,
+        "zh",
+    ),
 )
 """What announces an option, from "final answer: B" to a letter alone."""
 
@@ -143,11 +196,11 @@ _BEFORE: Final = (
     r"(?:^|(?<=[\n。,;:!?、=>|*→✅—–(\[【'\"“「])|(?<=[.])(?=\s)|(?<=[是选为从对给和与或及了择填即则故以此论出得但然有剩除非项]))"
     r"(?:[\s(\[{'\"“]{1,4}|(?=[^\s]))"
     r"|(?<![A-Za-z])(?i:is|are|was|be|been|it['’]s|that['’]s|"
-    r"(?<!in )(?<!of )(?<!with )(?<!about )(?<!from )options?|choices?|"
+    r"(?<!in )(?<!of )(?<!with )(?<!about )(?<!from )(?<!after )(?<!before )options?|choices?|"
     r"answers?|letters?|to|so|then|thus|hence|therefore|just|only|clearly|definitely|surely|certainly|obviously|probably|maybe|"
     r"perhaps|likely|choose|pick|select|say|guess|think|believe|prefer|like|and|or|but|either|both|not|best|correct|right|"
     r"while|although|though|since|because|if|that|fits?|suits?|matches|supports?|favou?rs?|makes?|means|leaves|consider|"
-    r"excludes?|eliminat\w+|indeed)[\s(\[{'\"“]{1,4}"
+    r"excludes?|eliminat\w+|wants?|needs?|indeed)[\s(\[{'\"“]{1,4}"
 )
 # A verb may follow, but none of saying: "option A says that".
 _VERB: Final = (
@@ -156,7 +209,7 @@ _VERB: Final = (
 _AFTER: Final = (
     r"(?=\s*(?:$|[\n。.,;:!?、)\]】}'\"”」|*<—–=-](?![A-Za-z0-9])|[是为更最符正因所选项都均才就比而吧的也和与或及以、应可能会不错对较(（])"
     r"|\s+(?i:is|are|was|because|since|as|for|here|and|or|but|the|would|could|might|may|must|should|can|will|seems|"
-    r"was|has|does|in|of|on|at|to|by|with|from|if|when|so|then|too|instead|rather|not|which|that|it|this)\b"
+    r"was|has|does|in|of|on|at|to|by|with|from|if|when|so|then|too|instead|rather|not|which|that|it|this|here|most|best)\b"
     # An article is followed by no verb in -s: "A gives", but "a gas", "a class".
     rf"|\s+{_VERB}(?:best\s+|\w+ly\s+)?{_VERB}(?!gas\b|lens\b|series\b)[a-z]{{2,}}(?<![sui])s\b)"
 )
@@ -173,6 +226,7 @@ class OptionPatterns(Struct, frozen=True):
         label: an option at the beginning of a line.
         listed: one that may be a label in a line: "A) red B) blue".
         mention: any letter that may be one.
+        name: a letter that the text uses as the name of a thing: "A = 3", "let A be", "B's father".
         further: the other options of a list, after its first; the group is the last one.
         doubts: what denies an option or leaves it open.
     """
@@ -182,6 +236,7 @@ class OptionPatterns(Struct, frozen=True):
     label: re.Pattern[str]
     listed: re.Pattern[str]
     mention: re.Pattern[str]
+    name: re.Pattern[str]
     further: re.Pattern[str]
     doubts: Doubts
 
@@ -192,8 +247,10 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     letters = re.escape(options)
     one = f"[{letters}]"
     between = rf"(?:[,、/&和与及{_OPENING}\[{_CLOSING}]|and\b){{0,12}}"
-    group = f"{one}(?:{between}{one}(?!['’]?[a-z])){{0,30}}+" if several else one
-    end = rf"(?![A-Za-z]|['’][a-z]|{between}{one}(?![A-Za-z]))" if several else r"(?![A-Za-z]|['’][a-z])"
+    # "AC (B is wrong)" and "AC, B is wrong" in Chinese name AC.
+    following = rf"(?!\s?\(|\s?,\s?{one}[说指是为不错也讲则属]){between}{one}"
+    group = f"{one}(?:{following}(?!['’]?[a-z])){{0,30}}+" if several else one
+    end = rf"(?![A-Za-z]|['’][a-z]|{following}(?![A-Za-z]))" if several else r"(?![A-Za-z]|['’][a-z])"
     plain = f"(?P<option>{group}){end}"
     # A small letter is an option only in brackets: "the answer is a number".
     bracketed = rf"[(\[【]\s*(?P<bracketed>[{letters}{letters.lower()}])\s*[)\]】]"
@@ -201,7 +258,7 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     forms = {
         "FREE_LETTER": f"(?:\\s*{bracketed}|{_OPEN}{_NO_PRONOUN}{plain}{_AFTER})",
         "BRACKETED": rf"(?:{bracketed}|(?P<option>(?!)))",
-        "BARE": rf"(?:{_BEFORE})(?:{bracketed}|{_NO_PRONOUN}{plain}{_AFTER})",
+        "BARE": rf"(?:{_BEFORE})(?<![A-Za-z]['’])(?:{bracketed}|{_NO_PRONOUN}{plain}{_AFTER})",
         "LETTER": f"(?:\\s*{bracketed}{more}|{_OPEN}{plain})",
         "NEXT": rf"[(\[【]?{one}[)\]】]?(?![A-Za-z])",
     }
@@ -217,7 +274,16 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
         re.MULTILINE,
     )
     listed = re.compile(rf"(?<![A-Za-z])({one})[).、.:](?=\s?\w)")
-    mention = re.compile(rf"(?<![A-Za-z])(?!A\s+[a-z]|I\s+[a-z])({one})(?![A-Za-z'’])")
+    mention = re.compile(
+        rf"(?<![A-Za-z])(?<![A-Za-z]['’])(?!A\s+(?!(?:and|or|nor|but|to|is|are|was|because|since|as|for|while)\b)[a-z]|I\s+[a-z])({one})(?![A-Za-z'’])"
+    )
+    name = re.compile(
+        rf"(?<![A-Za-z'’])(?:(?i:let|denote|define)\s+(?P<let>{one})\b(?=\s+(?i:be|denote|by|as)\b)"
+        rf"|(?P<variable>{one})\s?=(?!\s?(?i:correct|right|wrong|incorrect|[✓✔√☑✅✗✘❌]|正确|错))"
+        rf"|(?P<person>{one})\s+(?:is|was)\s+(?:[A-Z]['’]s\b|the\s+\w+\s+of\s+[A-Z]\b)"
+        rf"|(?i:\bof|\b(?:matrix|matrices|sets?|events?|points?|vectors?|angles?|persons?|players?|teams?|plan))\s+(?:\\\(\s?)?(?P<thing>{one})(?![A-Za-z'’)])"
+        rf"|(?<!option )(?<!choice )(?<!answer )(?P<owner>{one})['’]s\b)"
+    )
     return OptionPatterns(
-        compiled, in_mark, label, listed, mention, further, doubts(rf"(?<![A-Za-z]){one}(?![A-Za-z])")
+        compiled, in_mark, label, listed, mention, name, further, doubts(rf"(?<![A-Za-z]){one}(?![A-Za-z])")
     )

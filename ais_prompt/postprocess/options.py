@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.mood import sentences
+from ais_prompt.postprocess.mood import breaks_off, sentences
 from ais_prompt.postprocess.negation import undecided_until
 from ais_prompt.postprocess.option_rules import OptionPatterns, option_patterns
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
@@ -25,7 +25,7 @@ from ais_prompt.types.extraction import Extraction
 _DECORATION: Final = re.compile(r"\*+|`+|\$+|\\(?:text|textbf|mathrm|mathbf|boxed)(?=\{)|(?<!\w)_+|_+(?!\w)")
 _SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
 
-_VERDICTS: Final = ("B is correct", "B ✓", "B正确")
+_VERDICTS: Final = ("B is correct", "B ✓", "B? Yes", "B: … correct", "B正确")
 
 
 @POSTPROCESSORS.register_module()
@@ -68,11 +68,7 @@ def last_option_postprocess(text: str, options: str = "ABCD", cushion: bool = Tr
     Source: OpenCompass, ``last_option_postprocess`` (which takes the last letter of the text, also inside a word).
     """
     source, found = _named(text, options, cushion=cushion)
-    if not found:
-        return None
-    further = option_patterns(options, several=False).further.match(source.text, found[-1].end)
-    start, end = further.span(1) if further else (found[-1].start, found[-1].end)
-    return source.extraction(found[-1].rule, start, end, found[-1].text if not further else None)
+    return source.extraction(found[-1].rule, found[-1].start, found[-1].end, found[-1].text) if found else None
 
 
 @POSTPROCESSORS.register_module(name=["multiple_select_postprocess", "multiple-select"])
@@ -111,15 +107,16 @@ def _named(text: str, options: str, *, cushion: bool = True, several: bool = Fal
             letters = found["option"] or found["bracketed"].upper()
             return whole, [Candidate(Rank.MARKED, rule, place, place + len(letters), letters)]
     source = whole.without(_DECORATION).without(_SPACE, spaced=True)
-    candidates = list(_asserted(source.text, patterns))
+    candidates = list(_asserted(source.text, patterns, several))
     if not several:
-        candidates = list(_for_one(candidates, source.text, patterns))
+        right = {one.text for one in candidates if one.rule in _VERDICTS}
+        candidates = [one for one in candidates if one.rule not in _VERDICTS or len(right) == 1]
     places = _repeated(source.text, patterns, options)
     found_all = strongest((one for one in candidates if one.start not in places or one.rule in _VERDICTS), source.text)
     if found_all and found_all[0].rank == Rank.ALONE:
         named = {one.text for one in found_all}
         others = _mentioned(source.text, patterns) - set("".join(named))
-        if not cushion or len(named) > 1 or (others and not several):
+        if not cushion or len(named) > 1 or others or breaks_off(source.text):
             return source, []
     return source, found_all
 
@@ -137,18 +134,19 @@ def _repeated(text: str, patterns: OptionPatterns, options: str) -> set[int]:
 
 
 def _mentioned(text: str, patterns: OptionPatterns) -> set[str]:
-    """The letters that occur and are neither denied nor reported."""
+    """The letters that occur and are neither denied nor left open."""
     doubts = patterns.doubts
     return {
         one[1]
         for one in patterns.mention.finditer(text)
-        if not doubts.denies(text, *one.span(1)) and not doubts.reports(text, *one.span(1))
+        if not doubts.denies(text, *one.span(1)) and not doubts.leaves_open(text, *one.span(1))
     }
 
 
-def _asserted(text: str, patterns: OptionPatterns) -> Iterator[Candidate]:
-    """The candidates that are neither denied nor left open."""
+def _asserted(text: str, patterns: OptionPatterns, several: bool) -> Iterator[Candidate]:
+    """The candidates that are neither denied nor left open; a list of them is open where one is asked for."""
     settled = undecided_until(text)
+    names = {letter for found in patterns.name.finditer(text) for letter in found[found.lastgroup or 0]}
     denied: set[str] = set()
     mentioned: list[Candidate] = []
     opened = 0
@@ -158,12 +156,17 @@ def _asserted(text: str, patterns: OptionPatterns) -> Iterator[Candidate]:
             start, end = found.span(group)
             letters = found[group].upper() if group == "bracketed" else found[group]
             rank = rule.rank
+            if rank <= Rank.CONCLUDED and rank != Rank.LINE and names.intersection(letters):
+                continue
             if rule.negatable:
                 if patterns.doubts.denies(text, start, end):
                     denied.update(letters)
                     continue
-                if patterns.doubts.leaves_open(text, start, end):
-                    opened = max(opened, end) if rank >= Rank.ANNOUNCED else opened
+                if patterns.doubts.reports(text, start, end):
+                    continue
+                listed = not several and patterns.further.match(text, end)
+                if listed or patterns.doubts.alternates(text, start, end):
+                    opened = max(opened, listed.end() if listed else end) if rank >= Rank.ANNOUNCED else opened
                     continue
                 if patterns.doubts.hedges(text, start):
                     rank = Rank.ALONE
@@ -174,15 +177,6 @@ def _asserted(text: str, patterns: OptionPatterns) -> Iterator[Candidate]:
     # A letter that is denied somewhere is not meant where it merely occurs; nor is one before "the answer is A or B".
     meant = [one for one in mentioned if not denied.intersection(one.text) and one.start >= opened]
     yield from _in_statements(text, meant)
-
-
-def _for_one(candidates: list[Candidate], text: str, patterns: OptionPatterns) -> Iterator[Candidate]:
-    """Leave out what names several where one is asked for: "B is correct" of more than one, "only A and C remain"."""
-    right = {one.text for one in candidates if one.rule in _VERDICTS}
-    for one in candidates:
-        several = one.rank <= Rank.CONCLUDED and patterns.further.match(text, one.end)
-        if not several and (one.rule not in _VERDICTS or len(right) == 1):
-            yield one
 
 
 def _in_statements(text: str, mentioned: list[Candidate]) -> Iterator[Candidate]:

@@ -30,10 +30,12 @@ _RESULT: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(
-    r"\b(?:because|since|after|when|while|as|so\s+that(?!\s+(?:means|is|makes|leaves|gives)|['’]s)|in\s+order|although|though|before|until|once|unless|whereas|given)\b[^,;]*"
-    r"|(?:因为|由于|其中|比)[^,;]*",
+    r"\b(?:because|since(?!\s+then)|after|when|while|as|so\s+that(?!\s+(?:means|is|makes|leaves|gives)|['’]s)|in\s+order|although|though|before|until|once|unless|whereas|given)\b[^,;]*"
+    r"|(?:因为|由于|其中|比)[^,;]*|当[^,;。]*时",
     re.IGNORECASE,
 )
+_REASON: Final = re.compile(r"\W*(?:(?i:since|because)\b|因为|由于)[^,=]*,")
+"""A sentence may begin with its reason, which is not its result."""
 _DETERMINERS: Final = (
     r"(?:(?:the|an?|all|these|those|her|his|their|its|each|every|other|remaining|original|first|last|next|typical|"
     r"about|only)\s+){0,4}"
@@ -70,6 +72,8 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts, value: Call
     """
     settled = undecided_until(text)
     every = sentences(text)
+    if not every or every[-1].asks:
+        return None
     # Before a result that never comes, numbers are what is given.
     only_results = breaks_off(text) or any(sets_up(text[one.start : one.end][:_LONGEST]) for one in every[:3])
     possible = {value(one) for one in items.finditer(text) if doubts.hedges(text, one.start())}
@@ -83,7 +87,10 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts, value: Call
             start = max(sentence.start, sentence.end - _LONGEST)
             if only_results and not (sentence.concludes or _RESULT.search(text, start, sentence.end)):
                 continue
+            reason = _REASON.match(text, start, sentence.end)
+            start = reason.end() if reason else start
             found = [one for one in items.finditer(text, start, sentence.end) if _is_stated(text, start, one, doubts)]
+            found = [one for one in found if not doubts.hedges(text, one.start())] or found
             if found:
                 best = _main(text, start, sentence.end, found)
                 break

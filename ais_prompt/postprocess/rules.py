@@ -88,7 +88,10 @@ def _instead(last: Candidate, every: list[Candidate], text: str) -> list[Candida
     if taken_back is None:
         return []
     later = [one for one in every if one.start >= taken_back.end()]
-    if not later or later[0].start > taken_back.end() + 20 or later[0].text == last.text:
+    near = later[:1] if later and later[0].start <= taken_back.end() + 20 else []
+    concluded = [one for one in later if one.rank >= Rank.CONCLUDED]
+    later = later if near else concluded
+    if not later or later[0].text == last.text:
         return []
     return [replace(one, rank=last.rank) for one in later]
 

@@ -12,6 +12,7 @@ from ais_prompt.types.extraction import Extraction
 THINK_START: Final = "<think>"
 THINK_END: Final = "</think>"
 
+_BETWEEN_NUMBERS: Final = re.compile(r"(?<=[0-9])，(?=[0-9])")
 _STRUCK_OUT: Final = re.compile(r"~~[^~\n]{1,200}~~")
 _NEXT_QUESTION: Final = re.compile(
     r"(?:Question:|(?<=\n)[ \t*#]{0,6}(?:Q|Problem|问题|题目|问)[ \t]?\d{0,3}[ \t*]{0,3}:).*\Z", re.DOTALL
@@ -109,7 +110,10 @@ def said(answer: str, *, fold: bool = True, start: str = THINK_START, end: str =
         fold: whether full-width and other variants of characters become plain ones.
         start, end: the marks of a thought. Chat templates may write the start, so the end may come alone.
     """
-    source = Source(answer.translate(_FOLDING) if fold and not answer.isascii() else answer)
+    if fold and not answer.isascii():
+        # A full-width comma parts clauses, never thousands: "答案是42，18只是小计".
+        answer = _BETWEEN_NUMBERS.sub(";", answer).translate(_FOLDING)
+    source = Source(answer)
     if start in answer:
         thought = re.compile(rf"{re.escape(start)}.*?(?:{re.escape(end)}|\Z)", re.DOTALL)
         source = source.without(thought)

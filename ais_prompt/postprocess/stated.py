@@ -52,7 +52,7 @@ RULES: Final = (
 
 _EVERY: Final = tuple((rule, re.compile(rule.pattern, re.MULTILINE)) for rule in RULES)
 _FULL_STOP: Final = re.compile(
-    r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+(?:and\s+)?not\b(?=[^\n]{0,80}\d|\s+\S{1,30}\s*\Z)|\s\((?=[A-Za-z]{2}|\d+\s+[a-z]{2})|\((?=\d*[^\d()=^_,]?\d*[\u4e00-\u9fff])|,\s*which\s+is\s+(?=[^,.\n]{0,60}\b(?:less|more|fewer|than)\b)|\s+(?:instead\s+of|rather\s+than)\b"
+    r"\n|[。;；]|\.(?!\d)|[!?](?=\s|$|[\u4e00-\u9fff])|,?\s*\b(?:because|since)\b|,?(?:因为|由于)|,(?=\s*[\u4e00-\u9fff])|,?\s+(?:and\s+)?not\b(?=[^\n]{0,80}\d|\s+\S{1,30}\s*\Z)|\s\((?=[A-Za-z]{2}|\d+\s+[a-z]{2})|\((?=\d*[^\d()=^_,]?\d*[\u4e00-\u9fff])|,\s*(?:but|though|although|while|whereas|if|when)\s+|,(?:但|不过|尽管|虽然|当)|,\s*which\s+is\s+(?=[^,.\n]{0,60}\b(?:less|more|fewer|than)\b)|\s+(?:instead\s+of|rather\s+than)\b"
 )
 
 _WOULD_IF: Final = re.compile(r"[^.\n]{0,80}\bwould\b[^.\n]{0,80}\b(?:if|unless|had)\b")

@@ -4,9 +4,10 @@
     python PATH/tools/bench/extraction.py --corpus PATH/tests/phrasings    # in a worktree of an earlier commit
 
 The phrasings of ``tests/phrasings`` are filled with several golds. *Recall* is the share from which the gold comes
-back, *false reads* the share of texts without an answer that give one. The folders ``held_out*`` in it hold phrasings
-that were written before any rule was tried on them. A second column is OpenCompass' function of the same name, run in
-place from its published wheel.
+back, *false reads* the share of texts without an answer that give one. The folders ``held_out*`` and ``unseen*`` in it
+hold phrasings that were written before any rule was tried on them; no rule was tried on ``unseen_final`` before the
+rules had been improved on ``unseen_development``, nor on ``unseen_second`` before both. A second column is OpenCompass'
+function of the same name, run in place from its published wheel.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from ais_prompt.postprocess.numbers import to_decimal
 from ais_prompt.registry import POSTPROCESSORS
 
 CORPUS = Path(__file__).parents[2] / "tests" / "phrasings"
-CORPORA = (CORPUS, *(CORPUS / name for name in ("held_out", "held_out_again", "held_out_third")))
+UNSEEN = tuple(CORPUS / name for name in ("unseen_development", "unseen_final", "unseen_second"))
+CORPORA = (CORPUS, *(CORPUS / name for name in ("held_out", "held_out_again", "held_out_third")), *UNSEEN)
 SETS = ("ordinary", "adversarial")
 FUNCTIONS_AT = (
     "opencompass/utils/text_postprocessors.py",
@@ -68,7 +70,7 @@ def same_number(found: Any, gold: str) -> bool:
 def same_maths(found: Any, gold: str) -> bool:
     """Whether both are one number or the same text, blanks, units in ``\\text{}`` and what ``=`` defines aside."""
     result = re.sub(r"\\text\{\s*([-\d.,]+)\}", r"\1", str(found))
-    result = re.sub(r"\s|\$|\\text\{[^}]*\}", "", result.rpartition("=")[2])
+    result = re.sub(r"\s|\\?\$|\\text\{[^}]*\}", "", result.rpartition("=")[2])
     return same_number(result, gold) or result == gold.replace(" ", "")
 
 
@@ -105,6 +107,11 @@ SUBJECTS = (
     Subject("math_postprocess_v2", "numbers", _NUMBERS, means_same=same_maths),
     Subject("general_postprocess", "words", _WORDS),
 )
+
+
+def subjects(corpus: Path) -> list[Subject]:
+    """The postprocessors for which a corpus has phrasings."""
+    return [subject for subject in SUBJECTS if (corpus / f"{subject.corpus}.toml").exists()]
 
 
 class Measured(NamedTuple):
@@ -179,7 +186,7 @@ def main() -> None:
     peers = peer_functions(args.peer) if args.peer else {}
     for corpus in args.corpus or CORPORA:
         print(f"\n{corpus.name}\n{'postprocessor':34}{'phrasings':22}{'ours':>14}{'OpenCompass':>14}")
-        for subject in SUBJECTS:
+        for subject in subjects(corpus):
             for language in ("en", "zh"):
                 for name in (*SETS, "nothing"):
                     _print_line(corpus, subject, language, name, peers.get(subject.name), args.missed)

@@ -109,9 +109,11 @@ def test_a_mention_is_no_answer(text: str, option: str | None) -> None:
     assert first_option_postprocess(text, "ABCD") == option
 
 
-def test_the_last_option_of_a_list() -> None:
-    assert last_option_postprocess("【答案】A、C <eoa>") == "C"
-    assert first_option_postprocess("【答案】A、C <eoa>") == "A"
+@pytest.mark.parametrize("text", ["【答案】A、C <eoa>", "So the answer is (A) and (C).", "The answer is A, B and C."])
+def test_a_list_is_no_choice_of_one_option(text: str) -> None:
+    assert first_option_postprocess(text) is None
+    assert last_option_postprocess(text) is None
+    assert set("AC") <= set(multiple_select_postprocess(text) or "")
 
 
 def test_first_and_last_of_several() -> None:
