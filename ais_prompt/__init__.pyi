@@ -99,6 +99,7 @@ from ais_prompt.models.transport.base import Server as Server
 from ais_prompt.models.transport.base import Transport as Transport
 from ais_prompt.peers.code.dataset import PeerDataset as PeerDataset
 from ais_prompt.peers.code.evaluator import PeerEvaluator as PeerEvaluator
+from ais_prompt.peers.code.judged import PeerJudgeEvaluator as PeerJudgeEvaluator
 from ais_prompt.plan.preview import PromptView as PromptView
 from ais_prompt.plan.warning import PromptWarning as PromptWarning
 from ais_prompt.postprocess.choice import first_capital_postprocess as first_capital_postprocess

@@ -140,6 +140,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "MBPPEvaluator": "ais_prompt.evaluators.code.evaluator",
         "OptionOrTextEvaluator": "ais_prompt.evaluators.contained",
         "PeerEvaluator": "ais_prompt.peers.code.evaluator",
+        "PeerJudgeEvaluator": "ais_prompt.peers.code.judged",
         "RougeEvaluator": "ais_prompt.evaluators.rouge",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
     },
@@ -169,6 +170,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         "ais_prompt.evaluators.base.ComparesAnswers",
         "ais_prompt.evaluators.judge.JudgeEvaluator",
         "ais_prompt.evaluators.batch.BatchEvaluator",
+        "ais_prompt.evaluators.batch.JudgedBatchEvaluator",
     ),
     "runners": ("ais_prompt.runners.base.Runner",),
 }

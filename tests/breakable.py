@@ -17,7 +17,7 @@ import numpy as np
 
 from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.evaluators import AccEvaluator
-from ais_prompt.evaluators.batch import AnswerBatch, Verdict
+from ais_prompt.evaluators.batch import AnswerBatch, JudgeQuestion, Verdict
 from ais_prompt.evaluators.judge import GenericLLMEvaluator
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import ScriptedModel
@@ -193,6 +193,17 @@ class Together(AccEvaluator):
 
 
 Batch = breakable(Together, "evaluators")
+
+
+class TogetherJudged(Together):
+    """One that needs a judge first."""
+
+    def questions(self, batch: AnswerBatch) -> list[JudgeQuestion]:
+        """Ask about each answer."""
+        return [JudgeQuestion(place, {"prediction": answer}) for place, answer in enumerate(batch.predictions)]
+
+
+JudgedBatch = breakable(TogetherJudged, "evaluators")
 
 
 Runner = breakable(LocalRunner, "runners")

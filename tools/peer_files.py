@@ -23,6 +23,7 @@ from ais_prompt.registry import READERS
 from ais_prompt.types import DatasetSpec, PartSpec, RunSpec
 from ais_prompt.utils.digest import digest
 from ais_prompt.workflows.run import open_run_folder, run
+from tools.judged_rows import GOLD, RATED, verdicts
 from tools.made_up_rows import SHAPES, made_up
 
 Measure: TypeAlias = Literal["check", "run", "prompts", "models", "summarizers"]
@@ -135,11 +136,18 @@ def _with_rows(spec: RunSpec, shape: str, unknown: Sequence[str] = (), keys: Seq
 
 def _dataset(dataset: DatasetSpec, shape: str, unknown: Sequence[str], keys: Sequence[str]) -> DatasetSpec:
     rows = PartSpec("tools.made_up_rows.MadeUpRows", made_up(dataset, shape, unknown, keys), dataset.source.where)
+    if (evaluator := dataset.eval.evaluator) is not None and evaluator.type == RATED:
+        gold = {**dict.fromkeys(keys, "A"), **GOLD}
+        rows = replace(rows, args={**rows.args, "golds": [gold]})
     reader = replace(dataset.reader, train_range=None, test_range=None)
     if dataset.eval.judge is not None:
-        scripted = PartSpec("ScriptedModel", {"default": "A"}, dataset.eval.judge.model.part.where)
+        scripted = PartSpec("ScriptedModel", verdicts(dataset), dataset.eval.judge.model.part.where)
         judge = replace(dataset.eval.judge, model=replace(dataset.eval.judge.model, part=scripted, meta_template=None))
         dataset = replace(dataset, eval=replace(dataset.eval, judge=judge))
+    if evaluator is not None and evaluator.args.get("baselines"):
+        baselines = [{**one, "path": str(_PARTS / "baseline.json")} for one in evaluator.args["baselines"]]
+        evaluator = replace(evaluator, args={**evaluator.args, "baselines": baselines})
+        dataset = replace(dataset, eval=replace(dataset.eval, evaluator=evaluator))
     # Made-up rows are as similar as rows can be: a question among its own examples is no fault of the config.
     infer = replace(dataset.infer, allow_overlap=True)
     return replace(dataset, source=rows, reader=reader, infer=infer)

@@ -19,6 +19,9 @@ class AnswerBatch(Struct, frozen=True):
         prompts: what was sent.
         rows: reads the rows of the questions, as Arrow. It may take long, and fails if the data is no longer there.
         replica: which of several answers to each question these are, from 0.
+        row_numbers: reads the number of each question's row in the whole test split, from 0; may fail as ``rows``.
+        model, dataset: names of the task.
+        judgements: what a judge said, for each of the `JudgedBatchEvaluator.questions`.
     """
 
     predictions: Sequence[Any]
@@ -26,6 +29,22 @@ class AnswerBatch(Struct, frozen=True):
     prompts: Sequence[Any]
     rows: Callable[[], Any]
     replica: int = 0
+    row_numbers: Callable[[], Sequence[int]] = tuple
+    model: str = ""
+    dataset: str = ""
+    judgements: Sequence[str] = ()
+
+
+class JudgeQuestion(Struct, frozen=True):
+    """A question to a judge about one answer of a batch, or about that answer and one of another model.
+
+    Attributes:
+        answer: position of the answer in the batch.
+        fields: columns of the judge's prompt, next to those of the row; they hide a row's own of these names.
+    """
+
+    answer: int
+    fields: Mapping[str, Any]
 
 
 class Verdict(Struct, frozen=True):
@@ -49,4 +68,16 @@ class BatchEvaluator(Evaluator, Protocol):
 
         Raises:
             AisPromptError: they cannot be scored.
+        """
+
+
+@runtime_checkable
+class JudgedBatchEvaluator(BatchEvaluator, Protocol):
+    """A `BatchEvaluator` that needs what a judge says of the answers. It may ask several questions about one answer."""
+
+    def questions(self, batch: AnswerBatch) -> Sequence[JudgeQuestion]:
+        """Return what the judge is asked; the same for the same batch.
+
+        Raises:
+            AisPromptError: data that the questions show is absent.
         """

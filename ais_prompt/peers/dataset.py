@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import takewhile
 from typing import Any, Final
 
 from ais_prompt.config.schema import DATASET, INFER, READER
 from ais_prompt.peers.parts import NO_EFFECT, Translation, is_part
+from ais_prompt.peers.rating import COMPARISON, is_rated
 from ais_prompt.peers.scoring import translate_eval
 from ais_prompt.peers.table import PEERS, peer_part
 
@@ -32,14 +34,16 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
     if not isinstance(values, Mapping) or not (names := peer_names(values)):
         return values
     translation.peer = next((peer for peer in PEERS if any(name.startswith(f"{peer}.") for name in names)), PEERS[0])
-    source = {key: value for key, value in values.items() if key not in DATASET.names or key == "type"}
+    described = COMPARISON if is_rated(evaluator_of(values)) else frozenset()
+    other = {*DATASET.names, *described} - {"type"}
+    source = {key: value for key, value in values.items() if key not in other}
     translated = {"abbr": _abbr(values, where, translation)}
     translated |= {key: values[key] for key in ("n", "k") if key in values}
     translated |= translation.part("readers", source, where)
     for key, translate in (
         ("reader_cfg", _translate_reader),
         ("infer_cfg", _translate_infer),
-        ("eval_cfg", translate_eval),
+        ("eval_cfg", partial(translate_eval, dataset=values)),
     ):
         if key in values:
             section = values[key]
@@ -82,6 +86,12 @@ def _with_gold_columns(translated: dict[str, Any], scoring: Any, translation: Tr
     if row is None or not row.gold_columns or not isinstance(reader, Mapping):
         return translated
     return {**translated, "reader_cfg": {"gold_columns": list(row.gold_columns), **reader}}
+
+
+def evaluator_of(values: Mapping[str, Any]) -> Any:
+    """Return the evaluator of a dataset; None if it has none."""
+    section = values.get("eval_cfg")
+    return section.get("evaluator") if isinstance(section, Mapping) else None
 
 
 def peer_names(values: Mapping[str, Any]) -> list[str]:

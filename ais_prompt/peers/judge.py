@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ais_prompt.peers.model import translate_model
 from ais_prompt.peers.parts import Translation, is_part
+from ais_prompt.peers.table.judges import RIGHT_OR_WRONG
 
 JUDGED: Final = "GenericLLMEvaluator"
 """Our evaluator with a judge; ``judge_cfg`` and ``prompt_template`` are its arguments in a config."""
@@ -28,13 +29,15 @@ _DEFAULT_URL: Final = "https://api.openai.com/v1"
 
 def as_generic(evaluator: Any) -> Any:
     """Return an ``LMEvaluator`` whose verdicts are A and B as the ``GenericLLMEvaluator`` that does the same."""
-    if not is_part(evaluator) or evaluator["type"].rpartition(".")[2] != "LMEvaluator":
-        return evaluator
-    reading = evaluator.get("dict_postprocessor")
-    if not is_part(reading) or reading["type"].rpartition(".")[2] != VERDICT:
+    if last_name(evaluator) != "LMEvaluator" or last_name(evaluator.get("dict_postprocessor")) not in RIGHT_OR_WRONG:
         return evaluator
     kept = {key: value for key, value in evaluator.items() if key != "output_path"}
     return {**kept, "judge_cfg": evaluator.get("judge_cfg") or {}, "type": _GENERIC}
+
+
+def last_name(part: Any) -> str:
+    """Return the ``type`` of a part without its module; empty for anything else."""
+    return str(part["type"]).rpartition(".")[2] if is_part(part) else ""
 
 
 def translate_judged(args: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
@@ -42,21 +45,28 @@ def translate_judged(args: Mapping[str, Any], where: str, translation: Translati
 
     ``dataset_cfg`` names the dataset once more, and is dropped without a note: the judge is asked about the same rows.
     """
-    judge = _judge(args.get("judge_cfg"), f"{where}.judge_cfg", translation)
+    judge = translate_judge(args.get("judge_cfg"), f"{where}.judge_cfg", translation)
     template = translation.part("templates", args.get("prompt_template"), f"{where}.prompt_template")
     reading = _verdict(args.get("dict_postprocessor"), f"{where}.dict_postprocessor", translation)
     return {"judge_cfg": judge, "prompt_template": _with_gold_column(template), **reading}
 
 
-def _judge(values: Any, where: str, translation: Translation) -> Any:
-    """Return the model that judges. An empty one means the variables of OpenCompass."""
+def translate_judge(values: Any, where: str, translation: Translation) -> Any:
+    """Return the model that judges: without ``values`` the first of ``judge_models``, or that of the environment."""
     if values:
         return translate_model(values, where, translation)
+    if translation.judges:
+        if len(translation.judges) > 1:
+            what = "of judge_models, only the first judges; there each of them does"
+            translation.notes.note(what, "judge_models")
+        return translate_model(translation.judges[0], "judge_models[0]", translation)
     model = os.environ.get("OC_JUDGE_MODEL")
     if not model:
-        fix = "export OC_JUDGE_MODEL=…, OC_JUDGE_API_BASE=… and OC_JUDGE_API_KEY=…, or fill judge_cfg"
-        translation.faults.add("the judge is not named: judge_cfg is empty, OC_JUDGE_MODEL is not set", where, fix)
-    translation.notes.note("the judge is that of OC_JUDGE_MODEL, OC_JUDGE_API_BASE and OC_JUDGE_API_KEY", where)
+        what = "the judge is not named: the config has no judge_models, judge_cfg is empty, OC_JUDGE_MODEL is not set"
+        fix = "judge_models=[dict(<a model>)], or export OC_JUDGE_MODEL=… OC_JUDGE_API_BASE=… OC_JUDGE_API_KEY=…"
+        translation.faults.add(what, where, fix)
+    what = "the judge is that of OC_JUDGE_MODEL, OC_JUDGE_API_BASE and OC_JUDGE_API_KEY"
+    translation.notes.note(what, where, "to ask another one: judge_models=[dict(<a model>)]")
     return {
         "type": "OpenAIChatModel",
         "abbr": "judge",
@@ -70,7 +80,7 @@ def _judge(values: Any, where: str, translation: Translation) -> Any:
 
 def _verdict(values: Any, where: str, translation: Translation) -> dict[str, Any]:
     """Return how the verdict is read, with a note where that differs from the peer."""
-    name = values["type"].rpartition(".")[2] if is_part(values) else VERDICT
+    name = last_name(values) or VERDICT
     if name != VERDICT:
         translation.notes.note(f"{name!r} is not used: a verdict is A for right or B for wrong", where)
     elif translation.peer_scores:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from ais_prompt.config.schema import EVAL
 from ais_prompt.peers.judge import JUDGE_ARGUMENTS, JUDGED, as_generic, translate_judged
 from ais_prompt.peers.parts import NO_EFFECT, Translation, is_part
+from ais_prompt.peers.rating import is_rated, translate_rated
 
 DROPPED: Final = {
     "analyze_contamination": "contaminated samples are not told apart",
@@ -24,19 +25,33 @@ OWN_POSTPROCESSOR: Final = "pred_postprocessor"
 """An argument of every evaluator of the peers, and a key of ``eval_cfg``, which comes first."""
 
 
-def translate_eval(section: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
-    """Return an ``eval_cfg`` in terms of this program."""
+def translate_eval(
+    section: Mapping[str, Any], where: str, translation: Translation, dataset: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return an ``eval_cfg`` in terms of this program.
+
+    Args:
+        section: the dict.
+        where: its config path.
+        translation: the translation of the config.
+        dataset: whose it is; a judge that compares models is described there.
+    """
     kept = translation.known(section, EVAL.names, DROPPED, where)
     evaluator: Any = as_generic(kept.get("evaluator"))
     if is_part(evaluator):
-        if translation.is_native("evaluators", evaluator):
+        rated = is_rated(evaluator)
+        if rated or translation.is_native("evaluators", evaluator):
             evaluator, own = _taken_out(evaluator)
             if own and kept.get(OWN_POSTPROCESSOR):
                 what = "the pred_postprocessor of the evaluator is not used: eval_cfg has one"
                 translation.notes.note(what, f"{where}.evaluator.{OWN_POSTPROCESSOR}")
             elif own:
                 kept[OWN_POSTPROCESSOR] = own
-        kept["evaluator"] = translate_evaluator(evaluator, f"{where}.evaluator", translation)
+        place = f"{where}.evaluator"
+        if rated:
+            kept["evaluator"] = translate_rated(evaluator, dataset, place, translation)
+        else:
+            kept["evaluator"] = translate_evaluator(evaluator, place, translation)
     for key in (OWN_POSTPROCESSOR, "dataset_postprocessor"):
         if key in kept:
             kept[key] = translation.part("postprocessors", kept[key], f"{where}.{key}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -47,6 +47,7 @@ def translate(
     translated = dict(values)
     models = values.get("models")
     translation.has_system_rounds = any(map(_has_system_round, models if isinstance(models, list | tuple) else ()))
+    translation.judges = _judges(values)
     changed = foreign_summary
     for key, translate_item in (("models", translate_model), ("datasets", partial(_translate_dataset, folder))):
         if isinstance(items := values.get(key), list | tuple):
@@ -103,6 +104,15 @@ def _rename_doubles(translated: dict[str, Any], translation: Translation) -> Non
                 seen[item["abbr"]] = item
             kept.append(item)
         translated[key] = kept
+
+
+def _judges(values: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the judges of a run: at its top, or only in the partitioner of the evaluation."""
+    found: Any = values.get("judge_models")
+    if not found and isinstance(section := values.get("eval"), Mapping):
+        partitioner = section.get("partitioner")
+        found = partitioner.get("judge_models") if isinstance(partitioner, Mapping) else None
+    return found if isinstance(found, list | tuple) else ()
 
 
 def _has_system_round(model: Any) -> bool:

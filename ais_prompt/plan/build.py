@@ -14,6 +14,7 @@ from ais_prompt.chat.meta_template import end_tokens
 from ais_prompt.chat.tokenizer_template import MediaKinds
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.base import Evaluator
+from ais_prompt.evaluators.batch import JudgedBatchEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
@@ -162,7 +163,7 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
         return None
     allowed = spec.allow_code_execution
     evaluator: Evaluator = build_part(EVALUATORS, spec.evaluator, allow_code_execution=allowed)
-    needs_judge = isinstance(evaluator, JudgeEvaluator)
+    needs_judge = isinstance(evaluator, JudgeEvaluator | JudgedBatchEvaluator)
     if needs_judge != (spec.judge is not None):
         raise ConfigError(
             f"{spec.evaluator.type} needs a judge" if needs_judge else f"{spec.evaluator.type} asks no judge",

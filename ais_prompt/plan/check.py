@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, without_index
+from ais_prompt.evaluators.batch import AnswerBatch, JudgedBatchEvaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, RepeatingInferencer
 from ais_prompt.models.base import AsyncModel, MediaModel
 from ais_prompt.plan.blank_calls import call_inferencer, call_model
@@ -52,6 +53,10 @@ from ais_prompt.registry import (
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Sample, TaskSpec
 from ais_prompt.utils.places import defined_at
+
+AN_ANSWER: Final = "an answer"
+MOST_TURNS: Final = 64
+"""Turns of a dialogue that are answered, at most, where a judge's prompt is tried."""
 
 
 class Findings(Struct, frozen=True):
@@ -270,11 +275,34 @@ def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
     judge = dataset.spec.eval.judge
     if judge is None or dataset.judge is None:
         return []
-    fields = judge_fields(question.sample.fields, "an answer", question.sample.gold)
+    fields = faults.attempt(lambda: _judge_fields(question), judge.where)
+    if fields is None:
+        return []
     data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
     side = _check_model(dataset.judge, faults)
     asked = _check_prompts(PlannedDataset(judge_dataset(judge, dataset.spec), data=data), data, faults)
     return _try_prompts(side, asked, faults) if side and asked else []
+
+
+def _judge_fields(question: _Question) -> dict[str, Any]:
+    """Return the columns of the judge's prompt about an answer to the first question.
+
+    Raises:
+        AisPromptError: as `JudgedBatchEvaluator.questions`.
+    """
+    dataset, sample = question.planned, question.sample
+    fields = judge_fields(sample.fields, AN_ANSWER, sample.gold)
+    evaluator = dataset.evaluator
+    if not isinstance(evaluator, JudgedBatchEvaluator):
+        return fields
+    import pyarrow as pa
+
+    answer = [AN_ANSWER] * MOST_TURNS if dataset.has_turns else AN_ANSWER
+    rows = pa.Table.from_pylist([dict(sample.fields)])
+    batch = AnswerBatch(
+        [answer], [sample.gold], [None], lambda: rows, row_numbers=lambda: [0], dataset=dataset.spec.abbr
+    )
+    return {**sample.fields, **evaluator.questions(batch)[0].fields}
 
 
 def _first_question(data: Dataset) -> Sample:

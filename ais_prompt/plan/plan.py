@@ -151,14 +151,19 @@ class PlannedDataset:
 
     @built_once
     def has_turns(self) -> bool:
-        """Whether a prediction has one answer for each turn of a dialogue.
+        """Whether a prediction has one answer for each turn of a dialogue."""
+        return self.is_dialogue and isinstance(self.inferencer, DialogueInferencer) and self.inferencer.asks_every_turn
 
-        The class of an inferencer that asks no dialogues says so; only others are built.
+    @built_once
+    def is_dialogue(self) -> bool:
+        """Whether the model is asked turns of a dialogue.
+
+        The class of an inferencer that asks none says so; only others are built.
         """
         kind = INFERENCERS.get(self.spec.infer.inferencer.type)
         if isinstance(kind, type) and not hasattr(kind, "dialogue_template"):
             return False
-        return isinstance(self.inferencer, DialogueInferencer) and self.inferencer.asks_every_turn
+        return isinstance(self.inferencer, DialogueInferencer)
 
     @built_once
     def prompts(self) -> PromptBuilder:

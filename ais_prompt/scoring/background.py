@@ -14,9 +14,9 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.judge import AnsweredTask
 from ais_prompt.scoring.judged_answers import answers_to_judge
 from ais_prompt.scoring.process import AnswerReader, ScoringProcess
+from ais_prompt.scoring.verdicts import Question
 from ais_prompt.scoring.worker import ScoreCall, Scored, has_own_parts, parts_of
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import SampleScore
 from ais_prompt.utils.worker import WorkerDied
 
 logger = logging.getLogger(__name__)
@@ -70,8 +70,8 @@ class BackgroundScoring:
                 self._start_thread()
             self._changed.notify_all()
 
-    def answers_to_judge(self, task: Task) -> Sequence[SampleScore]:
-        """Return the answers of a task that need a verdict, in any thread.
+    def answers_to_judge(self, task: Task) -> Sequence[Question]:
+        """Return what a judge is asked about the answers of a task, in any thread.
 
         Raises:
             AisPromptError: they cannot be read, or a part ended the process that read them.

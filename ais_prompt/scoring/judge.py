@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.progress import OpenProgress
 from ais_prompt.errors import DataError
-from ais_prompt.plan.judge_dataset import judge_dataset, judge_fields
+from ais_prompt.plan.judge_dataset import judge_dataset
 from ais_prompt.plan.plan import PlannedDataset, Task, built_once
 from ais_prompt.readers.base import Dataset
-from ais_prompt.scoring.verdicts import question_id
+from ais_prompt.scoring.verdicts import Question
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import Sample, SampleScore
+from ais_prompt.types import Sample
 
-AnswersToJudge: TypeAlias = Callable[[Task], Sequence[SampleScore]]
+AnswersToJudge: TypeAlias = Callable[[Task], Sequence[Question]]
 
 
 class AnsweredTask(Struct, frozen=True):
@@ -64,7 +64,7 @@ class JudgeJob(TaskJob):
             answered: the task; its dataset has a judge.
             folder: of the run.
             open_progress, asking: as for `TaskJob`.
-            answers_of: returns the answers of the task that need a verdict.
+            answers_of: returns what the judge is asked about the answers of the task.
         """
         task = answered.task
         judge = task.dataset.judge
@@ -92,7 +92,7 @@ class JudgeQuestions(PlannedDataset):
 
     Args:
         task: whose answers are judged.
-        answers_of: returns the answers that need a verdict.
+        answers_of: returns what the judge is asked.
     """
 
     def __init__(self, task: Task, answers_of: AnswersToJudge) -> None:
@@ -111,13 +111,13 @@ class JudgeQuestions(PlannedDataset):
         samples = [self._question(index, sample, rows) for index, sample in enumerate(noted)]
         return Dataset(train=(), test=samples, columns=tuple(samples[0].fields) if samples else (), tables={})
 
-    def _question(self, index: int, noted: SampleScore, rows: Mapping[str, Sample]) -> Sample:
-        if noted.sample_id not in rows:
+    def _question(self, index: int, asked: Question, rows: Mapping[str, Sample]) -> Sample:
+        if asked.sample_id not in rows:
             raise DataError(
-                f"the row of sample {noted.sample_id} is no longer in the data, and the judge's prompt needs it",
+                f"the row of sample {asked.sample_id} is no longer in the data, and the judge's prompt needs it",
                 where=self.spec.where,
                 fix="score with the data that was asked about, and the same test_range",
             )
-        row = rows[noted.sample_id]
-        fields = judge_fields(row.fields, noted.extracted, noted.gold)
-        return Sample(question_id(noted), index, fields, noted.gold, row_id=question_id(noted, row.row_id))
+        row = rows[asked.sample_id]
+        row_id = f"{row.row_id}{asked.id.removeprefix(asked.sample_id)}"
+        return Sample(asked.id, index, {**row.fields, **asked.fields}, asked.gold, row_id=row_id)

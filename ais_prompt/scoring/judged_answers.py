@@ -5,16 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ais_prompt.errors import DataError, PartError
+from ais_prompt.evaluators.batch import JudgedBatchEvaluator
+from ais_prompt.plan.judge_dataset import judge_fields
 from ais_prompt.plan.plan import Task
-from ais_prompt.scoring.score import scorer_of
-from ais_prompt.scoring.verdicts import NOT_JUDGED, question_id
+from ais_prompt.scoring.answer_batches import batch_question_id
+from ais_prompt.scoring.score import answers_of, scorer_of
+from ais_prompt.scoring.verdicts import NOT_JUDGED, Question, question_id
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.types import Prediction, SampleScore
 
 
-def answers_to_judge(task: Task, folder: RunFolder) -> list[SampleScore]:
-    """Return the answers that need a verdict, in the order of the samples. Equal answers to one question come once.
+def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
+    """Return what the judge is asked, in the order of the samples. Equal answers to one question come once.
 
     Args:
         task: whose answers are judged.
@@ -23,10 +26,13 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[SampleScore]:
     Raises:
         AisPromptError: the predictions cannot be read, or a part cannot be made.
     """
-    noted: dict[str, SampleScore] = {}
+    if isinstance(evaluator := task.dataset.evaluator, JudgedBatchEvaluator):
+        return _of_batches(task, evaluator, folder)
+    noted: dict[str, Question] = {}
 
     def note(sample: SampleScore) -> Prediction:
-        noted[question_id(sample)] = sample
+        name = question_id(sample)
+        noted[name] = Question(name, sample.sample_id, judge_fields({}, sample.extracted, sample.gold), sample.gold)
         return NOT_JUDGED
 
     scorer = None
@@ -38,3 +44,16 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[SampleScore]:
         with suppress(DataError, PartError):  # raised again when the sample is scored
             scorer.score(prediction)
     return list(noted.values())
+
+
+def _of_batches(task: Task, evaluator: JudgedBatchEvaluator, folder: RunFolder) -> list[Question]:
+    """Return the questions of an evaluator that scores all answers together, each once."""
+    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+    first = next(read_predictions(path, with_prompts=False), None)
+    found: dict[str, Question] = {}
+    for answers in answers_of(task, evaluator, first, read_predictions(path)) if first else ():
+        for question in evaluator.questions(answers.batch):
+            sample = answers.ids[question.answer]
+            name = batch_question_id(sample, question)
+            found.setdefault(name, Question(name, sample, question.fields))
+    return list(found.values())

@@ -9,9 +9,9 @@ from typing import Any
 
 from ais_prompt.errors import PartError
 from ais_prompt.plan.plan import Task
+from ais_prompt.scoring.verdicts import Question
 from ais_prompt.scoring.worker import Scored, Surroundings, ToJudge, ToJudgeCall, parts_of
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import SampleScore
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 logger = logging.getLogger(__name__)
@@ -74,8 +74,8 @@ class AnswerReader:
         self._ready = False
         self._lock = threading.Lock()
 
-    def read(self, task: Task) -> Sequence[SampleScore] | None:
-        """Return the answers of a task that need a verdict, in any thread; None if its parts are not found there.
+    def read(self, task: Task) -> Sequence[Question] | None:
+        """Return what a judge is asked about a task, in any thread; None if its parts are not found there.
 
         Raises:
             AisPromptError: they cannot be read, or a part ended the process.

@@ -11,21 +11,22 @@ from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, GoldError, PartError
 from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.batch import BatchEvaluator
+from ais_prompt.evaluators.batch import BatchEvaluator, JudgedBatchEvaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.check_scoring import check_k
 from ais_prompt.plan.cluster import Clusters
 from ais_prompt.plan.plan import PlannedDataset, Task
-from ais_prompt.scoring.batch_scorer import BatchScorer, BatchVerdicts, score_batches
+from ais_prompt.scoring.answer_batches import Answers, JudgedAnswers, answered, judged
+from ais_prompt.scoring.batch_scorer import BatchScorer, BatchVerdicts
 from ais_prompt.scoring.dialogue_scorer import DialogueScorer
 from ais_prompt.scoring.judged_scorer import JudgedScorer, JudgementOf
 from ais_prompt.scoring.repeat_scorer import RepeatScorer, single_answers
 from ais_prompt.scoring.sample_scores import SampleScores
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
 from ais_prompt.scoring.sensitivity import others_than, sensitivity, warning_of
-from ais_prompt.scoring.verdicts import Verdicts
+from ais_prompt.scoring.verdicts import NOT_JUDGED, Verdicts
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
 from ais_prompt.store.results import read_scores, write_results
@@ -66,7 +67,8 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
             return _not_asked(task, folder, evaluator, stopped_of)
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
     if isinstance(evaluator, BatchEvaluator):
-        scorer: AnyScorer | None = _batched(task, evaluator, first, read_predictions(path))
+        said_of = Verdicts(task, folder).of
+        scorer: AnyScorer | None = _batched(task, evaluator, first, read_predictions(path), said_of)
     else:
         scorer = scorer_of(task, first, Verdicts(task, folder).about)
     assert scorer is not None
@@ -149,8 +151,10 @@ def sample_scores(task: Task, predictions: Sequence[Prediction]) -> list[SampleS
     evaluator = task.dataset.evaluator
     if evaluator is None or not predictions:
         return []
-    if isinstance(evaluator, BatchEvaluator):
-        scorer: AnyScorer | None = _batched(task, evaluator, predictions[0], predictions)
+    if isinstance(evaluator, JudgedBatchEvaluator):
+        scorer: AnyScorer | None = None
+    elif isinstance(evaluator, BatchEvaluator):
+        scorer = _batched(task, evaluator, predictions[0], predictions, lambda _: NOT_JUDGED)
     else:
         scorer = scorer_of(task, predictions[0])
     if scorer is None:
@@ -213,20 +217,48 @@ def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchSco
     return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
 
 
-def _batched(task: Task, evaluator: BatchEvaluator, first: Prediction, predictions: Iterable[Prediction]) -> AnyScorer:
-    """Return the scorer of a sample, after all of them were scored together.
+def answers_of(
+    task: Task, evaluator: BatchEvaluator, first: Prediction, predictions: Iterable[Prediction]
+) -> list[Answers]:
+    """Return all answers of a task as an evaluator gets them that scores them together.
+
+    Args:
+        task: which model answered what.
+        evaluator: of its dataset.
+        first: any of its predictions.
+        predictions: all of them, with their prompts.
 
     Raises:
-        AisPromptError: they cannot be scored.
+        AisPromptError: its parts cannot be made.
     """
-    reader = replace(_reader(task.dataset, evaluator), evaluator=BatchVerdicts((), ()))
-    whole = _whole_sample(task.dataset, BatchScorer(reader, BatchVerdicts((), ())), first)
+    reader = replace(_reader(task.dataset, evaluator), evaluator=BatchVerdicts())
+    whole = _whole_sample(task.dataset, BatchScorer(reader, BatchVerdicts()), first)
     n = whole.n if isinstance(whole, RepeatScorer) else 1
 
     def singles(prediction: Prediction) -> Iterator[Prediction]:
         return single_answers(prediction, n) if n > 1 else iter([prediction])
 
-    verdicts = score_batches(evaluator, reader, predictions, singles, task.dataset)
+    return answered(reader, predictions, singles, task)
+
+
+def _batched(
+    task: Task,
+    evaluator: BatchEvaluator,
+    first: Prediction,
+    predictions: Iterable[Prediction],
+    said_of: Callable[[str], Prediction],
+) -> AnyScorer:
+    """Return the scorer of a sample, after all of them were scored together.
+
+    Raises:
+        AisPromptError: they cannot be scored.
+    """
+    found = [
+        judged(one, evaluator, said_of) if isinstance(evaluator, JudgedBatchEvaluator) else JudgedAnswers(one)
+        for one in answers_of(task, evaluator, first, predictions)
+    ]
+    verdicts = BatchVerdicts([evaluator.score_all(one.answers.batch) for one in found], found)
+    reader = replace(_reader(task.dataset, evaluator), evaluator=BatchVerdicts())
     return _whole_sample(task.dataset, BatchScorer(reader, verdicts), first)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import Struct
 
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.layout import RunFolder
@@ -12,6 +15,22 @@ from ais_prompt.utils.digest import digest
 
 NOT_JUDGED: Final = Prediction("", 0, "", None, None, (Completion(failure=Failure("not_judged", "")),))
 """What takes the place of a verdict that is not there."""
+
+
+class Question(Struct, frozen=True):
+    """A question to a judge.
+
+    Attributes:
+        id: its name among those about the answers of a task.
+        sample_id: the sample whose answer it is about.
+        fields: columns of the judge's prompt, next to those of the row; they hide a row's own of these names.
+        gold: of the sample.
+    """
+
+    id: str
+    sample_id: str
+    fields: Mapping[str, Any]
+    gold: Any = None
 
 
 class Verdicts:
@@ -33,9 +52,17 @@ class Verdicts:
         Raises:
             StoreError, DataError: the verdicts cannot be read.
         """
+        return self.of(question_id(sample))
+
+    def of(self, question: str) -> Prediction:
+        """Return what was said to the question with an id; a failure if nothing was.
+
+        Raises:
+            StoreError, DataError: the verdicts cannot be read.
+        """
         if self._said is None:
             self._said = {said.sample_id: said for said in self._read()}
-        return self._said.get(question_id(sample), NOT_JUDGED)
+        return self._said.get(question, NOT_JUDGED)
 
     def _read(self) -> list[Prediction]:
         judge = self._task.spec.dataset.eval.judge
@@ -45,6 +72,6 @@ class Verdicts:
         return list(read_predictions(path, with_prompts=False))
 
 
-def question_id(sample: SampleScore, name: str = "") -> str:
-    """Return the id of a judge's question, from the sample's id (or ``name``), its answer and its gold."""
-    return f"{name or sample.sample_id}-{digest([sample.extracted, sample.gold])}"
+def question_id(sample: SampleScore) -> str:
+    """Return the id of a judge's question, from the sample's id, its answer and its gold."""
+    return f"{sample.sample_id}-{digest([sample.extracted, sample.gold])}"

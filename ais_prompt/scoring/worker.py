@@ -19,8 +19,9 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
 from ais_prompt.scoring.judged_answers import answers_to_judge
 from ais_prompt.scoring.score import isolation_of, score
+from ais_prompt.scoring.verdicts import Question
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import SampleScore, Score, TaskSpec
+from ais_prompt.types import Score, TaskSpec
 from ais_prompt.utils.log import ROOT
 from ais_prompt.utils.progress import Advance, shown_on
 from ais_prompt.utils.secrets import SECRETS
@@ -101,9 +102,9 @@ class ToJudgeCall(Struct, frozen=True):
 
 
 class ToJudge(Struct, frozen=True):
-    """The answers of a task that need a verdict."""
+    """What a judge is asked about the answers of a task."""
 
-    answers: Sequence[SampleScore]
+    answers: Sequence[Question]
 
 
 def parts_of(task: TaskSpec) -> list[str]:

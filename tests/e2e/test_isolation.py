@@ -37,7 +37,7 @@ PARTS = {
     "encoders": ("Encoder",),
     "templates": ("Template", "MultiTurnTemplate"),
     "inferencers": ("Inferencer", "MultiTurnInferencer"),
-    "evaluators": ("Evaluator", "Corpus", "Judged", "Batch"),
+    "evaluators": ("Evaluator", "Corpus", "Judged", "Batch", "JudgedBatch"),
     "runners": ("Runner",),
 }
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
@@ -63,7 +63,7 @@ NOT_CALLED = {
     ("MultiTurnTemplate", "render"),  # dialogues are asked turn by turn, without examples
     ("MultiTurnTemplate", "render_example"),
     ("Evaluator", "same_answer"),  # only for answers that differ; `test_own.py` has it
-    *((part, "same_answer") for part in ("Corpus", "Batch")),
+    *((part, "same_answer") for part in ("Corpus", "Batch", "JudgedBatch")),
 }
 """Members that a part has but that nothing calls in these runs."""
 
@@ -137,14 +137,14 @@ def written(config: Path, part: str, *, labels: bool) -> str:
     elif part in ("answer_of", "gold_of"):
         which = "pred_postprocessor" if part == "answer_of" else "dataset_postprocessor"
         more["postprocessors"] = f", {which}=dict(type='{mine}')"
-    elif part in ("same", "Judged", "Corpus", "Batch"):
+    elif part in ("same", "Judged", "Corpus", "Batch", "JudgedBatch"):
         kinds["evaluator"] = mine
     else:
         kinds[part.removeprefix("MultiTurn").lower()] = mine
     ice = ", ice_template=dict(type='PromptTemplate', template='{question} {answer}')"
     if part == "Template":
         ice = ice.replace("PromptTemplate", mine)
-    if part == "Judged":
+    if part in ("Judged", "JudgedBatch"):
         judge = "dict(type='ScriptedModel', abbr='judge', default='A')"
         template = "dict(type='PromptTemplate', template='{question} {gold} {prediction}')"
         more["evaluator"] = f", judge_cfg={judge}, prompt_template={template}"

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor"]
+Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor", "judged"]
 FaultKind: TypeAlias = Literal["config", "package", "data", "raised"]
 
 
@@ -71,6 +71,23 @@ class ScoreCall(Struct, frozen=True, tag=True):
     replica: int = 0
 
 
+class JudgedCall(Struct, frozen=True, tag=True):
+    """Score what a judge said. The reply holds a `ais_prompt.evaluators.batch.Verdict` as plain values.
+
+    Attributes:
+        path, kwargs: of the function, as for `CheckCall`.
+        output: number of the question → what the judge said as ``prediction``, and the ``gold``.
+        model: name of the model whose answers were judged.
+        rows: Arrow file with the rows and answers, for a function that asks for ``dataset``; else None.
+    """
+
+    path: str
+    kwargs: Mapping[str, Any]
+    output: Mapping[str, Any]
+    model: str
+    rows: str | None
+
+
 class PostprocessCall(Struct, frozen=True, tag=True):
     """Postprocess texts. The reply holds one value for each.
 
@@ -84,7 +101,7 @@ class PostprocessCall(Struct, frozen=True, tag=True):
     texts: Sequence[Any]
 
 
-Call: TypeAlias = StartCall | CheckCall | LoadCall | ScoreCall | PostprocessCall
+Call: TypeAlias = StartCall | CheckCall | LoadCall | ScoreCall | JudgedCall | PostprocessCall
 
 
 class Fault(Struct, frozen=True):

@@ -31,6 +31,8 @@ DATA_MODULES: Final = {
 }
 """Module whose ``get_data_path`` says where data is → package of the peer."""
 
+NUMPY_NAMES: Final = {"NAN": "nan", "NaN": "nan", "Inf": "inf", "float_": "float64"}
+"""Name that NumPy 2 has no longer → the one that it has for it."""
 LOG_MODULE: Final = "opencompass.utils.logging"
 
 
@@ -58,6 +60,7 @@ def resolve(path: str) -> Any:
     module, _, name = path.rpartition(".")
     try:
         owner = importlib.import_module(module)
+        _restore_numpy_names()
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module}.".startswith(f"{error.name}."):
             raise NoSuchName(error.name) from None
@@ -68,6 +71,14 @@ def resolve(path: str) -> Any:
         if (part := _registered_in(owner, name)) is not None:
             return part
         raise NoSuchName(path) from None
+
+
+def _restore_numpy_names() -> None:
+    """Give NumPy the names back that it had before version 2, which some of their code uses when it is called."""
+    if (numpy := sys.modules.get("numpy")) is not None:
+        for old, new in NUMPY_NAMES.items():
+            if old not in vars(numpy):
+                setattr(numpy, old, getattr(numpy, new))
 
 
 def _registered_in(module: ModuleType, name: str) -> Any:

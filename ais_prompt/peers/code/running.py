@@ -12,15 +12,21 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 from ais_prompt.evaluators.batch import Verdict
-from ais_prompt.peers.code.calls import CheckCall, LoadCall, PostprocessCall, ScoreCall
+from ais_prompt.peers.code.arrow_file import read_table, write_table
+from ais_prompt.peers.code.calls import CheckCall, JudgedCall, LoadCall, PostprocessCall, ScoreCall
 from ais_prompt.peers.code.importing import resolve, with_parts
-from ais_prompt.peers.code.verdicts import verdict
+from ais_prompt.peers.code.verdicts import judged_verdict, verdict
 
 LOADER_BASE: Final = frozenset({"abbr", "k", "n", "reader_cfg"})
 """Arguments that the base class of datasets takes; the others go to ``load``."""
+
+
+ASKS_A_JUDGE: Final = "LMEvaluator"
+"""A class whose own code asks a judge; the class itself is translated, its subclasses cannot be."""
 
 
 class WrongArguments(TypeError):
@@ -42,6 +48,12 @@ def check(call: CheckCall) -> list[str]:
     if call.kind == "postprocessor":
         _bind(partial(part, "") if callable(part) else part, kwargs, call.path)
         return []
+    if call.kind == "judged":
+        parameters = list(inspect.signature(part).parameters)
+        _bind(partial(part, {}, ""), {**kwargs, **({"dataset": None} if "dataset" in parameters else {})}, call.path)
+        return parameters
+    if any(base.__name__ == ASKS_A_JUDGE for base in getattr(part, "__mro__", ())):
+        raise WrongArguments(f"{call.path.rpartition('.')[2]} asks a judge by itself, which is not possible here")
     given = {"predictions", "references"} & inspect.signature(part).parameters.keys()
     _bind(part, {**kwargs, **dict.fromkeys(given)}, call.path)
     scoring: Any = part if inspect.isclass(part) else part(**kwargs)  # a function that makes one
@@ -86,7 +98,22 @@ def score(call: ScoreCall) -> Verdict:
         if hasattr(evaluator, "pred_postprocess"):
             offered["predictions"] = evaluator.pred_postprocess(offered["predictions"])
         result = evaluator.score(**_wanted(evaluator.score, offered, call.path))
-    return verdict(result, len(call.offered["predictions"]), call.path)
+    return verdict(result, len(call.offered["predictions"]), f"{call.path.rpartition('.')[2]}.score")
+
+
+def score_judged(call: JudgedCall) -> Verdict:
+    """Score what a judge said, with a ``dict_postprocessor``.
+
+    Raises:
+        Exception: whatever their code raises.
+    """
+    part, kwargs = resolve(call.path), with_parts(call.kwargs)
+    if call.rows is not None:
+        rows = _rows(call.rows)
+        kwargs["dataset"] = SimpleNamespace(test=rows, reader=SimpleNamespace(dataset={"test": rows}))
+    with tempfile.TemporaryDirectory() as folder:
+        result = part(dict(call.output), str(Path(folder) / "judged.json"), **kwargs)
+    return judged_verdict(result, len(call.output), call.path.rpartition(".")[2], call.model)
 
 
 def postprocess(call: PostprocessCall) -> list[Any]:
@@ -140,21 +167,16 @@ def _loaded(part: Any, kwargs: Mapping[str, Any]) -> Any:
 def _write(rows: Any, file: str) -> None:
     """Write a split as an Arrow file; it may be a `datasets.Dataset`, or any rows."""
     import datasets
-    import pyarrow as pa
 
     if isinstance(rows, Iterable) and not isinstance(rows, datasets.Dataset):
         rows = datasets.Dataset.from_list([dict(row) for row in rows])
-    table: pa.Table = rows.with_format("arrow")[:]
-    with pa.OSFile(file, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
+    write_table(rows.with_format("arrow")[:], file)
 
 
 def _rows(file: str) -> Any:
     import datasets
-    import pyarrow as pa
 
-    with pa.OSFile(file) as source:
-        rows = datasets.Dataset(pa.ipc.open_file(source).read_all())
+    rows = datasets.Dataset(read_table(file))
     # The peers number the rows of each dataset, and some evaluators group by it.
     numbers: dict[str, list[Any]] = {"subdivision": ["dataset"] * len(rows), "idx": list(range(len(rows)))}
     for name, values in numbers.items():

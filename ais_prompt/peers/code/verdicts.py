@@ -11,6 +11,18 @@ from ais_prompt.evaluators.batch import Verdict
 
 RIGHT: Final = ("correct", "is_correct", "cascade_correct")
 """Keys of a detail that say whether an answer is right, in the order in which the peers look for them."""
+WHOLE: Final = (
+    "score",
+    "total",
+    "overall",
+    "overall_score",
+    "Average_score",
+    "final_score",
+    "average",
+    "总分",
+    "accuracy",
+)
+"""Names of the number for the whole dataset, among those for its categories."""
 DETAILS: Final = "details"
 PERCENT: Final = 100.0
 
@@ -19,26 +31,53 @@ class NoVerdict(Exception):
     """An evaluator returned no number."""
 
 
-def verdict(result: Any, answers: int, path: str) -> Verdict:
+def verdict(result: Any, answers: int, name: str) -> Verdict:
     """Return the numbers of a result.
 
     Args:
         result: what ``score`` returned.
         answers: how many there were.
-        path: dotted name of the evaluator, for the error.
+        name: of what returned it, for the error.
 
     Raises:
         NoVerdict: it holds no number, or an ``error``.
     """
-    name = path.rpartition(".")[2]
     if not isinstance(result, Mapping):
-        raise NoVerdict(f"{name}.score returns {type(result).__name__}, not a dict")
+        raise NoVerdict(f"{name} returns {type(result).__name__}, not a dict")
     if "error" in result:
-        raise NoVerdict(f"{name}.score: {result['error']}")
+        raise NoVerdict(f"{name}: {result['error']}")
     metrics = dict(_numbers(result))
     if not metrics:
-        raise NoVerdict(f"{name}.score gives no number but {', '.join(map(str, result)) or 'nothing'}")
+        raise NoVerdict(f"{name} gives no number but {', '.join(map(str, result)) or 'nothing'}")
     return Verdict(metrics, _each(result.get(DETAILS), answers, metrics))
+
+
+def judged_verdict(result: Any, answers: int, name: str, model: str) -> Verdict:
+    """Return the numbers that a function makes of what a judge said. The one for the whole dataset comes first.
+
+    Args:
+        result: what it returned.
+        answers: how many there were.
+        name: its name, for the error.
+        model: whose answers were judged; comparisons, as ``matches``, become its ``win_rate``.
+
+    Raises:
+        NoVerdict: it holds no number, or an ``error``.
+    """
+    if isinstance(result, Mapping) and isinstance(matches := result.get("matches"), list):
+        if not matches:
+            raise NoVerdict(f"{name} found no verdict in what the judge said")
+        return Verdict({"win_rate": PERCENT * math.fsum(_share(match, model) for match in matches) / len(matches)}, {})
+    found = verdict(result, answers, name)
+    first = [name for name in WHOLE if name in found.metrics]
+    return Verdict({name: found.metrics[name] for name in (*first, *found.metrics)}, found.each)
+
+
+def _share(match: Mapping[str, Any], model: str) -> float:
+    """Return what a comparison is worth to a model: 1 for a win, 0.5 for a tie."""
+    if match["winner"] not in ("model_a", "model_b"):
+        return 0.5
+    return float(match[match["winner"]] == model)
 
 
 def _numbers(values: Mapping[Any, Any], prefix: str = "") -> list[tuple[str, float]]:

@@ -19,6 +19,7 @@ from ais_prompt.peers.code.calls import (
     Call,
     CheckCall,
     Fault,
+    JudgedCall,
     LoadCall,
     PostprocessCall,
     Reply,
@@ -28,7 +29,7 @@ from ais_prompt.peers.code.calls import (
 from ais_prompt.peers.code.data import DataAbsent
 from ais_prompt.peers.code.importing import NoSuchName, install_finders
 from ais_prompt.peers.code.missing import advice, missing_package
-from ais_prompt.peers.code.running import WrongArguments, check, load, postprocess, score
+from ais_prompt.peers.code.running import WrongArguments, check, load, postprocess, score, score_judged
 from ais_prompt.peers.code.verdicts import NoVerdict
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.peer_packages import PEER_PATH
@@ -58,7 +59,14 @@ def answer(message: bytes) -> bytes:
 
 
 def _answers() -> Mapping[type, Callable[[Any], Any]]:
-    return {StartCall: _start, CheckCall: check, LoadCall: load, ScoreCall: score, PostprocessCall: postprocess}
+    return {
+        StartCall: _start,
+        CheckCall: check,
+        LoadCall: load,
+        ScoreCall: score,
+        JudgedCall: score_judged,
+        PostprocessCall: postprocess,
+    }
 
 
 def _start(call: StartCall) -> None:

@@ -251,15 +251,6 @@ def test_a_judge_of_right_and_wrong_is_ours(monkeypatch: pytest.MonkeyPatch) -> 
     assert ours["type"] == "GenericLLMEvaluator"
 
 
-def test_a_judge_that_compares_answers_is_left_to_the_peer() -> None:
-    evaluator = {
-        "type": "opencompass.openicl.icl_evaluator.LMEvaluator",
-        "dict_postprocessor": {"type": "opencompass.datasets.subjective.arenahard_postprocess"},
-    }
-    dataset, _ = translated(eval_cfg={"evaluator": evaluator})
-    assert dataset["eval_cfg"]["evaluator"]["type"] == "PeerEvaluator"
-
-
 def test_a_class_of_aisbench_with_other_rows_is_left_to_it() -> None:
     for package, expected in (
         ("opencompass.datasets", "BenchmarkDataset"),

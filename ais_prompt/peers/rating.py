@@ -1,0 +1,92 @@
+"""Translate evaluators whose judge rates answers, or compares them with those of other models.
+
+What is compared is described by keys of the dataset: ``mode``, ``infer_order``, ``base_models``, ``given_pred``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ais_prompt.peers.judge import as_generic, last_name, translate_judge
+from ais_prompt.peers.parts import Translation
+from ais_prompt.peers.table.judges import RIGHT_OR_WRONG, SUMMARIZERS
+
+COMPARISON: Final = frozenset({"base_models", "given_pred", "infer_order", "mode", "summarizer"})
+"""Keys of a dataset that say what a judge does; no loader reads them."""
+
+_RENAMED: Final = {"pack_all_predictions": "pack", "keep_predictions": "keep_predictions", "multi_eval": "prompt_list"}
+"""Option of ``LMEvaluator`` → argument of `PeerJudgeEvaluator`."""
+_READ: Final = {"type", "prompt_template", "judge_cfg", "dict_postprocessor", "dataset_cfg", "output_path"}
+
+
+def is_rated(evaluator: Any) -> bool:
+    """Return whether an evaluator has a judge that says more than right or wrong."""
+    name = last_name(as_generic(evaluator))
+    reading = last_name(evaluator.get("dict_postprocessor")) if name else ""
+    return name == "LMEvaluator" or (name == "GenericLLMEvaluator" and reading not in {"", *RIGHT_OR_WRONG})
+
+
+def translate_rated(
+    evaluator: Mapping[str, Any], dataset: Mapping[str, Any], where: str, translation: Translation
+) -> dict[str, Any]:
+    """Return an evaluator that `is_rated` as our `PeerJudgeEvaluator`.
+
+    Args:
+        evaluator: its dict.
+        dataset: whose it is.
+        where: its config path.
+        translation: the translation of the config.
+    """
+    for key in evaluator.keys() - _READ - _RENAMED.keys():
+        translation.notes.note(f"{key!r} is not used: it is not known here", f"{where}.{key}")
+    options = {ours: True for name, ours in _RENAMED.items() if evaluator.get(name)}
+    return {
+        "type": "PeerJudgeEvaluator",
+        "judge_cfg": translate_judge(evaluator.get("judge_cfg"), f"{where}.judge_cfg", translation),
+        "prompt_template": translation.part("templates", evaluator.get("prompt_template"), f"{where}.prompt_template"),
+        **_reading(evaluator, dataset.get("summarizer"), where, translation),
+        **_comparison(dataset, where, translation),
+        **options,
+    }
+
+
+def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translation: Translation) -> dict[str, Any]:
+    """Return the function that reads the judge; that of the dataset's summarizer if the evaluator names none."""
+    named = evaluator.get("dict_postprocessor")
+    found = translation.peer_part("postprocessors", named)
+    if found is not None and isinstance(named, Mapping):
+        args = {key: value for key, value in named.items() if key != "type"}
+        return {"function": found.path, **({"kwargs": args} if args else {})}
+    if row := SUMMARIZERS.get(last_name(summarizer)):
+        args = {key: value for key, value in summarizer.items() if key in row.args}
+        return {"function": row.function, **({"kwargs": args} if args else {})}
+    what = "nothing in the config reads what the judge says: it is kept, and not scored"
+    translation.notes.note(what, where, "give the evaluator a dict_postprocessor")
+    return {}
+
+
+def _comparison(dataset: Mapping[str, Any], where: str, translation: Translation) -> dict[str, Any]:
+    """Return the models that answers are compared with, and in which order the judge sees two answers."""
+    mode = dataset.get("mode", "singlescore")
+    place = f"{where.partition('.')[0]}.mode"
+    if mode == "singlescore":
+        return {}
+    if mode != "m2n":
+        what = f"mode={mode!r} compares the models of a run with each other, which is not done here"
+        fix = "mode='m2n', with the answers of one of them as base_models and given_pred"
+        translation.faults.add(what, place, fix)
+        return {}
+    named = dataset.get("base_models") or ()
+    named = [named] if isinstance(named, Mapping) else named
+    given = {one.get("abbr"): one.get("path") for one in dataset.get("given_pred") or () if isinstance(one, Mapping)}
+    baselines = []
+    for model in named:
+        abbr = model.get("abbr") if isinstance(model, Mapping) else model
+        if given.get(abbr) is None:
+            what = f"there are no answers of the base model {abbr!r} to compare with"
+            fix = f"given_pred=[dict(abbr={abbr!r}, path='<a folder with its predictions>')]"
+            translation.faults.add(what, f"{where.partition('.')[0]}.base_models", fix)
+        else:
+            baselines.append({"abbr": abbr, "path": given[abbr]})
+    return {"baselines": baselines, "order": dataset.get("infer_order") or "first"}

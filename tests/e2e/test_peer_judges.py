@@ -1,0 +1,183 @@
+"""Judges that rate or compare answers, read by functions of a peer: from the config to the scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ais_prompt.peers.code import session
+from tests.cli import run_cli
+from tests.peer_package import write_peer
+from tests.servers import mock_server
+
+pytestmark = pytest.mark.process
+
+LM = "opencompass.openicl.icl_evaluator.LMEvaluator"
+FUNCTIONS = "opencompass.datasets"
+MODEL = {"type": "ScriptedModel", "abbr": "m", "answers": {"riddle 0": "zero", "riddle 1": "one"}, "default": "many"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    write_peer(tmp_path / "peer")
+    data = tmp_path / "data" / "riddles"
+    data.mkdir(parents=True)
+    for split in ("train", "test"):
+        rows = [{"q": f"riddle {n}", "a": {"kind": "hard"}, "task": "Rate {prediction}!"} for n in range(4)]
+        (data / f"easy_{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "old").mkdir()
+    old = {str(n): {"prediction": f"old {n}"} for n in range(4)}
+    (tmp_path / "old" / "riddles.json").write_text(json.dumps(old))
+    yield tmp_path
+    session._SESSION.stop()
+
+
+def dataset(function: str | None, template: str, **changes: Any) -> dict[str, Any]:
+    reading = {"dict_postprocessor": {"type": f"{FUNCTIONS}.{function}"}} if function else {}
+    options = changes.pop("options", {})
+    return {
+        "abbr": "riddles",
+        "type": "opencompass.datasets.RiddleDataset",
+        "path": "org/riddles",
+        "reader_cfg": {"input_columns": ["q"], "output_column": "a"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{q}"},
+            "inferencer": {"type": "GenInferencer"},
+        },
+        "eval_cfg": {
+            "evaluator": {
+                "type": LM,
+                "prompt_template": {"type": "PromptTemplate", "template": template},
+                **reading,
+                **options,
+            }
+        },
+        "mode": "singlescore",
+        **changes,
+    }
+
+
+class Run:
+    """A run of one dataset."""
+
+    def __init__(self, folder: Path, described: dict[str, Any], judge: dict[str, Any], verb: str = "run") -> None:
+        judges = [{"type": "ScriptedModel", "abbr": "judge", **judge}]
+        config = {"models": [MODEL], "datasets": [described], "judge_models": judges}
+        (folder / "eval.py").write_text("".join(f"{key} = {value!r}\n" for key, value in config.items()))
+        result = run_cli(
+            verb, "eval.py", "--peer-path", "peer", folder=folder, environment={"AISPROMPT_PEER_PATH": None}
+        )
+        self.code, self.shown = result.returncode, result.stdout + result.stderr
+        self.scores: dict[str, dict[str, Any]] = {}
+        self.details: list[dict[str, Any]] = []
+        self.asked: list[str] = []
+        for file in folder.glob("outputs/*/*/results/m/*.json"):
+            found = json.loads(file.read_text())
+            self.scores = {score["metric"]: score for score in found["scores"]}
+            self.details = found["details"]
+        for file in folder.glob("outputs/*/*/judge/m/predictions/judge/*.jsonl"):
+            self.asked = [json.loads(line)["origin_prompt"][0]["content"] for line in file.read_text().splitlines()]
+
+
+def test_ratings_become_scores(folder: Path) -> None:
+    judge = {"answers": {"zero": "[[2]]", "one": "[[4]]"}, "default": "[[9]]"}
+    run = Run(folder, dataset("judged.ratings", "{q}: {prediction} ({prediction_en_word_count} words)"), judge)
+    assert run.code == 0, run.shown
+    assert run.asked == [f"riddle {n}: {said} (1 words)" for n, said in enumerate(["zero", "one", "many", "many"])]
+    assert list(run.scores) == ["total", "hard"]
+    assert run.scores["total"]["value"] == 6.0
+    assert run.scores["total"]["interval"] is not None  # the details have a value for each answer
+    assert [one["values"]["total"] for one in run.details] == [2, 4, 9, 9]
+
+
+def test_a_prompt_that_a_row_brings_along_shows_the_answer(folder: Path) -> None:
+    run = Run(folder, dataset("judged.ratings", "{task}"), {"default": "[[1]]"})
+    assert run.asked[:2] == ["Rate zero!", "Rate one!"], run.shown
+
+
+def test_a_judge_that_fails_costs_the_sample(folder: Path) -> None:
+    judge = {"answers": {"zero": {"failure": "http_500"}}, "default": "[[3]]"}
+    run = Run(folder, dataset("judged.ratings", "{prediction}"), judge)
+    assert run.code == 1
+    assert run.scores["total"]["value"] == 3.0
+    first = run.details[0]
+    assert (first["status"], first.get("reason")) == ("failed", "judge http_500")
+    assert run.scores["total"]["counts"] == {"scored": 3, "unparsed": 0, "truncated": 0, "failed": 1}
+
+
+@pytest.mark.parametrize(("order", "questions", "rate"), [("double", 8, 50.0), (None, 4, 0.0)])
+def test_answers_are_compared_with_those_of_another_model(
+    folder: Path, order: str | None, questions: int, rate: float
+) -> None:
+    described = dataset(
+        "judged.duels",
+        "1: {prediction} 2: {prediction2}",
+        mode="m2n",
+        base_models=[{"abbr": "old"}],
+        given_pred=[{"abbr": "old", "path": "./old"}],
+        options={"keep_predictions": True},
+        **({"infer_order": order} if order else {}),
+    )
+    run = Run(folder, described, {"default": "A"})  # it prefers the first
+    assert len(run.asked) == questions, run.shown
+    assert run.asked[0] == "1: old 0 2: zero"
+    assert run.scores["win_rate"]["value"] == rate
+
+
+def test_a_range_of_rows_is_compared_with_the_same_rows(folder: Path) -> None:
+    described = dataset(
+        "judged.duels",
+        "{prediction} {prediction2}",
+        mode="m2n",
+        base_models=[{"abbr": "old"}],
+        given_pred=[{"abbr": "old", "path": "./old"}],
+        options={"keep_predictions": True},
+    )
+    described["reader_cfg"]["test_range"] = "[1:2]"
+    assert Run(folder, described, {"default": "A"}).asked == ["old 1 one"]
+
+
+def test_a_function_may_ask_for_the_rows(folder: Path) -> None:
+    run = Run(folder, dataset("judged.by_rows", "{prediction}"), {"answers": {"zero": "zero!", "one": "one?"}})
+    assert {name: score["value"] for name, score in run.scores.items()} == {"score": 2.0, "rows": 4.0}, run.shown
+
+
+def test_what_nothing_reads_is_kept(folder: Path) -> None:
+    run = Run(folder, dataset(None, "{prediction}"), {"default": "fine"})
+    assert run.code == 0, run.shown
+    assert "nothing in the config reads what the judge says" in " ".join(run.shown.split())
+    assert len(run.asked) == 3 + 1
+    assert list(run.scores) == ["judged"]
+
+
+def test_check_finds_what_is_missing(folder: Path) -> None:
+    missing = dataset("judged.unheard_of", "{prediction}")
+    assert "there is no opencompass.datasets.judged.unheard_of" in " ".join(
+        Run(folder, missing, {}, "check").shown.split()
+    )
+    wrong = dataset("judged.ratings", "{prediction}")
+    wrong["eval_cfg"]["evaluator"]["dict_postprocessor"]["colour"] = 1
+    assert "unexpected keyword argument 'colour'" in " ".join(Run(folder, wrong, {}, "check").shown.split())
+    (folder / "old" / "riddles.json").unlink()
+    keys = {"mode": "m2n", "base_models": [{"abbr": "old"}], "given_pred": [{"abbr": "old", "path": "./old"}]}
+    shown = " ".join(Run(folder, dataset("judged.duels", "{prediction}", **keys), {}, "check").shown.split())
+    assert "there are no answers of the model 'old' to 'riddles'" in shown
+
+
+def test_a_judge_behind_a_server_is_asked_once_and_not_again(folder: Path) -> None:
+    with mock_server() as server:
+        server.follow({"text": "", "answer": "[[7]]"})
+        judge = {"type": "OpenAIChatModel", "model": "j", "base_url": server.base_url, "api_key": None}
+        run = Run(folder, dataset("judged.ratings", "{q} {prediction}"), judge)
+        assert run.code == 0, run.shown
+        assert run.scores["total"]["value"] == 7.0
+        assert len(server.requests()) == 4
+        again = run_cli(
+            "score", "eval", "--peer-path", "peer", folder=folder, environment={"AISPROMPT_PEER_PATH": None}
+        )
+        assert again.returncode == 0, again.stderr
+        assert len(server.requests()) == 4
