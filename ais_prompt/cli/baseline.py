@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb
 
 
 @click.command(cls=Verb)
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", shell_complete=complete_run, nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write it.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
 def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb
 
 
 @click.command(cls=Verb)
-@click.argument("run_a")
-@click.argument("run_b")
+@click.argument("run_a", shell_complete=complete_run)
+@click.argument("run_b", shell_complete=complete_run)
 @click.option("--flips", type=click.IntRange(min=0), default=3, show_default=True, help="Changed samples to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with every changed sample.")
 @click.option("--html", metavar="FILE", help="Write a page for the browser, with every changed sample.")

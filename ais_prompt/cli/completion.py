@@ -47,6 +47,19 @@ def complete_name(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return items or [CompletionItem(incomplete, type="file")]
 
 
+def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Return the names that runs have below ``outputs`` or -w, and behind a slash their run folders, latest first."""
+    name, slash, start = incomplete.rpartition("/")
+    parent = Path(ctx.params.get("work_dir") or "outputs", name)
+    try:
+        found = [entry.name for entry in parent.iterdir() if entry.is_dir() and entry.name.startswith(start)]
+    except OSError:
+        found = []
+    if not found:
+        return [CompletionItem(incomplete, type="file")]
+    return [CompletionItem(f"{name}{slash}{one}") for one in sorted(found, reverse=bool(slash))]
+
+
 def _paths(incomplete: str) -> Iterator[str]:
     """Yield the Python files and the folders, with a slash behind them, whose path begins so."""
     folder, _, start = incomplete.rpartition("/")

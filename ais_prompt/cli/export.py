@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb
 
 FORMS = ("csv", "parquet", "eee", "inspect", "lm-eval")
 
 
 @click.command(cls=Verb)
-@click.argument("run", metavar="RUN")
+@click.argument("run", shell_complete=complete_run, metavar="RUN")
 @click.option(
     "--to",
     type=click.Choice(FORMS),

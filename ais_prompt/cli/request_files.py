@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import command_line
 from ais_prompt.cli.verb import Verb
 
@@ -49,7 +50,7 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
 
 
 @click.command(cls=Verb)
-@click.argument("run")
+@click.argument("run", shell_complete=complete_run)
 @click.argument(
     "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE…"
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Verb)
-@click.argument("run", required=False, metavar="[RUN]")
+@click.argument("run", shell_complete=complete_run, required=False, metavar="[RUN]")
 @click.option("--config", metavar="CONFIG", help="Score with this config instead of the run's own.")
 @click.option(
     "--predictions",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
@@ -91,7 +92,7 @@ def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -
 
 
 @click.command(cls=Verb)
-@click.argument("run")
+@click.argument("run", shell_complete=complete_run)
 @click.argument("parts", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[PART…]")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
 @click.option(
@@ -130,7 +131,7 @@ def merge(
 
 
 @click.command(cls=Verb)
-@click.argument("run")
+@click.argument("run", shell_complete=complete_run)
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001

@@ -6,11 +6,12 @@ from contextlib import suppress
 
 import click
 
+from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb
 
 
 @click.command(cls=Verb)
-@click.argument("run", required=False, metavar="[RUN]")
+@click.argument("run", shell_complete=complete_run, required=False, metavar="[RUN]")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="Default: any that is free.")
 @click.option("--no-open", is_flag=True, help="Only say the address; do not open the browser.")

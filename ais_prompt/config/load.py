@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from mmengine.config import Config
 from msgspec import Struct, field
@@ -60,6 +60,9 @@ class LoadedConfig(Struct, frozen=True):
         return locate(where, self.path) if self.path and is_config_path else None
 
 
+_OTHER_LANGUAGES: Final = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
+
+
 def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     """Read a config file with its bases, and apply the overrides of the command line.
 
@@ -72,6 +75,9 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     path = Path(path)
     if not path.is_file():
         raise missing_config(path)
+    if language := _OTHER_LANGUAGES.get(path.suffix.lower()):
+        fix = "write it as a Python file: models = [dict(type=..., ...)] and datasets = [...]"
+        raise ConfigError(f"the config is {language}, and a config is written in Python", where=place(path), fix=fix)
     make_importable([path.resolve().parent, Path.cwd()])
     loaded = LoadedConfig(apply_overrides(_read(path), overrides), path.stem, path)
     # Helper variables are no part of it: a secret often is one before it becomes a header.

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["jsonl", "json", "csv", "tsv", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+UTF8: Final = "utf-8-sig"
+"""UTF-8, with or without a byte order mark."""
+
 _MOST_ROWS: Final = 1000
 """Rows of a Parquet file that are unpacked together at most."""
 _BUFFER_BYTES: Final = 2**17
@@ -44,12 +47,14 @@ def split_name(path: Path) -> tuple[str, Format | None]:
     return path.name, None
 
 
-def read_file(path: Path, format: Format | None = None) -> Table:
+def read_file(path: Path, format: Format | None = None, delimiter: str | None = None, encoding: str = UTF8) -> Table:
     """Read all rows of a file.
 
     Args:
         path: the file.
         format: how to read it; None: as its ending says.
+        delimiter: what separates the fields of CSV and TSV; None: a comma or a tab.
+        encoding: of CSV and TSV.
 
     Raises:
         DataError: it does not exist, cannot be read, has no rows, or its content is not of its format; it names the
@@ -63,7 +68,8 @@ def read_file(path: Path, format: Format | None = None) -> Table:
     with reading(path):
         check_regular(path)
         status = path.stat()
-        return _read(path, kind, status.st_mtime_ns, status.st_size)
+        csv_form = ("\t" if kind == "tsv" else ",") if delimiter is None else delimiter, encoding
+        return _read(path, kind, csv_form, status.st_mtime_ns, status.st_size)
 
 
 @contextmanager
@@ -78,9 +84,9 @@ def reading(path: Path) -> Iterator[None]:
         fix = "check that it is a whole file and that you may read it"
         raise DataError(f"cannot read the file: {cause}", where=str(path), fix=fix) from error
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"the file is not UTF-8 text: {error.reason}", where=str(path), fix="save it as UTF-8"
-        ) from None
+        fix = "save it as UTF-8" + (", or set encoding" if split_name(path)[1] in ("csv", "tsv") else "")
+        name = "UTF-8" if error.encoding in ("utf-8", UTF8) else error.encoding
+        raise DataError(f"the file is not {name} text: {error.reason}", where=str(path), fix=fix) from None
 
 
 def missing_file(path: Path) -> DataError:
@@ -95,9 +101,10 @@ def missing_file(path: Path) -> DataError:
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, kind: Format, _changed: int, _size: int) -> Table:
+def _read(path: Path, kind: Format, csv_form: tuple[str, str], _changed: int, _size: int) -> Table:
     """Read a file. Cached, because `check` and then `run` read the same file."""
-    table = Table(_READ[kind](path), [str(path)])
+    stored = _read_csv(path, *csv_form) if kind in ("csv", "tsv") else _READ[kind](path)
+    table = Table(stored, [str(path)])
     if not len(table):
         raise DataError("the file has no rows", where=str(path), fix="fill it, or take it out of the config")
     return table
@@ -134,7 +141,7 @@ def _read_jsonl(path: Path) -> StoredBatches:
 
 def _read_json(path: Path) -> StoredBatches:
     with _open(path) as stream:
-        text = stream.read().decode("utf-8-sig")
+        text = stream.read().decode(UTF8)
     if not text.strip():
         raise DataError("the file is empty", where=str(path), fix="fill it, or take it out of the config")
     try:
@@ -176,8 +183,8 @@ def _kind(value: Any) -> str:
     return "an object" if isinstance(value, dict) else type(value).__name__
 
 
-def _read_csv(path: Path, delimiter: str = ",") -> StoredBatches:
-    with _open(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+def _read_csv(path: Path, delimiter: str, encoding: str) -> StoredBatches:
+    with _open(path) as stream, io.TextIOWrapper(stream, encoding, newline="") as text:
         return store_rows(_csv_rows(text, path, delimiter), lambda line: f"{path}:{line}")
 
 
@@ -208,10 +215,6 @@ def _check_width(record: list[str], header: list[str], where: str) -> None:
             where=where,
             fix="put fields that contain the separator, quotes or line breaks in quotes",
         )
-
-
-def _read_tsv(path: Path) -> StoredBatches:
-    return _read_csv(path, "\t")
 
 
 def _read_parquet(path: Path) -> StoredBatches:
@@ -247,7 +250,5 @@ def _rows_of_a_batch(file: pq.ParquetFile) -> int:
 _READ: dict[Format, Callable[[Path], StoredBatches]] = {
     "jsonl": _read_jsonl,
     "json": _read_json,
-    "csv": _read_csv,
-    "tsv": _read_tsv,
     "parquet": _read_parquet,
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.arrow.join import join_lines, join_tables
 from ais_prompt.readers.arrow.table import Table
-from ais_prompt.readers.formats import Format, missing_file, read_file, reading, split_name
+from ais_prompt.readers.formats import UTF8, Format, missing_file, read_file, reading, split_name
 from ais_prompt.readers.hugging_face import HuggingFaceDataset, is_saved
 from ais_prompt.registry import READERS
 from ais_prompt.utils.text import listed
@@ -27,9 +28,12 @@ class LocalDataset:
         data_files: a file, several for one split, or split → file or files; relative to the folder ``path`` if given.
         format: how the files are read; None: each as its ending says.
         join_lines: columns of lists of texts that become one text, a line for each entry.
+        delimiter: the character between the fields of CSV and TSV; None: a comma or a tab.
+        encoding: of CSV and TSV, such as ``gb18030``; other formats are UTF-8.
 
     Raises:
-        ConfigError: neither ``path`` nor ``data_files`` is given.
+        ConfigError: neither ``path`` nor ``data_files`` is given, ``delimiter`` is not one character, or there is no
+            such encoding.
     """
 
     def __init__(
@@ -38,13 +42,18 @@ class LocalDataset:
         data_files: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
         format: Format | None = None,
         join_lines: Sequence[str] = (),
+        delimiter: str | None = None,
+        encoding: str = UTF8,
     ) -> None:
         if not path and not data_files:
             raise ConfigError("LocalDataset needs path or data_files", fix="set path to a file or folder")
+        _check_csv_form(delimiter, encoding)
         self._path = Path(path) if path else None
         self._data_files = data_files
         self._format = format
         self._join_lines = join_lines
+        self._delimiter = delimiter
+        self._encoding = encoding
         saved = self._path is not None and not data_files and is_saved(self._path)
         self._saved = HuggingFaceDataset(str(self._path)) if saved else None
 
@@ -65,7 +74,8 @@ class LocalDataset:
         if self._saved:
             table = self._saved.read(split)
         else:
-            table = join_tables([read_file(path, self._format) for path in self._files()[split]])
+            files = self._files()[split]
+            table = join_tables([read_file(path, self._format, self._delimiter, self._encoding) for path in files])
         return join_lines(table, self._join_lines) if self._join_lines else table
 
     def _files(self) -> dict[str, list[Path]]:
@@ -74,6 +84,15 @@ class LocalDataset:
             return _named_files(self._path or Path(), self._data_files or ())
         with reading(self._path):  # a name may be too long for the system
             return _files_of_folder(self._path, self._format) if self._path.is_dir() else _single_file(self._path)
+
+
+def _check_csv_form(delimiter: str | None, encoding: str) -> None:
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '\r\n"'):
+        raise ConfigError(f"delimiter cannot be {delimiter!r}", fix="write one character, such as ';'")
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ConfigError(f"there is no encoding {encoding!r}", fix="write a name such as 'gb18030'") from None
 
 
 def _named_files(

@@ -53,6 +53,20 @@ def test_models_and_data_sets_are_named() -> None:
     assert "plain,demo_addition" in completed("aisprompt run --datasets demo_a")
 
 
+def test_a_run_is_a_name_then_one_of_its_folders_or_a_path() -> None:
+    for run in ("eval/20260101_000000Z", "eval/20260102_000000Z", "other/20260101_000000Z"):
+        Path("outputs", run).mkdir(parents=True)
+        Path("elsewhere", run.replace("eval", "even")).mkdir(parents=True)
+    for verb in ("score", "view", "baseline", "compare other"):
+        assert completed(f"aisprompt {verb} ev") == ["plain,eval"]
+        assert completed(f"aisprompt {verb} eval/") == [
+            "plain,eval/20260102_000000Z",
+            "plain,eval/20260101_000000Z",
+        ]
+        assert completed(f"aisprompt {verb} outputs/eval/2") == ["file,outputs/eval/2"]
+    assert completed("aisprompt score -w elsewhere ev") == ["plain,even"]
+
+
 def test_any_other_text_is_completed_as_a_path() -> None:
     for name, verb in main.commands.items():
         for parameter in verb.params:

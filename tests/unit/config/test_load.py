@@ -371,3 +371,11 @@ def test_a_file_that_may_not_be_read(write: Write) -> None:
 
 def test_an_empty_config_is_read(write: Write) -> None:
     assert load_config(write("empty.py", "")).values == {}
+
+
+@pytest.mark.parametrize(("ending", "language"), [("yaml", "YAML"), ("YML", "YAML"), ("json", "JSON")])
+def test_a_config_in_another_language_says_so(tmp_path: Path, ending: str, language: str) -> None:
+    path = tmp_path / f"eval.{ending}"
+    path.write_text("models: []")
+    with pytest.raises(ConfigError, match=f"the config is {language}, and a config is written in Python"):
+        load_config(path)

@@ -18,10 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.errors import DataError
+from ais_prompt.errors import ConfigError, DataError
 from ais_prompt.readers.arrow.rows import store_rows
 from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.formats import read_file, split_name
+from ais_prompt.readers.local import LocalDataset
 
 WriteJsonl: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], str]
 ROWS = [{"q": "1+1=?", "a": 2}, {"q": "问题 {a} \u2028 «", "a": 3}]
@@ -334,3 +335,18 @@ print(read(sys.argv[2]) - few)
     command = [sys.executable, "-c", program, str(tmp_path / "500.jsonl"), str(tmp_path / "40000.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert float(done.stdout) < 12  # MiB; the rows have 23 as text, and more than 60 as Python values
+
+
+def test_fields_and_encoding_of_a_table_can_be_named(write: Write) -> None:
+    path = write("a.csv", "问题;答案\n1+1,5=?;2,5\n".encode("gb18030"))
+    assert list(LocalDataset(str(path), delimiter=";", encoding="gb18030").read("a")) == [
+        {"问题": "1+1,5=?", "答案": "2,5"}
+    ]
+    assert "encoding" in fault_of(path).fix
+    assert list(LocalDataset(str(write("b.tsv", "q|a\n1|2\n")), delimiter="|").read("b")) == [{"q": "1", "a": "2"}]
+
+
+@pytest.mark.parametrize("form", [{"delimiter": ""}, {"delimiter": ";;"}, {"delimiter": "\n"}, {"encoding": "gb99"}])
+def test_a_wrong_form_of_a_table_is_an_error_of_the_config(write: Write, form: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match=repr(next(iter(form.values()))).replace("\\", r"\\")):
+        LocalDataset(str(write("a.csv", "q,a\n1,2\n")), **form)
