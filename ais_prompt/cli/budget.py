@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ais_prompt.cli.output import hint, offer
+
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
     from ais_prompt.types import Budget
@@ -64,6 +66,7 @@ def show_estimate(plan: Plan, *, by_task: bool) -> None:
     """
     from ais_prompt.engine.estimate import estimate, exceeded
     from ais_prompt.models.base import BatchModel
+    from ais_prompt.report.documents import task_estimates
     from ais_prompt.report.spending import estimate_lines, estimate_words
     from ais_prompt.utils.text import listed, printable
 
@@ -73,7 +76,8 @@ def show_estimate(plan: Plan, *, by_task: bool) -> None:
     lines = estimate_lines(estimates) if by_task else [f"A run asks {estimate_words(estimates)}"] if estimates else []
     if lines and names:
         lines[-1] += f" (without {listed(sorted(names))}: see run --dry-run)"
+    offer(estimates=task_estimates(estimates))
     for line in lines:
-        click.echo(printable(line))
+        hint(printable(line))
     for limit in exceeded(plan.spec.budget, estimates):
-        click.echo(f"Warning: {limit}: the run would be paused, and go on with -r")
+        hint(f"Warning: {limit}: the run would be paused, and go on with -r")

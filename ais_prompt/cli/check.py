@@ -8,11 +8,14 @@ import click
 
 from ais_prompt.cli.budget import show_estimate
 from ais_prompt.cli.options import source, source_options
+from ais_prompt.cli.output import hint, json_option, offer, quiet_option
 from ais_prompt.cli.verb import Verb
 
 
 @click.command(cls=Verb)
 @source_options
+@json_option
+@quiet_option
 @click.option("--gate", "gates", multiple=True, metavar="CONDITION", help="Say how many samples its claim needs.")
 def check(gates: tuple[str, ...], **options: Any) -> None:
     """Find every fault of a config without building or asking anything.
@@ -26,17 +29,20 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
     a price.
     Exit code 2 if anything is wrong; warnings are about prompts that you may not expect.
     """
+    from ais_prompt.report.documents import remarks, trials
     from ais_prompt.report.extraction import describe
     from ais_prompt.report.gates import describe_claim
     from ais_prompt.utils.text import printable
     from ais_prompt.workflows.check import check as check_config
 
     found = check_config(source(**options), gates)
+    claims = [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
+    models, datasets = len(found.plan.models), len(found.plan.datasets)
+    shown = remarks(found.warnings), trials(found.extractions)
+    offer(models=models, datasets=datasets, warnings=shown[0], extractions=shown[1], claims=claims)
     lines = [f"{warning.label}: {warning}" for warning in found.warnings]
     lines += [describe(extraction) for extraction in found.extractions]
-    lines += [line for claim in found.claims for line in describe_claim(claim.gate, claim.dataset, claim.samples)]
-    for line in lines:
-        click.echo(printable(line))
+    for line in [*lines, *claims]:
+        hint(printable(line))
     show_estimate(found.plan, by_task=False)
-    models, datasets = len(found.plan.models), len(found.plan.datasets)
-    click.echo(f"No faults: {models} model{'s' * (models != 1)}, {datasets} dataset{'s' * (datasets != 1)}.")
+    hint(f"No faults: {models} model{'s' * (models != 1)}, {datasets} dataset{'s' * (datasets != 1)}.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ais_prompt.cli.completion import complete_run
+from ais_prompt.cli.output import json_option, offer, wants_json
 from ais_prompt.cli.verb import Verb
 
 
@@ -14,10 +15,10 @@ from ais_prompt.cli.verb import Verb
 @click.argument("run_a", shell_complete=complete_run)
 @click.argument("run_b", shell_complete=complete_run)
 @click.option("--flips", type=click.IntRange(min=0), default=3, show_default=True, help="Changed samples to show.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every changed sample.")
+@json_option
 @click.option("--html", metavar="FILE", help="Write a page for the browser, with every changed sample.")
 @click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None, work_dir: str | None) -> None:
+def compare(run_a: str, run_b: str, flips: int, html: str | None, work_dir: str | None) -> None:
     """Compare two runs: what changed, on which samples, how sure that is, and where it comes from.
 
     A run is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Samples are
@@ -30,16 +31,14 @@ def compare(run_a: str, run_b: str, flips: int, as_json: bool, html: str | None,
     from ais_prompt.report.comparison import comparison_json, print_comparison
     from ais_prompt.report.html.pages import comparison_page
     from ais_prompt.store.disk import replacing
-    from ais_prompt.utils.jsonl import encode
 
     found = compare_runs(read_stored_run(run_a, work_dir), read_stored_run(run_b, work_dir))
     values = comparison_json(found.comparisons, found.notes)
     if html is not None:
         with replacing(Path(html)) as page:
             page.write(comparison_page(found.before.name, found.after.name, values))
-    if as_json:
-        click.echo(encode(values, indent=2), nl=False)
-    else:
+    offer(**values)
+    if not wants_json():
         print_comparison(found.comparisons, found.notes, flips, Console())
     if not found.comparisons:
         raise click.exceptions.Exit(1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.limit import FailureLimit
+from ais_prompt.cli.output import hint, offer
 from ais_prompt.cli.verb import report
 
 if TYPE_CHECKING:
@@ -20,16 +21,30 @@ if TYPE_CHECKING:
 
 
 def show(result: RunResult, root: Path) -> None:
-    """Print the table, and where the files are."""
+    """Print the table, and where the files are; with ``-q`` the table only."""
     from rich.console import Console
 
+    from ais_prompt.report.documents import task_ends
     from ais_prompt.report.speed import print_speed
     from ais_prompt.report.spending import used_line
     from ais_prompt.report.summary import print_summary
+    from ais_prompt.utils.verbosity import is_quiet
 
-    click.echo()
+    offer(
+        folder=str(root),
+        tasks=task_ends(result.outcomes),
+        scores=list(result.rows),
+        asked=result.asked,
+        failed=result.failed,
+        reasons=dict(result.reasons),
+        used=result.used,
+        isolation=dict(result.isolation),
+    )
+    hint("")
     console = Console()
     print_summary(result.rows, console)
+    if is_quiet():
+        return
     if result.speeds:
         console.print()
         print_speed(result.speeds, console)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ais_prompt.cli.output import offer
+
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
     from ais_prompt.workflows.gates import RunGates
@@ -80,6 +82,7 @@ class GateKeeper:
 
         rows = list(dict.fromkeys([*summary_rows(result.outcomes), *result.rows]))
         verdicts = self.gates.verdicts(rows, root)
+        offer(gates=verdicts)
         if verdicts:
             click.echo("\nGates:")
             click.echo("\n".join(gate_lines(verdicts)))

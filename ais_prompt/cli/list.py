@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
+from ais_prompt.cli.output import json_option, offer, wants_json
 from ais_prompt.cli.verb import Verb
+
+Rows: TypeAlias = list[tuple[str, str]]
+"""Name and description of each entry."""
 
 CONFIG_KINDS = ("models", "datasets")
 
 
 @click.command("list", cls=Verb)
+@json_option
 @click.argument("kind", required=False, type=click.Choice([*dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS))]))
 def list_parts(kind: str | None) -> None:
     """List shipped configs and registered parts, all or of one KIND."""
-    for config_kind in CONFIG_KINDS:
-        if kind in (None, config_kind):
-            _list_configs(config_kind)
-    if kind in (None, "providers"):
-        _list_providers()
-    for part_kind, parts in PARTS.items():
-        if kind in (None, part_kind):
-            _section(f"{part_kind}: type=…", [*parts.items(), *_of_plugins(part_kind)])
+    configs = {name: _configs(name) for name in CONFIG_KINDS if kind in (None, name)}
+    parts = {name: [*found.items(), *_of_plugins(name)] for name, found in PARTS.items() if kind in (None, name)}
+    with_providers = kind in (None, "providers")
+    if wants_json():
+        _offer(configs, parts, with_providers=with_providers)
+        return
+    for name, rows in configs.items():
+        _section(f"{name.removesuffix('s')} configs: --{name} NAME…", rows)
+    if with_providers:
+        _section("providers of models: provider=… or --url …", _providers())
+    for name, rows in parts.items():
+        _section(f"{name}: type=…", rows)
 
 
-def _of_plugins(kind: str) -> list[tuple[str, str]]:
+def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:
+    from ais_prompt.report.documents import Named, ProviderEntry
+
+    providers = [ProviderEntry(name, one.base_url, one.key, one.api) for name, one in PROVIDERS.items()]
+    offer(
+        configs={name: [Named(*row) for row in sorted(rows)] for name, rows in configs.items()},
+        parts={name: [Named(*row) for row in sorted(rows)] for name, rows in parts.items()},
+        providers=providers if with_providers else [],
+    )
+
+
+def _of_plugins(kind: str) -> Rows:
     """Return name and module of each part that an installed package brings; only these are imported."""
     from ais_prompt.utils.plugins import load_plugins, plugins
 
@@ -37,19 +59,17 @@ def _of_plugins(kind: str) -> list[tuple[str, str]]:
     return [(name, parts.get(name).__module__) for name in parts.names() if name not in parts.shipped]
 
 
-def _list_configs(kind: str) -> None:
+def _configs(kind: str) -> Rows:
     from ais_prompt.config.locate import list_shipped
 
-    rows = [(config.name, config.summary) for config in list_shipped(kind)]  # type: ignore[arg-type]
-    _section(f"{kind.removesuffix('s')} configs: --{kind} NAME…", rows)
+    return [(config.name, config.summary) for config in list_shipped(kind)]  # type: ignore[arg-type]
 
 
-def _list_providers() -> None:
-    rows = [(name, f"{known.base_url} ({known.key})") for name, known in PROVIDERS.items()]
-    _section("providers of models: provider=… or --url …", rows)
+def _providers() -> Rows:
+    return [(name, f"{known.base_url} ({known.key})") for name, known in PROVIDERS.items()]
 
 
-def _section(title: str, rows: list[tuple[str, str]]) -> None:
+def _section(title: str, rows: Rows) -> None:
     click.secho(title, bold=True)
     width = max((len(name) for name, _ in rows), default=0)
     for name, description in sorted(rows):

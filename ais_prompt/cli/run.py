@@ -15,6 +15,7 @@ from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
+from ais_prompt.cli.output import hint, json_option, quiet_option, verbose_option
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard
 from ais_prompt.cli.verb import Verb
@@ -58,6 +59,9 @@ if TYPE_CHECKING:
 @gate_options
 @click.option("--shard", metavar="I/N", help="Ask one part of N of the samples: 0/8 to 7/8, or auto/8 in an array job.")
 @runner_option
+@json_option
+@quiet_option
+@verbose_option
 @click.option("--stop-early", is_flag=True, help="Ask of each dataset only until its gates are decided.")
 @click.pass_context
 def run(
@@ -113,7 +117,7 @@ def run(
     if plan.spec.runner is not None and mode in ("all", "infer"):
         ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
     folder = pipeline.open_run_folder(plan, mode, reuse)  # type: ignore[arg-type]
-    click.echo(f"Run folder: {folder.root}", err=True)
+    hint(f"Run folder: {folder.root}", err=True)
     partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None
     if partial is None:
         asked = plan, folder, mode, command_line(), warnings, decisive
@@ -186,6 +190,6 @@ def _show_next(
         ),
         ("see what was sent", f"{view} -a"),
     ]
-    click.echo("Next:")
+    hint("Next:")
     for purpose, command in rows:
-        click.echo(f"  {purpose:<27} {command}")
+        hint(f"  {purpose:<27} {command}")

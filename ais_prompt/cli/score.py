@@ -13,6 +13,7 @@ from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
+from ais_prompt.cli.output import hint, json_option, quiet_option, verbose_option
 from ais_prompt.cli.peer_options import PEER_PATH
 from ais_prompt.cli.verb import Verb
 
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 @PEER_PATH
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @gate_options
+@json_option
+@quiet_option
+@verbose_option
 @click.pass_context
 def score(
     ctx: click.Context,
@@ -79,7 +83,7 @@ def score(
     keeper = read_gates(plan, **gate_values)
     result = pipeline.run(plan, folder, "eval", command_line(), with_report=False)
     show(result, folder.root)
-    click.echo(f"Next:\n  look at every sample        aisprompt view {shlex.quote(str(folder.root))}")
+    hint(f"Next:\n  look at every sample        aisprompt view {shlex.quote(str(folder.root))}")
     holds = keeper.hold(result, folder.root)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))
 

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import click
 
+from ais_prompt.cli.output import output_of, printed
 from ais_prompt.cli.peer_options import answer_to
-from ais_prompt.errors import AisPromptError, Interrupted
+from ais_prompt.errors import AisPromptError, InternalError, Interrupted
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import escaped
 
@@ -56,20 +57,23 @@ class Verb(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the user becomes its lines and its exit code."""
-        with _terminable():
+        with _terminable(), printed(ctx):
             try:
                 return super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort):
                 raise
             except AisPromptError as error:
+                output_of(ctx).error = error
                 report(error, debug=ctx.params.get("debug", False))
                 ctx.exit(error.exit_code)
             except KeyboardInterrupt:
-                report(Interrupted("stopped before any work was done"), debug=False)
+                output_of(ctx).error = stopped = Interrupted("stopped before any work was done")
+                report(stopped, debug=False)
                 ctx.exit(Interrupted.exit_code)
             except BrokenPipeError:  # `aisprompt … | head`: click ends quietly
                 raise
             except Exception as error:
+                output_of(ctx).error = InternalError(f"unexpected {type(error).__name__}: {error}")
                 _report_bug(error, debug=ctx.params.get("debug", False))
                 ctx.exit(70)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
 from typing import TextIO
 
 from msgspec import Struct, field
@@ -21,6 +23,7 @@ from ais_prompt.report.run_tally import RunTally
 from ais_prompt.report.tally import Tally
 from ais_prompt.utils.progress import Advance, in_notebook, shown_on, tracking
 from ais_prompt.utils.text import printable
+from ais_prompt.utils.verbosity import is_quiet
 
 LOG_INTERVAL = 10.0
 """Seconds between two lines of a log."""
@@ -82,6 +85,10 @@ def run_progress(tally: RunTally, stream: TextIO | None = None) -> Iterator[RunP
         tally: its counts.
         stream: where to write; standard error if left out.
     """
+    if is_quiet():
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+            yield RunProgress(nowhere, tally, None)
+        return
     stream = stream or sys.stderr
     if stream.isatty():
         with Board(tally, stream) as board:

@@ -1,4 +1,4 @@
-"""Log everything of a run to a file, and warnings to standard error."""
+"""Log everything of a run to a file, and warnings to standard error; with ``-q`` errors only, with ``-v`` all of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from ais_prompt.utils.progress import above_bars
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import escaped
+from ais_prompt.utils.verbosity import is_quiet, is_verbose
 
 ROOT = logging.getLogger("ais_prompt")
 
@@ -57,7 +58,7 @@ class _StandardError(logging.Handler):
 
 def _warnings() -> logging.Handler:
     handler = _StandardError()
-    handler.setLevel(logging.WARNING)
+    handler.setLevel(logging.ERROR if is_quiet() else logging.INFO if is_verbose() else logging.WARNING)
     handler.setFormatter(_Printable("%(levelname)s: %(message)s"))
     return handler
 

@@ -11,12 +11,13 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from threading import RLock
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ais_prompt.utils.text import printable
+from ais_prompt.utils.verbosity import is_quiet
 
 T = TypeVar("T")
 
@@ -60,6 +61,8 @@ def tracking(description: str, total: int | None, unit: str) -> AbstractContextM
         total: how many units there are; None if unknown.
         unit: what is counted, in the plural; ``B`` for bytes.
     """
+    if is_quiet():
+        return nullcontext(lambda _count: None)
     display = _displays[-1] if _displays else _bar
     return display(printable(description), total, unit)
 

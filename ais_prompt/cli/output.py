@@ -1,0 +1,144 @@
+"""The options of what is printed: ``--json``, ``-q``, ``-v``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ais_prompt.errors import AisPromptError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_KEY = "ais_prompt.output"
+
+
+@dataclass
+class Output:
+    """What a command prints, and what it has to say as JSON.
+
+    Attributes:
+        as_json: print one document, and nothing else, on standard output.
+        level: of `ais_prompt.utils.verbosity`.
+        fields: of the document, as far as they are known.
+        error: why the command failed.
+    """
+
+    as_json: bool = False
+    level: int = 0
+    fields: dict[str, Any] = field(default_factory=dict)
+    error: AisPromptError | None = None
+
+
+def json_option(command: Command) -> Command:
+    """Add ``--json``."""
+    return click.option(
+        "--json",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda ctx, _, value: _set(ctx, as_json=value),
+        help="Print one JSON document (docs/schemas), and nothing else, on standard output.",
+    )(command)
+
+
+def quiet_option(command: Command) -> Command:
+    """Add ``-q``."""
+    return click.option(
+        "-q",
+        "--quiet",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda ctx, _, value: _set(ctx, level=-1) if value else None,
+        help="Print results and errors only: no progress, no warnings, no hints.",
+    )(command)
+
+
+def verbose_option(command: Command) -> Command:
+    """Add ``-v``."""
+    return click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda ctx, _, value: _set(ctx, level=1) if value else None,
+        help="Print every message of logs/run.log too.",
+    )(command)
+
+
+def output_of(ctx: click.Context) -> Output:
+    """Return what a command prints."""
+    found: Output = ctx.meta.setdefault(_KEY, Output())
+    return found
+
+
+def _set(ctx: click.Context, **values: Any) -> None:
+    for name, value in values.items():
+        setattr(output_of(ctx), name, value)
+
+
+def wants_json() -> bool:
+    """Return whether the running command prints a document."""
+    return output_of(click.get_current_context()).as_json
+
+
+def offer(**fields: Any) -> None:
+    """Put fields into the document of the running command; they are dropped without ``--json``."""
+    output_of(click.get_current_context()).fields.update(fields)
+
+
+def hint(text: str, *, err: bool = False) -> None:
+    """Print a line that is not a result, such as what to do next; with ``-q`` nothing."""
+    if output_of(click.get_current_context()).level >= 0:
+        click.echo(text, err=err)
+
+
+@contextmanager
+def printed(ctx: click.Context) -> Iterator[None]:
+    """Print what the body prints as the options say.
+
+    With ``--json`` what it prints on standard output is dropped, and the document is printed when the body ends,
+    however it ends. Progress, warnings and errors stay on standard error.
+    """
+    output = output_of(ctx)
+    if not output.as_json and not output.level:
+        yield
+        return
+    from ais_prompt.utils.verbosity import verbosity
+
+    with verbosity(output.level):
+        if not output.as_json:
+            yield
+            return
+        stdout, code = sys.stdout, 0
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+            try:
+                yield
+            except click.exceptions.Exit as end:
+                code = end.exit_code
+                raise
+            except click.ClickException as end:
+                code = end.exit_code
+                raise
+            finally:
+                stdout.write(_document(ctx, output, code))
+                stdout.flush()
+
+
+def _document(ctx: click.Context, output: Output, code: int) -> str:
+    import msgspec
+
+    from ais_prompt.report.documents import DOCUMENTS, faults
+    from ais_prompt.utils.jsonl import encode_finite
+
+    verb = str(ctx.info_name)
+    errors = faults(output.error) if output.error else []
+    document = DOCUMENTS[verb](kind=verb, exit_code=code, errors=errors, **output.fields)
+    text = encode_finite(msgspec.to_builtins(document, str_keys=True))
+    return msgspec.json.format(text, indent=2).decode().rstrip("\n") + "\n"

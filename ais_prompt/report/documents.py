@@ -1,0 +1,265 @@
+"""What ``--json`` prints: one document on standard output, whose schema is in ``docs/schemas``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, TypedDict
+
+import msgspec
+from msgspec import Struct, field
+
+from ais_prompt import __version__
+from ais_prompt.engine.estimate import Estimate
+from ais_prompt.errors import AisPromptError, Paused, faults_of
+from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.regression.gates import Verdict
+from ais_prompt.scoring.extraction import PHRASINGS, ExtractionTrial
+from ais_prompt.summary.rows import Row, TaskOutcome
+from ais_prompt.types import Used
+from ais_prompt.utils.secrets import SECRETS
+
+VERSION: Final = 1
+"""The version of all documents. It grows if a field is removed or changes its meaning."""
+
+
+class Fault(Struct, frozen=True):
+    """What went wrong, where, and how to fix it; the last two may be empty."""
+
+    what: str
+    where: str = ""
+    fix: str = ""
+
+
+class Document(Struct, kw_only=True):
+    """What all documents have in common.
+
+    Attributes:
+        kind: the verb.
+        schema_version: of the document.
+        version: of this program.
+        exit_code: of the command.
+        errors: why the command failed; all faults of a config at once. Errors of single tasks are in ``tasks``.
+    """
+
+    kind: str
+    schema_version: int = VERSION
+    version: str = __version__
+    exit_code: int = 0
+    errors: list[Fault] = field(default_factory=list)
+
+
+class TaskEnd(Struct, frozen=True):
+    """How a task ended: with scores, with predictions only, paused, or failed and why."""
+
+    model: str
+    dataset: str
+    state: Literal["scored", "predictions", "paused", "failed"]
+    error: Fault | None = None
+
+
+class TaskEstimate(Struct, frozen=True):
+    """What a task would ask at most; costs are None without a price."""
+
+    task: str
+    samples: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    least_cost: float | None = None
+    most_cost: float | None = None
+
+
+class RunDocument(Document, kw_only=True):
+    """What ``run`` and ``score`` print.
+
+    Attributes:
+        folder: the run folder; None if none was made.
+        tasks: how each task ended.
+        scores: the rows of the summary, as in ``summary.json``.
+        gates: the verdict of each gate.
+        asked, failed: samples in all, and those that failed.
+        reasons: why answers failed → how many of them.
+        used: what this session asked.
+        isolation: task → how the programs of its answers were kept apart from the machine.
+        estimates: what each task would ask, with ``--dry-run``.
+    """
+
+    kind: Literal["run", "score"]
+    folder: str | None = None
+    tasks: list[TaskEnd] = field(default_factory=list)
+    scores: list[Row] = field(default_factory=list)
+    gates: list[Verdict] = field(default_factory=list)
+    asked: int = 0
+    failed: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    used: Used = Used()
+    isolation: dict[str, str] = field(default_factory=dict)
+    estimates: list[TaskEstimate] = field(default_factory=list)
+
+
+class Remark(Struct, frozen=True):
+    """A warning about prompts, or a note about a translated config (``label``)."""
+
+    label: str
+    what: str
+    where: str = ""
+    fix: str = ""
+
+
+class Trial(Struct, frozen=True):
+    """How well a postprocessor finds golds in ordinary phrasings; ``lost`` names those that lose one."""
+
+    dataset: str
+    postprocessor: str
+    golds: int
+    phrasings: int
+    lost: list[str]
+
+
+class CheckDocument(Document, kw_only=True):
+    """What ``check`` prints.
+
+    Attributes:
+        models, datasets: numbers of each; 0 if the config has faults.
+        warnings: what you may not expect of the prompts.
+        extractions: how well each postprocessor finds golds.
+        claims: what gates with a confidence need, in words.
+        estimates: what each task of a served model would ask.
+    """
+
+    kind: Literal["check"]
+    models: int = 0
+    datasets: int = 0
+    warnings: list[Remark] = field(default_factory=list)
+    extractions: list[Trial] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
+    estimates: list[TaskEstimate] = field(default_factory=list)
+
+
+class Named(Struct, frozen=True):
+    """A name, and what it means: the summary of a config, the module of a part."""
+
+    name: str
+    about: str
+
+
+class ProviderEntry(Struct, frozen=True):
+    """A provider of models: its address, the variable of its key, and the API that it speaks."""
+
+    name: str
+    base_url: str
+    key: str
+    api: str
+
+
+class ListDocument(Document, kw_only=True):
+    """What ``list`` prints; kinds that were not asked for are missing.
+
+    Attributes:
+        configs: ``models`` and ``datasets`` → configs that can be named.
+        providers: of models.
+        parts: kind → registered parts.
+    """
+
+    kind: Literal["list"]
+    configs: dict[str, list[Named]] = field(default_factory=dict)
+    providers: list[ProviderEntry] = field(default_factory=list)
+    parts: dict[str, list[Named]] = field(default_factory=dict)
+
+
+class ComparisonEntry(TypedDict):
+    """One dataset of two runs; scores as stored, not in percent. The page on `compare` explains the numbers."""
+
+    dataset: str
+    model: str
+    metric: str
+    fraction: bool
+    before: float
+    after: float
+    difference: float
+    interval: tuple[float, float] | None
+    n: int
+    only_before: int
+    only_after: int
+    failed_before: int
+    failed_after: int
+    worse: int
+    better: int
+    units: int
+    p: float
+    p_adjusted: float
+    reported_difference: float
+    shares: list[dict[str, Any]]
+    changes: list[dict[str, Any]]
+    flips: list[dict[str, Any]]
+
+
+class CompareDocument(Document, kw_only=True):
+    """What ``compare`` prints.
+
+    Attributes:
+        notes: what a reader must know first.
+        comparisons: of each dataset that both runs have.
+    """
+
+    kind: Literal["compare"]
+    notes: list[str] = field(default_factory=list)
+    comparisons: list[ComparisonEntry] = field(default_factory=list)
+
+
+DOCUMENTS: Final[Mapping[str, type[Document]]] = {
+    "run": RunDocument,
+    "score": RunDocument,
+    "check": CheckDocument,
+    "list": ListDocument,
+    "compare": CompareDocument,
+}
+"""Verb → its document."""
+
+
+def schema_of_document(verb: str) -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of the document of a verb."""
+    schema: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(DOCUMENTS[verb])))
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"aisprompt {verb} --json"}
+    return {**head, **schema}
+
+
+def faults(error: AisPromptError) -> list[Fault]:
+    """Return all faults of an error, without secrets."""
+    return [Fault(*map(SECRETS.hide_in_message, (one.what, one.where, one.fix))) for one in faults_of(error)]
+
+
+def task_ends(outcomes: Iterable[TaskOutcome]) -> list[TaskEnd]:
+    """Return how tasks ended."""
+    return [
+        TaskEnd(one.model, one.dataset, _state(one), faults(one.error)[0] if one.error else None) for one in outcomes
+    ]
+
+
+def remarks(warnings: Sequence[PromptWarning]) -> list[Remark]:
+    """Return warnings and notes."""
+    return [Remark(one.label, one.what, one.where, one.fix) for one in warnings]
+
+
+def trials(found: Sequence[ExtractionTrial]) -> list[Trial]:
+    """Return the trials of postprocessors."""
+    return [
+        Trial(one.dataset, one.postprocessor, one.golds, len(PHRASINGS), [lost.phrasing for lost in one.lost])
+        for one in found
+    ]
+
+
+def task_estimates(found: Sequence[Estimate]) -> list[TaskEstimate]:
+    """Return what tasks would ask."""
+    return [
+        TaskEstimate(
+            *(one.task, one.samples, one.requests, one.input_tokens, one.output_tokens), one.least_cost, one.most_cost
+        )
+        for one in found
+    ]
+
+
+def _state(outcome: TaskOutcome) -> Literal["scored", "predictions", "paused", "failed"]:
+    if outcome.error is not None:
+        return "paused" if isinstance(outcome.error, Paused) else "failed"
+    return "scored" if outcome.scores else "predictions"
