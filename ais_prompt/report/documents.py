@@ -106,7 +106,7 @@ class Remark(Struct, frozen=True):
     fix: str = ""
 
 
-class Trial(Struct, frozen=True):
+class ExtractionEntry(Struct, frozen=True):
     """How well a postprocessor finds golds in ordinary phrasings; ``lost`` names those that lose one."""
 
     dataset: str
@@ -131,7 +131,7 @@ class CheckDocument(Document, kw_only=True):
     models: int = 0
     datasets: int = 0
     warnings: list[Remark] = field(default_factory=list)
-    extractions: list[Trial] = field(default_factory=list)
+    extractions: list[ExtractionEntry] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     estimates: list[TaskEstimate] = field(default_factory=list)
 
@@ -241,10 +241,10 @@ def remarks(warnings: Sequence[PromptWarning]) -> list[Remark]:
     return [Remark(one.label, one.what, one.where, one.fix) for one in warnings]
 
 
-def trials(found: Sequence[ExtractionTrial]) -> list[Trial]:
+def trials(found: Sequence[ExtractionTrial]) -> list[ExtractionEntry]:
     """Return the trials of postprocessors."""
     return [
-        Trial(one.dataset, one.postprocessor, one.golds, len(PHRASINGS), [lost.phrasing for lost in one.lost])
+        ExtractionEntry(one.dataset, one.postprocessor, one.golds, len(PHRASINGS), [lost.phrasing for lost in one.lost])
         for one in found
     ]
 
