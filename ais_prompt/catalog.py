@@ -146,6 +146,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "runners": {
         "LocalRunner": "ais_prompt.runners.processes",
+        "RayRunner": "ais_prompt.runners.ray",
     },
 }
 """Kind of part → name → module that defines it."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ais_prompt.workflows import request_files
-from tests.e2e.project import Project, read_lines
+from tests.e2e.project import DATASET, Project, read_lines
 from tests.e2e.test_dialogue import DIALOGUE
+from tests.e2e.test_servers import MODEL as DEMO_MODEL
+from tests.waiting import WATCHDOG_SECONDS
 
 SERVED = "dict(type='OpenAIChatModel', abbr='fake', model='m', base_url='http://127.0.0.1:9/v1', api_key=None)"
 
@@ -106,6 +111,36 @@ def test_dialogues_take_a_file_for_each_turn(served: Project) -> None:
         served.run("requests", run)
     [prediction] = served.predictions(dataset="talk")
     assert prediction["prediction"] == ["It is 2.", "It is 7."]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.skipif(shutil.which("vllm") is None, reason="vLLM is not installed")
+def test_vllm_answers_the_files_wave_by_wave(project: Project) -> None:
+    """See `test_vllm_is_started_and_agrees_with_the_model_itself` for an installation without a GPU."""
+    project.write_data([{"question": ["1+1?", "3+4?"], "answer": ["2", "7"]}], "talk.jsonl")
+    model = f"dict(type='OpenAIChatModel', abbr='fake', model={str(DEMO_MODEL)!r}, base_url='http://127.0.0.1:9/v1', "
+    project.write_config(models=f"{model}max_out_len=8)", datasets=f"{DATASET}, {DIALOGUE}")
+    template = "{% for m in messages %}{{ m.content }}\n{% endfor %}"
+    command = ["vllm", "run-batch", "--model", str(DEMO_MODEL), "--chat-template", template, "--dtype", "float32"]
+    run = run_of(project.run("requests", "eval.py"))
+    for left in (1, 0):
+        done = subprocess.run(
+            [*command, "--max-model-len", "512", "-i", "requests.jsonl", "-o", "answers.jsonl"],
+            cwd=project.root,
+            env={**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=2 * WATCHDOG_SECONDS,
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        taken = project.run("answers", run, "answers.jsonl")
+        assert f"0 failures, {left} requests left" in taken.stdout, taken.stderr
+        project.run("requests", run)
+    assert len(project.predictions()) == 8
+    assert all(line["prediction"] for line in project.predictions())
+    [talk] = project.predictions(dataset="talk")
+    assert len(talk["prediction"]) == 2
 
 
 def test_large_files_are_numbered(served: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,14 @@
-"""What shards cost: a shard with nothing left to ask, and the merge of very many predictions.
+"""What shards cost, and how much faster they are: empty shards, the merge of very many predictions, several servers.
 
-    python -m tools.bench.shards                         # 50 empty shards; 1,000,000 predictions in 1,000 shards
+    python -m tools.bench.shards                         # all of it, with 50 empty shards and a merge of 1,000
     python -m tools.bench.shards --only empty --shards 10
     python -m tools.bench.shards --only merge --number 100000 --shards 100
-    python -m tools.bench.shards --only merge --lost 0.1             # a tenth of the shards was killed at the end
+    python -m tools.bench.shards --only speed --number 20000         # 4 shards over 4 servers against 1 over one
 
-The answers are made here: a chat prompt of about 200 characters, an answer of about 100, and what a server tells of
-each request. What is measured runs in a process of its own. Printed are its processor time, which other work on the
-machine does not change, its wall time, and the most memory that it held.
+The answers to merge are made here: a chat prompt of about 200 characters, an answer of about 100, and what a server
+tells of each request. What is measured runs in a process of its own. Printed are its processor time, which other work
+on the machine does not change, its wall time, and the most memory that it held. For the speed each server answers after
+200 ms, 32 requests at a time, so that the servers are the bottleneck and not the processors.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -35,10 +37,14 @@ from ais_prompt.types import Completion, Prediction, Shard, Usage
 from ais_prompt.utils.jsonl import encode_plain
 from ais_prompt.workflows.agreement import agreement
 from ais_prompt.workflows.merge import merge_journals
-from tools.bench.engine import ROOT
+from tools.bench.engine import ROOT, lean_server, take_stats
 
-CONFIG: Final = """models = [
-    dict(type='OpenAIChatModel', abbr='model', model='mock', base_url='http://127.0.0.1:9/v1', max_out_len=64)
+CONFIG: Final = """import os
+models = [
+    dict(
+        type='OpenAIChatModel', abbr='model', model='mock', base_url=os.environ.get('URL', 'http://127.0.0.1:9/v1'),
+        max_out_len=64, max_concurrency=32,
+    )
 ]
 datasets = [
     dict(
@@ -102,11 +108,39 @@ def report_merge(folder: Path, number: int, shards: int) -> None:
         raise SystemExit(f"{number - found:,} predictions are missing")
 
 
+def report_speed(folder: Path, number: int, shards: int) -> None:
+    """Ask the same questions with one shard and one server, and with several of both."""
+    _write_project(folder, number)
+    walls = []
+    for count in (1, shards):
+        with ExitStack() as stack:
+            urls = [stack.enter_context(lean_server(0.2)) for _ in range(count)]
+            started = time.perf_counter()
+            processes = [_start_shard(folder, index, count, url) for index, url in enumerate(urls)]
+            if codes := [process.returncode for process in processes if process.wait()]:
+                raise SystemExit(f"a shard ended with exit code {codes[0]}: {(folder / 'output.txt').read_text()}")
+            walls.append(time.perf_counter() - started)
+            requests = sum(take_stats(url)["requests"] for url in urls)
+        if requests != number:
+            raise SystemExit(f"{requests:,} requests instead of {number:,}")
+    print(
+        f"{number:,} requests of 200 ms, 32 at a time for each server: {shards} shards over {shards} servers "
+        f"{walls[1]:.1f} s, 1 over one {walls[0]:.1f} s: {walls[0] / walls[1]:.2f} x",
+        flush=True,
+    )
+
+
+def _start_shard(folder: Path, index: int, count: int, url: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "ais_prompt", "run", "eval.py", "-m", "infer", "-r", f"of{count}"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "URL": url}
+    with (folder / "output.txt").open("ab") as output:
+        words = [*command, "--shard", f"{index}/{count}"]
+        return subprocess.Popen(words, cwd=folder, env=environment, stdout=output, stderr=output)
+
+
 def make_run(folder: Path, number: int, shards: int) -> RunFolder:
     """Write a config, its data, and a run folder in which so many shards have asked everything."""
-    with (folder / "questions.jsonl").open("wb") as rows:
-        rows.writelines(map(encode_plain, _rows(number)))
-    (folder / "eval.py").write_text(CONFIG)
+    _write_project(folder, number)
     plan, _ = checked(Source(config=str(folder / "eval.py"), work_dir=str(folder / "outputs")))
     run = RunFolder(folder / "outputs" / "eval" / "made")
     folders = [_folder_of(run, Shard(index, shards)) for index in range(shards)]
@@ -123,6 +157,12 @@ def make_run(folder: Path, number: int, shards: int) -> RunFolder:
     predictions.write()
     run.config_file.write_text(render_config(plan.spec.resolved))
     return run
+
+
+def _write_project(folder: Path, number: int) -> None:
+    with (folder / "questions.jsonl").open("wb") as rows:
+        rows.writelines(map(encode_plain, _rows(number)))
+    (folder / "eval.py").write_text(CONFIG)
 
 
 class Lines:
@@ -179,9 +219,9 @@ def merge_only(run: RunFolder) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["empty", "merge"])
-    parser.add_argument("--number", type=int, default=1_000_000, help="of predictions to merge")
-    parser.add_argument("--shards", type=int, help="default: 50 empty ones, 1,000 to merge")
+    parser.add_argument("--only", choices=["empty", "merge", "speed"])
+    parser.add_argument("--number", type=int, help="of samples; default: 1,000,000 to merge, 20,000 to ask")
+    parser.add_argument("--shards", type=int, help="default: 50 empty ones, 1,000 to merge, 4 that ask")
     parser.add_argument("--folder", type=Path, help="keep what is made there, and use it again")
     parser.add_argument("--merge-only", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -195,7 +235,10 @@ def main() -> None:
         if options.only in (None, "merge"):
             merged = options.folder or Path(name) / "merged"
             merged.mkdir(parents=True, exist_ok=True)
-            report_merge(merged, options.number, options.shards or 1_000)
+            report_merge(merged, options.number or 1_000_000, options.shards or 1_000)
+        if options.only in (None, "speed"):
+            (asked := Path(name) / "asked").mkdir()
+            report_speed(asked, options.number or 20_000, options.shards or 4)
 
 
 if __name__ == "__main__":
