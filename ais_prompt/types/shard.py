@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from math import gcd
 
 from msgspec import Struct
 
@@ -25,6 +26,11 @@ class Shard(Struct, frozen=True):
     def of(self, sample_id: str) -> int:
         """Return the number of the shard that a sample belongs to."""
         return int.from_bytes(sha256(sample_id.encode()).digest()[:8]) % self.count
+
+    def overlaps(self, other: Shard) -> bool:
+        """Return whether some samples can belong to both, for shards of different numbers of parts."""
+        common = gcd(self.count, other.count)
+        return self.index % common == other.index % common
 
     def __str__(self) -> str:
         return f"{self.index}/{self.count}"

@@ -38,7 +38,8 @@ def run_shard(
         ConfigError: another shard of the run asks something else.
         AisPromptError: as `ais_prompt.workflows.run.run`.
     """
-    others = [folder, *(one.folder for one in shard_folders(folder))]
+    # A thousand shards that each read the journals of a thousand would be what breaks first on a shared disk.
+    others = [folder, *(one.folder for one in shard_folders(folder) if one.shard.overlaps(shard))]
     with open_shard(folder, shard, agreement(plan, plan.tasks)) as own:
         _leave_config(plan, folder)
         return run(

@@ -101,13 +101,22 @@ def test_every_sample_is_in_exactly_one_shard(sample_id: str, count: int) -> Non
     assert sum(Shard(index, count).holds(sample_id) for index in range(count)) == 1
 
 
+@given(st.text(), shards(), shards())
+def test_shards_with_a_sample_in_common_overlap(sample_id: str, one: Shard, other: Shard) -> None:
+    here, there = (Shard(shard.of(sample_id), shard.count) for shard in (one, other))
+    assert here.overlaps(there)
+    numbers = range(one.count * other.count)
+    both = any(n % one.count == one.index and n % other.count == other.index for n in numbers)
+    assert one.overlaps(other) == both
+
+
 def task_of(spec: object) -> Task:
     return Task.of(spec, ScriptedModel(ANSWERS, default="other"))  # type: ignore[arg-type]
 
 
 def ask_shard(task: Task, run: RunFolder, shard: Shard, kept: float | None) -> None:
     """Ask a shard, and lose a part of its journal if it is killed."""
-    others = [one.folder for one in shard_folders(run)]
+    others = [one.folder for one in shard_folders(run) if one.shard.overlaps(shard)]
     with open_shard(run, shard, {}) as folder:
         ask_alone(TaskJob(task, folder, silent_progress, asking=AskingOptions(shard=shard, shard_folders=others)))
         journal = folder.journal("fake", "sums")
