@@ -26,7 +26,8 @@ def view(
     """Show the report of a run in the browser, or the list of all runs.
 
     RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. A report that
-    is missing is made. Only this machine can reach it. Ctrl-C ends.
+    is missing is made. Of a run that is not finished it shows what `aisprompt score RUN` has scored so far. Only this
+    machine can reach it. Ctrl-C ends.
     """
     import webbrowser
 
@@ -37,8 +38,9 @@ def view(
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)
     folder = locate_run(runs, run) if run else None
-    if folder:
-        report_of(folder)
+    if folder and report_of(folder).parent != folder.root:
+        note = f"The run is not finished: its scores so far are shown. Newer ones: aisprompt score {folder.root}"
+        click.echo(note, err=True)
     with ReportServer(runs, port, folder) as server, suppress(KeyboardInterrupt):
         address = server.url.rstrip("/") + (server.address(folder) if folder else "/")
         click.echo(f"{address}\nCtrl-C ends.")

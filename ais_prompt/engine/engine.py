@@ -13,7 +13,7 @@ from ais_prompt.engine.endpoint import Ended, Endpoint
 from ais_prompt.engine.job import Job
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.models.base import Model
-from ais_prompt.models.identity import address_of
+from ais_prompt.models.identity import endpoint_of
 from ais_prompt.utils.garbage import fewer_collections
 
 
@@ -33,9 +33,11 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._asking: asyncio.Task[None] | None = None
         self._endpoints: dict[str, Endpoint] = {}  # of the event loop's thread, as what is below
+        self._names: dict[int, str] = {}  # id of a model → its endpoint
         self._group = asyncio.TaskGroup()
         self._left = 0
         self._changed = threading.Condition()
+        self._until: Callable[[], bool] = lambda: False
         self._error: BaseException | None = None
 
     def submit(self, job: Job, *, first: bool = False) -> None:
@@ -67,7 +69,8 @@ class Engine:
             AisPromptError: answers can no longer be written down, or something unforeseen ended all jobs.
         """
         with self._changed:
-            self._changed.wait_for(lambda: not self._left or self._error is not None or until())
+            self._until = until
+            self._changed.wait_for(self._has_waited)
             self._raise_error()
 
     def __enter__(self) -> Self:
@@ -119,11 +122,14 @@ class Engine:
             raise group.exceptions[0] from None
 
     def _take(self, job: Job, first: bool) -> None:
-        address = _endpoint_of(job.model)
-        if address not in self._endpoints:
-            self._endpoints[address] = Endpoint(self._job_ended)
-            self._group.create_task(self._endpoints[address].run())
-        self._endpoints[address].submit(job, first=first)
+        model = job.model
+        if id(model) not in self._names:
+            self._names[id(model)] = _endpoint_of(model)
+        name = self._names[id(model)]
+        if name not in self._endpoints:
+            self._endpoints[name] = Endpoint(self._job_ended)
+            self._group.create_task(self._endpoints[name].run())
+        self._endpoints[name].submit(job, first=first)
 
     def _finish(self) -> None:
         self._over.set()
@@ -136,7 +142,11 @@ class Engine:
         self._ended(job, error)
         with self._changed:
             self._left -= 1
-            self._changed.notify_all()
+            if self._has_waited():  # else the thread that waits would wake for each of a thousand jobs
+                self._changed.notify_all()
+
+    def _has_waited(self) -> bool:
+        return not self._left or self._error is not None or self._until()
 
     def _raise_error(self) -> None:
         if self._error is not None:
@@ -144,8 +154,7 @@ class Engine:
 
 
 def _endpoint_of(model: Model) -> str:
-    """Return what models share an endpoint by: their address, or else the model itself."""
     try:
-        return address_of(model) or f"model {id(model)}"
-    except AisPromptError:  # a user-defined model that cannot say; its task goes on without it
+        return endpoint_of(model)
+    except AisPromptError:  # a user-defined model that cannot say, or there is no key; its tasks will tell
         return f"model {id(model)}"

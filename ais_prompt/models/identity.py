@@ -22,9 +22,26 @@ class ServedModel(Protocol, metaclass=KeptChecks):
         """Return the URL of its server, without secrets; several are separated by a comma."""
 
 
+@runtime_checkable
+class HasAccount(Protocol, metaclass=KeptChecks):
+    """A served model that logs in."""
+
+    @property
+    def account(self) -> str:
+        """Return what is equal for models with the same login, without saying it; empty without a login."""
+
+
 def address_of(model: Model) -> str | None:
     """Return the address of a served model; None for a local one."""
     return model.address if isinstance(model, ServedModel) else None
+
+
+def endpoint_of(model: Model) -> str:
+    """Return what models share limits by: their address and account, or the model itself. It is not for people."""
+    address = address_of(model)
+    if address is None:
+        return f"model {id(model)}"
+    return f"{address} {model.account}" if isinstance(model, HasAccount) else address
 
 
 def full_identity(model: Model) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 from ais_prompt.errors import AisPromptError, ConfigError
 from ais_prompt.report.html import write_report
 from ais_prompt.report.html.pages import runs_page
+from ais_prompt.report.html.run_files import newest_scores
 from ais_prompt.store.disk import reading
 from ais_prompt.store.find import all_runs
 from ais_prompt.store.layout import RunFolder
@@ -33,9 +34,12 @@ _making = threading.Lock()
 def report_of(folder: RunFolder) -> Path:
     """Return the report of a run; write it if there is none or the scores are newer.
 
+    Of a run that is not finished it shows the scores so far.
+
     Raises:
         StoreError: there are no scores yet, or the report cannot be written.
     """
+    folder = newest_scores(folder)
     summary = folder.summary_dir / "summary.json"
     with _making:
         if not (folder.report.exists() and summary.exists() and _changed(folder.report) >= _changed(summary)):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.models.base import AsyncModel, Model
-from ais_prompt.models.identity import address_of
+from ais_prompt.models.identity import address_of, endpoint_of
 from ais_prompt.plan.plan import Plan, PlannedModel
 from ais_prompt.report.run_tally import EndpointView, RunTally
 from ais_prompt.types import Activity, Used
@@ -35,19 +35,27 @@ def _endpoints(asked: Sequence[PlannedModel]) -> list[EndpointView]:
     groups: dict[str, list[tuple[str, Model]]] = {}
     for planned in asked:
         with suppress(AisPromptError):
-            abbr, model = planned.spec.abbr, planned.model
-            groups.setdefault(address_of(model) or f"model {abbr}", []).append((abbr, model))
+            groups.setdefault(endpoint_of(planned.model), []).append((planned.spec.abbr, planned.model))
+    addresses = [address_of(models[0][1]) for models in groups.values()]
     return [
-        EndpointView(_name(address, models), frozenset(abbr for abbr, _ in models), partial(_activity, models))
-        for address, models in groups.items()
+        EndpointView(
+            _name(address, models, several=addresses.count(address) > 1),
+            frozenset(abbr for abbr, _ in models),
+            partial(_activity, models),
+        )
+        for address, models in zip(addresses, groups.values(), strict=True)
     ]
 
 
-def _name(address: str, models: Sequence[tuple[str, Model]]) -> str:
-    """Return ``127.0.0.1:8000``; of a server that is started, of several and of a local model the models' names."""
-    url = urlsplit(address)
-    is_one = url.scheme in ("http", "https") and "," not in address and " " not in address
-    return url.netloc if is_one else ", ".join(abbr for abbr, _ in models)
+def _name(address: str | None, models: Sequence[tuple[str, Model]], *, several: bool) -> str:
+    """Return ``127.0.0.1:8000``, with the models' names if several accounts ask there.
+
+    A server that is started, several servers and a local model are called after the models.
+    """
+    url, names = urlsplit(address or ""), ", ".join(abbr for abbr, _ in models)
+    if url.scheme not in ("http", "https") or "," in url.geturl() or " " in url.geturl():
+        return names
+    return f"{url.netloc} ({names})" if several else url.netloc
 
 
 def _activity(models: Sequence[tuple[str, Model]]) -> Activity:

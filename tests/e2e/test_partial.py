@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,33 @@ def test_a_run_that_is_under_way_is_scored_and_goes_on_untouched(project: Projec
     assert continued == files(whole)
     assert project.run("score", "eval").returncode == 0
     assert files(folder) == continued
+
+
+def test_the_scores_so_far_are_viewed_until_there_are_others(project: Project, server: MockServer) -> None:
+    process = start_suite(project, server)
+    process.kill()
+    process.communicate()
+    assert project.run("score", "eval").returncode == 0
+    folder = project.folder()
+    viewer = project.start("view", str(folder), "--no-open")
+    try:
+        assert viewer.stdout is not None
+        address = viewer.stdout.readline().strip()
+        assert address.endswith(f"/eval/{folder.name}")
+        with urllib.request.urlopen(address, timeout=60) as reply:
+            assert reply.read() == (folder / "partial/report.html").read_bytes()
+        with urllib.request.urlopen(address.partition("/eval/")[0], timeout=60) as reply:
+            assert b'"of": 10' in reply.read()
+        server.follow({})
+        assert project.run("run", "eval.py", "-r").returncode == 0
+        with urllib.request.urlopen(address, timeout=60) as reply:
+            assert reply.read() == (folder / "report.html").read_bytes()
+        viewer.send_signal(signal.SIGINT)
+        _, err = viewer.communicate(timeout=60)
+        assert f"The run is not finished: its scores so far are shown. Newer ones: aisprompt score {folder}" in err
+    finally:
+        viewer.kill()
+        viewer.communicate()
 
 
 def test_after_kill_9_the_score_is_that_of_a_run_on_exactly_those_samples(project: Project, server: MockServer) -> None:

@@ -153,6 +153,23 @@ def test_models_of_one_server_share_its_places(project: Project, server: MockSer
     assert server.stats()["requests"] == 20
 
 
+def test_accounts_at_one_address_have_limits_of_their_own(project: Project, server: MockServer) -> None:
+    server.follow({"latency": 90})
+    keys = {"FIRST_KEY": "sk-first-4711", "SECOND_KEY": "sk-second-4712", "SAME_AS_FIRST": "sk-first-4711"}
+    project.environment |= keys
+    names = ("first", 3, "FIRST_KEY"), ("second", 2, "SECOND_KEY"), ("third", 1, "SAME_AS_FIRST")
+    models = [served(server, abbr, places).replace("retry=1", f"api_key={key!r}") for abbr, places, key in names]
+    write_suite(project, ", ".join(models), [5])
+    process = project.start("run", "eval.py")
+    wait_for(lambda: server.stats()["requests"] == 5, process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert (server.stats()["requests"], server.stats()["most_in_flight"]) == (5, 5)
+    written = [path.read_bytes() for path in project.root.glob("outputs/**/*") if path.is_file()]
+    assert not any(key.encode() in text for key in keys.values() for text in (*written, out.encode(), err.encode()))
+
+
 def test_servers_are_asked_side_by_side(project: Project, server: MockServer) -> None:
     """The second one answers everything while the first one says nothing."""
     with mock_server() as other:

@@ -47,6 +47,7 @@ from ais_prompt.models.transport.address import check_address, public_address, w
 from ais_prompt.models.transport.credentials import (
     DEFAULT_VARIABLE,
     VariableName,
+    account_of,
     check_variable_name,
     read_key,
     resolve_address,
@@ -189,6 +190,16 @@ class ApiModel:
         Of servers that are started it is the command, since their ports are random.
         """
         return ", ".join(sorted(map(public_address, self.base_urls))) if self.server is None else self.server.shown
+
+    @property
+    def account(self) -> str:
+        """Who asks there, as a digest; empty without a login.
+
+        Raises:
+            ModelError: there is no key, or a header cannot be sent.
+        """
+        servers = () if self.server is not None else map(self._server, self.base_urls)
+        return ", ".join(sorted(filter(None, {account_of(server.headers) for server in servers})))
 
     def decoding(self, max_out_len: int | None, stop: Sequence[str]) -> Decoding:
         """Return the model's ``sampling``, with the dataset's ``max_out_len`` and ``stop`` put in."""
@@ -378,11 +389,12 @@ class ApiModel:
 
     def _replica(self, base_url: str, instance: ServerInstance | None = None) -> Replica:
         """Open the transport of one server; ``instance`` is its process, if it was started."""
-        transport = self.client.open(self._server(base_url))
+        server = self._server(base_url)
+        transport = self.client.open(server)
         if instance is not None:
             transport = WatchedTransport(transport, instance)
         address = public_address(base_url)
-        return Replica(address, transport, traffic_at(address, self.limits))
+        return Replica(address, transport, traffic_at(address, self.limits, account_of(server.headers)))
 
     def _server(self, base_url: str) -> Server:
         """Return the server at an address, as transports take it.

@@ -1,4 +1,4 @@
-"""The limits of one address: slots, rates and outages. All models that ask there share them."""
+"""The limits of an account at one address: slots, rates and outages. All models that ask with it share them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Waiter(Protocol):
 
 
 class Traffic:
-    """Slots, rate limits and outages of one address. It belongs to the event loop in which it is made.
+    """Slots, rate limits and outages of an account at one address. It belongs to the event loop in which it is made.
 
     Args:
         address: where requests go, without secrets.
@@ -161,14 +161,20 @@ class Traffic:
             asyncio.get_running_loop().call_at(moment, self._serve_at, moment)
 
 
-_traffic: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Traffic]] = WeakKeyDictionary()
+_traffic: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, str], Traffic]] = WeakKeyDictionary()
 # A `Traffic` must not refer to its loop, or neither would ever be freed.
 
 
-def traffic_at(address: str, limits: Limits) -> Traffic:
-    """Return the traffic of an address in the running event loop, and add the limits of a model to it."""
+def traffic_at(address: str, limits: Limits, account: str = "") -> Traffic:
+    """Return the traffic of an address in the running event loop, and add the limits of a model to it.
+
+    Args:
+        address: where requests go, without secrets.
+        limits: of the model.
+        account: who asks, see `ais_prompt.models.transport.credentials.account_of`: providers limit accounts.
+    """
     there = _traffic.setdefault(asyncio.get_running_loop(), {})
-    traffic = there.setdefault(address, Traffic(address))
+    traffic = there.setdefault((address, account), Traffic(address))
     traffic.add_limits(limits)
     return traffic
 

@@ -16,6 +16,7 @@ from ais_prompt.config.redact import register_secrets
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport.address import is_loopback, public_address
 from ais_prompt.models.transport.base import ENCODINGS
+from ais_prompt.utils.digest import digest
 from ais_prompt.utils.environment import is_named_somewhere, named_variable
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.urls import HIDDEN, VARIABLE
@@ -26,6 +27,8 @@ _UNSET_IS_NONE: Final = (DEFAULT_VARIABLE, "ANTHROPIC_API_KEY")
 ANTHROPIC_VERSION: Final = "2023-06-01"
 """The version of the Messages API; ``headers`` of the config may name another one."""
 
+_OF_ACCOUNTS: Final = ("authorization", "x-api-key", "api-key", "openai-organization", "openai-project")
+"""Headers that say whose requests count."""
 _VARIABLE_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 _VARIABLE_OR_DOLLAR: Final = re.compile(rf"\$\$|{VARIABLE.pattern}", re.ASCII)
 
@@ -179,6 +182,15 @@ def request_headers(base_url: str, key: str | None, own: Mapping[str, str], api:
                 fix="write it on one line, with Latin letters",
             )
     return headers
+
+
+def account_of(headers: Mapping[str, str]) -> str:
+    """Return a digest of the login in the headers of requests: equal for one account. The login cannot be read from it.
+
+    It stays in memory. Without a login it is empty.
+    """
+    login = {name.lower(): value for name, value in headers.items() if name.lower() in _OF_ACCOUNTS}
+    return digest(login) if login else ""
 
 
 def _can_be_sent(value: object) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ais_prompt.errors import StoreError
 from ais_prompt.report.html.packing import finite_json
-from ais_prompt.report.html.run_files import summary_of
+from ais_prompt.report.html.run_files import newest_scores, summary_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.summary.rows import Row
@@ -79,7 +79,7 @@ def _line(folder: RunFolder) -> dict[str, Any]:
         record = read_run_file(folder)
         sessions = record.get("sessions") or [{}]
         line |= {"status": record.get("status", ""), "started": sessions[0].get("started", "")}
-        line["scores"] = [_score(row) for row in summary_of(folder)]
+        line["scores"] = [_score(row) for row in summary_of(newest_scores(folder))]
     except (StoreError, AttributeError, TypeError) as error:
         line["trouble"] = error.what if isinstance(error, StoreError) else "run.json is broken"
     return line

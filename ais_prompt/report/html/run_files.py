@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import Struct
@@ -30,6 +31,19 @@ class ShownTask(Struct, frozen=True):
     model: str
     dataset: str
     scored: bool
+
+
+def newest_scores(folder: RunFolder) -> RunFolder:
+    """Return the folder with the newest scores of a run: those so far if it is not finished, where there are any."""
+    partial = _time(folder.partial)
+    return folder.partial if partial and partial >= _time(folder) else folder
+
+
+def _time(folder: RunFolder) -> int:
+    """Return when the summary was written, in nanoseconds since 1970; 0 if there is none."""
+    with suppress(OSError):
+        return (folder.summary_dir / "summary.json").stat().st_mtime_ns
+    return 0
 
 
 def summary_of(folder: RunFolder) -> list[Row]:
