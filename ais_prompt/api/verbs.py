@@ -22,6 +22,7 @@ from ais_prompt.prompt_locks.file import write_prompt_lock
 from ais_prompt.prompt_locks.lock import find_drift, make_prompt_lock, prompt_lock_path
 from ais_prompt.regression.runs import RunComparison, compare_runs, read_stored_run
 from ais_prompt.utils.text import listed
+from ais_prompt.utils.verbosity import NORMAL, QUIET, verbosity
 from ais_prompt.workflows import check as check_workflow
 from ais_prompt.workflows import run as run_workflow
 from ais_prompt.workflows.check import CheckResult
@@ -53,6 +54,7 @@ def run(
     reuse: str | None = None,
     max_num_workers: int | None = None,
     report: bool = True,
+    quiet: bool = False,
     **options: Unpack[ConfigOptions],
 ) -> Run:
     """Ask the models, score the answers, and write a run folder.
@@ -68,6 +70,7 @@ def run(
         reuse: ``latest`` or the name of a run folder, to ask only what is missing; None begins a new run.
         max_num_workers: compute local models in so many worker processes; None computes in this process.
         report: whether ``report.html`` is written.
+        quiet: show neither progress nor warnings; ``warnings`` of the run has those of the prompts.
         options: as in `ConfigOptions`.
 
     Returns:
@@ -80,7 +83,7 @@ def run(
         StoreError: the run folder cannot be written.
         Interrupted: stopped by the user; the fix names the argument that resumes the run.
     """
-    with public_errors():
+    with public_errors(), verbosity(QUIET if quiet else NORMAL):
         if mode not in (modes := RunMode.__args__):  # type: ignore[attr-defined]
             raise ConfigError(f"there is no mode {mode!r}", fix=f"modes: {listed(modes)}")
         plan, warnings = checked(source_of(config, options))

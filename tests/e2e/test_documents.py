@@ -35,7 +35,7 @@ def commands(page: str) -> list[list[str]]:
 
 @pytest.fixture
 def readme_config(project: Project) -> Path:
-    [config] = blocks((ROOT / "README.md").read_text("utf-8"), "python")
+    config, _ = blocks((ROOT / "README.md").read_text("utf-8"), "python")
     path = project.root / "my_eval.py"
     path.write_text(config, "utf-8")
     return path

@@ -175,6 +175,13 @@ def test_options_mean_what_they_mean_on_the_command_line(folder: Path) -> None:
     assert session["command"].startswith("ais_prompt.run(overrides=[")
 
 
+def test_a_quiet_run_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    ais_prompt.run(config())
+    assert "fake/sums" in capfd.readouterr().err
+    ais_prompt.run(config(), quiet=True)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_loaded_config_keeps_the_lines_of_its_faults(folder: Path) -> None:
     (folder / "eval.py").write_text(f"models = {MODELS}\ndatasets = {DATASETS}\n".replace("GenInf", "GenIf"))
     loaded = ais_prompt.load_config("eval.py", {"models.0.abbr": "mine"})
