@@ -35,7 +35,7 @@ ASKED = {
     "offline": ["HF_HUB_OFFLINE=1"],
     "StoreError": ["exit code: 3", "is a: AisPromptError"],
     "run.json": ["schema_version  int", "version: 2", "aisprompt describe run.json --schema"],
-    "--num-prompts": ["run (command)", "--num-prompts  N"],
+    "--num-prompts": ["run (command)", "--num-prompts, --limit  N"],
     "ais_prompt.open_run": ["open_run (function)", "from ais_prompt import open_run"],
     "Sampling": ["temperature  float or None, default 0.0", "sampling=dict(...)"],
     "provider": ["openai  address", "https://api.openai.com/v1, key in OPENAI_API_KEY"],

@@ -29,6 +29,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 FILE = re.compile(r"# (\w+\.py)\n")
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if "\n```" in page.read_text("utf-8"))
 """Those in Chinese have the same blocks (test_translations.py)."""
+WITH_PROCESSES = {"own-parts.md", "tutorial.md"}
+"""Pages whose parts of users are run in a worker."""
 
 
 def run_console(session: str, line: int, page: str) -> None:
@@ -64,7 +66,9 @@ def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 
 @pytest.mark.usefixtures("own_modules")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.process] * (page in WITH_PROCESSES)) for page in PAGES]
+)
 def test_examples_show_what_they_say(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__docs__"}

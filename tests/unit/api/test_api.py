@@ -81,6 +81,7 @@ def predictions(run: ais_prompt.Run) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.process
 def test_arrow_tables_hold_the_same_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     letters_scored = dataset("letters", eval_cfg={"evaluator": {"type": longer}})
     run = ais_prompt.run(config(dataset(), letters_scored, default="\ud800"))
