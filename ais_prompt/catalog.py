@@ -147,6 +147,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     "runners": {
         "LocalRunner": "ais_prompt.runners.processes",
         "RayRunner": "ais_prompt.runners.ray",
+        "SlurmRunner": "ais_prompt.runners.slurm",
     },
 }
 """Kind of part → name → module that defines it."""

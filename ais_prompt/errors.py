@@ -14,6 +14,7 @@ AisPromptError                 what happened, where, how to fix it, exit code
  ├── InternalError      (70)   a fault of the program itself, which ended one task
  ├── Paused             (4)    a budget or a quota is used up; the run can be taken up again
  └── Interrupted        (130)  stopped by the user; the run can be taken up again
+      └── Terminated    (143)  stopped by SIGTERM or SIGUSR1, such as by a batch system
 """
 
 from __future__ import annotations
@@ -177,3 +178,9 @@ class Interrupted(AisPromptError):
     """Stopped by the user; what was finished is kept and the run can be taken up again."""
 
     exit_code = 130
+
+
+class Terminated(Interrupted):
+    """Stopped by a signal, such as by a batch system that needs the machine; the run can be taken up again."""
+
+    exit_code = 143

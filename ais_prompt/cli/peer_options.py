@@ -85,7 +85,7 @@ ANSWERS: Final = {
     "--merge-ds": "datasets of one model always share the engine",
     "--pressure": "set request_rate of the model; see docs/api-models.md",
     "--retry": "set retry of the model: --set models.0.retry=2",
-    "--slurm": "start aisprompt in the job itself: srun … aisprompt run …",
+    "--slurm": "--runner slurm, with --set runner.num_shards=8 --set runner.partition=…; see docs/scale.md",
 }
 """An option of the peers that has no meaning here → what to do."""
 ANSWERS_SHORT: Final = {"-a": "--accelerator", "-l": "--lark"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 NOT_FOR_SHARDS = (
     *(
+        "runner",
         "mode",
         "reuse",
         "dry_run",
@@ -41,6 +43,8 @@ NOT_FOR_SHARDS = (
     *GATE_OPTIONS,
 )
 """Options of the whole run, or that a shard has with another value."""
+_RUNNER = re.compile(r"\s*runner\s*[.=]")
+"""The start of an override of the runner, which a shard does not use."""
 _WRITTEN = (str, list, bool)
 """What click makes of an argument that was given, before it is converted."""
 _SHORT = {name.removesuffix("Runner").lower(): name for name in PARTS["runners"]}
@@ -74,40 +78,28 @@ def with_runner(source: Source, name: str | None, *, is_shard: bool) -> Source:
 
 def preview_shards(ctx: click.Context, plan: Plan) -> None:
     """Print what the runner would start, if there is one."""
-    from pathlib import Path
-
-    from ais_prompt.store.layout import RunFolder, safe_name
-
-    if plan.spec.runner is None:
-        return
-    root = plan.spec.work_dir / safe_name(plan.spec.name) / "NEW"
-    runner, work, count = _prepared(ctx, plan, RunFolder(Path(root)))
-    click.echo(f"\n{count} shards by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
+    if plan.spec.runner is not None:
+        runner, work, count = _prepared(ctx, plan)
+        click.echo(f"\n{count} shards by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
 
 
 def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarning], keeper: GateKeeper) -> int:
     """Start all shards, wait for them, score the run, and return the exit code."""
-    from ais_prompt.errors import Interrupted
-    from ais_prompt.runners.follow import run_shards
+    from msgspec.structs import replace
+
+    from ais_prompt.store.layout import RunFolder
     from ais_prompt.store.shards import shard_folders
     from ais_prompt.workflows import run as pipeline
 
     values = ctx.params
-    debug = values["debug"]
+    runner, work, count = _prepared(ctx, plan)
+    runner.preflight()
     folder = pipeline.find_or_make(plan, values["reuse"])
-    runner, work, count = _prepared(ctx, plan, folder)
+    work = replace(work, folder=RunFolder(folder.root.absolute()))
     for warning in warnings:
         click.echo(f"Warning: {warning}", err=True)
     click.echo(f"Run folder: {folder.root}; its {count} shards: aisprompt status {_quoted(folder)}", err=True)
-    try:
-        unfinished = run_shards(runner, work, count)
-    except KeyboardInterrupt:
-        raise Interrupted(
-            "stopped, with all shards; every answer so far is kept",
-            where=str(folder.root),
-            fix=f"resume with the same command and -r {folder.root.name}",
-        ) from None
-    _show_unfinished(unfinished, work)
+    unfinished = _followed(runner, work, count)
     if not shard_folders(work.folder):  # no shard got so far as to ask
         return 3
     if values["mode"] == "infer":
@@ -117,12 +109,36 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     result = pipeline.run(plan, partial or folder, "eval", command_line())
     show(result, (partial or folder).root)
     holds = keeper.hold(result, (partial or folder).root)
-    code = exit_code(result, values["max_failures"], debug=debug)
+    code = exit_code(result, values["max_failures"], debug=values["debug"])
     return (3 if unfinished else code) or int(partial is not None or not holds)
 
 
-def _prepared(ctx: click.Context, plan: Plan, folder: RunFolder) -> tuple[Runner, ShardWork, int]:
-    """Return the runner, what it starts, and the number of shards."""
+def _followed(runner: Runner, work: ShardWork, count: int) -> Mapping[Shard, str]:
+    """Run all shards to their end, and return those that did not come to it.
+
+    Raises:
+        Interrupted: by Ctrl-C or a signal; all shards are stopped.
+    """
+    from ais_prompt.runners.follow import run_shards
+    from ais_prompt.utils.signals import interruption
+
+    try:
+        unfinished = run_shards(runner, work, count)
+    except KeyboardInterrupt as stop:
+        raise interruption(
+            stop,
+            "stopped, with all shards; every answer so far is kept",
+            where=str(work.folder.root),
+            fix=f"resume with the same command and -r {work.folder.root.name}",
+        ) from None
+    _show_unfinished(unfinished, work)
+    return unfinished
+
+
+def _prepared(ctx: click.Context, plan: Plan) -> tuple[Runner, ShardWork, int]:
+    """Return the runner, what it starts in a run folder that is still to be made, and the number of shards."""
+    from msgspec.structs import replace
+
     from ais_prompt.errors import ConfigError
     from ais_prompt.workflows.runners import open_runner, share_of, work_of
 
@@ -130,11 +146,11 @@ def _prepared(ctx: click.Context, plan: Plan, folder: RunFolder) -> tuple[Runner
         what = "a shard has no scores, so it cannot stop when a gate is decided"
         raise ConfigError(what, where="--stop-early", fix="leave out --stop-early, or the runner")
     runner = open_runner(plan, ctx.params["max_num_workers"])
-    words = given_words(ctx)
-    count = runner.count(work_of(plan, folder, words))
+    work = work_of(plan, given_words(ctx))
+    count = runner.count(work)
     share = share_of(plan.spec.budget, count)
-    words += budget_arguments({name: getattr(share, name) for name in BUDGET_OPTIONS})
-    return runner, work_of(plan, folder, words), count
+    limits = budget_arguments({name: getattr(share, name) for name in BUDGET_OPTIONS})
+    return runner, replace(work, words=(*work.words, *limits)), count
 
 
 def given_words(ctx: click.Context) -> list[str]:
@@ -149,7 +165,7 @@ def given_words(ctx: click.Context) -> list[str]:
         if isinstance(parameter, click.Argument):
             words.append(str(value))
         elif isinstance(value, list):
-            words += [f"{name}={one}" for one in value]
+            words += [f"{name}={one}" for one in value if not (name == "--set" and _RUNNER.match(one))]
         else:
             words.append(name if value is True else f"{name}={value}")
     return words

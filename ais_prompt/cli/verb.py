@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import signal
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +12,9 @@ import click
 
 from ais_prompt.cli.output import output_of, printed
 from ais_prompt.cli.peer_options import answer_to
-from ais_prompt.errors import AisPromptError, InternalError, Interrupted
+from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.signals import interruption, terminable
 from ais_prompt.utils.text import escaped
 
 SPREAD: Final = {"--models", "--datasets"}
@@ -57,7 +56,7 @@ class Verb(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the user becomes its lines and its exit code."""
-        with _terminable(), printed(ctx):
+        with terminable(), printed(ctx):
             try:
                 return super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -66,10 +65,10 @@ class Verb(click.Command):
                 output_of(ctx).error = error
                 report(error, debug=ctx.params.get("debug", False))
                 ctx.exit(error.exit_code)
-            except KeyboardInterrupt:
-                output_of(ctx).error = stopped = Interrupted("stopped before any work was done")
+            except KeyboardInterrupt as stop:
+                output_of(ctx).error = stopped = interruption(stop, "stopped before any work was done")
                 report(stopped, debug=False)
-                ctx.exit(Interrupted.exit_code)
+                ctx.exit(stopped.exit_code)
             except BrokenPipeError:  # `aisprompt … | head`: click ends quietly
                 raise
             except Exception as error:
@@ -100,20 +99,6 @@ def _report_bug(error: Exception, *, debug: bool) -> None:
     _print(f"Unexpected {type(error).__name__}: {error}")
     _print(f"  where: {frame.filename}:{frame.lineno}")
     _print("  fix:   this is a bug of aisprompt or of a part of yours; --debug shows the traceback")
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Treat SIGTERM, which batch systems send, like Ctrl-C."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _with_latest(args: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ class ShardWork(Struct, frozen=True):
     Attributes:
         folder: the run folder that they share; its path is absolute.
         name: of the config, for the names of jobs.
-        words: the arguments of ``aisprompt`` that ask a shard, without ``--shard``.
+        words: the arguments of ``aisprompt`` that name the config, without those that are the shard's own.
         num_gpus: GPUs that each shard needs; 0 if no model computes on this side of a server.
     """
 
@@ -29,7 +29,7 @@ class ShardWork(Struct, frozen=True):
 
     def arguments(self, shard: Shard | str) -> list[str]:
         """Return the arguments of ``aisprompt`` for one shard, such as ``3/8`` or ``auto/8``."""
-        return [*self.words, "--shard", str(shard)]
+        return [*self.words, "-r", str(self.folder.root), "-m", "infer", "--shard", str(shard)]
 
     def log(self, shard: Shard | str) -> Path:
         """Return the file for the output of a shard; ``*/8`` has the pattern of the files of all shards."""
@@ -55,6 +55,13 @@ class Runner(Protocol):
 
         Raises:
             ConfigError: it is not known.
+        """
+
+    def preflight(self) -> None:
+        """See whether shards can be started from this machine, before a run folder is made.
+
+        Raises:
+            ModelError: they cannot.
         """
 
     def preview(self, work: ShardWork, count: int) -> str:

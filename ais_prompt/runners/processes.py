@@ -65,6 +65,9 @@ class LocalRunner:
         """Return the number of shards."""
         return self._num_shards or self._at_a_time(work)
 
+    def preflight(self) -> None:
+        """Do nothing: there is always this machine."""
+
     def preview(self, work: ShardWork, count: int) -> str:
         """Return the command of each shard."""
         gpus = f", each with {each} GPUs" if (each := self._gpus_each(work)) else ""

@@ -12,20 +12,21 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import to_builtins
 
-from ais_prompt.errors import Interrupted, StoreError
+from ais_prompt.errors import StoreError
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
 from ais_prompt.store.run_file import SCHEMA_VERSION, next_number, read_run_file
 from ais_prompt.types import Speed, TaskFacts, TaskSpec, Used
 from ais_prompt.utils.digest import digest
+from ais_prompt.utils.signals import Termination, interruption
 from ais_prompt.utils.versions import versions
 
 WRITING_SHARE: Final = 20
 """Maximum share of the time that is spent on writing the record."""
 logger = logging.getLogger(__name__)
 
-RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted", "partial", "paused"]
+RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted", "preempted", "partial", "paused"]
 
 
 class RunRecord:
@@ -203,16 +204,18 @@ def _changes(folder: RunFolder, config: str) -> list[str]:
 
 @contextmanager
 def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
-    """Record that the body was interrupted or failed. The body records its own success.
+    """Record that the body was interrupted, preempted or failed. The body records its own success.
 
     Raises:
         Interrupted: in place of Ctrl-C.
+        Terminated: in place of a signal of a batch system.
     """
     try:
         yield
-    except KeyboardInterrupt:
-        record.finish("interrupted")
-        raise Interrupted(
+    except KeyboardInterrupt as stop:
+        record.finish("preempted" if isinstance(stop, Termination) else "interrupted")
+        raise interruption(
+            stop,
             "stopped; every answer so far is kept",
             where=str(folder.root),
             fix=f"resume with the same command and -r {folder.root.name}; scores so far: aisprompt score {folder.root}",

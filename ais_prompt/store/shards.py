@@ -58,7 +58,7 @@ class ShardFolder(Struct, frozen=True):
 
     @property
     def state(self) -> str:
-        """``running``, ``dead``, or how its session ended: ``finished``, ``failed``, ``interrupted``."""
+        """``running``, ``dead``, or how its session ended: ``finished``, ``failed``, ``preempted``."""
         with suppress(StoreError):
             status = str(read_run_file(self.folder).get("status"))
             if status != "running":

@@ -104,7 +104,10 @@ def serve(answer: Callable[[bytes], Any]) -> None:
         answer: takes a pickled value and returns the reply. It unpickles the value itself, since that may fail. An
             exception ends the worker.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal; the parent decides
+    # Ctrl-C goes to all processes of a terminal, SIGUSR1 of Slurm to all of a job: the parent decides.
+    for name in ("SIGINT", "SIGUSR1"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     calls, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)

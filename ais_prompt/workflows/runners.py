@@ -11,7 +11,7 @@ from ais_prompt.plan.build import build_runner
 from ais_prompt.plan.plan import Plan, PlannedModel
 from ais_prompt.runners.base import Runner, ShardWork
 from ais_prompt.runners.workers import gpus_of
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.types import Budget
 
 
@@ -30,18 +30,16 @@ def open_runner(plan: Plan, max_num_workers: int | None = None) -> Runner:
     return runner
 
 
-def work_of(plan: Plan, folder: RunFolder, words: Sequence[str]) -> ShardWork:
-    """Return what a runner starts.
+def work_of(plan: Plan, words: Sequence[str]) -> ShardWork:
+    """Return what a runner starts, with a name in place of the run folder that is still to be made.
 
     Args:
         plan: of a checked config.
-        folder: the run folder.
-        words: the arguments of ``aisprompt`` that name the config, without those that a shard has of its own.
+        words: the arguments of ``aisprompt`` that name the config, without those that are a shard's own.
     """
-    root = folder.root.absolute()
-    arguments = [*words, "-r", str(root), "-m", "infer"]
+    root = plan.spec.work_dir.absolute() / safe_name(plan.spec.name) / "NEW"
     gpus = max((_gpus(model) for model in plan.models), default=0)
-    return ShardWork(RunFolder(root), plan.spec.name, tuple(arguments), gpus)
+    return ShardWork(RunFolder(root), plan.spec.name, tuple(words), gpus)
 
 
 def share_of(budget: Budget, count: int) -> Budget:

@@ -37,26 +37,35 @@ def asked(folder: Path) -> list[str]:
     return [json.loads(line)["sample_id"] for line in journal]
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_says_how_to_go_on_and_asks_only_the_rest(project: Project, sign: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("sign", "code", "status", "error"),
+    [
+        (signal.SIGINT, 130, "interrupted", "Interrupted"),
+        (signal.SIGTERM, 143, "preempted", "Terminated"),
+        (signal.SIGUSR1, 143, "preempted", "Terminated"),
+    ],
+)
+def test_an_interrupted_run_says_how_to_go_on_and_asks_only_the_rest(
+    project: Project, sign: signal.Signals, code: int, status: str, error: str
+) -> None:
     project.write_data(ROWS)
     project.write_config(models=SLOW)
     process = start_and_wait(project, 5)
     process.send_signal(sign)
     _, err = process.communicate(timeout=WATCHDOG_SECONDS)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     name = project.folder().name
-    assert "Interrupted: stopped; every answer so far is kept" in err
+    assert f"{error}: stopped; every answer so far is kept" in err
     assert f"-r {name}" in err
     assert "Traceback" not in err
     before = len(asked(project.folder()))
-    assert json.loads((project.folder() / "run.json").read_text())["status"] == "interrupted"
+    assert json.loads((project.folder() / "run.json").read_text())["status"] == status
 
     done = project.run("run", "eval.py", "-r", name)
     assert done.returncode == 0, done.stderr
     assert f"{before} of 60 samples are answered already, {60 - before} will be asked" in done.stderr
     assert len(asked(project.folder())) == len(set(asked(project.folder()))) == 60
-    assert [session["status"] for session in _record(project)["sessions"]] == ["interrupted", "finished"]
+    assert [session["status"] for session in _record(project)["sessions"]] == [status, "finished"]
 
 
 def test_after_kill_9_nothing_is_asked_twice(project: Project) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,15 @@ def answers(folder: Path) -> int:
     return sum(len(read_lines(journal)) for journal in folder.glob("shards/*/journal/*/*.jsonl"))
 
 
+def assert_same_scores(sharded: Path, whole: Path) -> None:
+    """Two run folders have the same bytes, times aside."""
+    for file in FILES:
+        if file.endswith("l"):
+            assert without_times(read_lines(sharded / file)) == without_times(read_lines(whole / file))
+        else:
+            assert (sharded / file).read_bytes() == (whole / file).read_bytes()
+
+
 def processes_of(project: Project) -> list[psutil.Process]:
     """The processes of the program that work in this project."""
     found = []
@@ -46,11 +56,7 @@ def test_the_shards_of_a_runner_give_the_bytes_of_one_process(project: Project) 
     assert answers(sharded) == len(ROWS)
     assert project.run("run", "eval.py", "-w", "whole").returncode == 0
     [whole] = (project.root / "whole" / "eval").iterdir()
-    for file in FILES:
-        if file.endswith("l"):
-            assert without_times(read_lines(sharded / file)) == without_times(read_lines(whole / file))
-        else:
-            assert (sharded / file).read_bytes() == (whole / file).read_bytes()
+    assert_same_scores(sharded, whole)
     # A second session asks nothing again.
     assert project.run("run", "eval.py", *THREE, "-r").returncode == 0
     assert answers(sharded) == len(ROWS)
@@ -84,8 +90,8 @@ def test_a_shard_that_dies_each_time_is_given_up_and_the_rest_is_scored(project:
     assert "4 of 8" in done.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_runner_stops_its_shards(project: Project, number: int) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_runner_stops_its_shards(project: Project, number: int, code: int) -> None:
     project.write_config(models=MODEL.replace("default=", "delay=600.0, default="), more=f"{RUNNER})")
     process = project.start("run", "eval.py")
     folder = project.root / "outputs" / "eval"
@@ -93,9 +99,11 @@ def test_a_stopped_runner_stops_its_shards(project: Project, number: int) -> Non
     assert len(processes_of(project)) == 2
     process.send_signal(number)
     _, err = process.communicate(timeout=WATCHDOG_SECONDS)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "stopped, with all shards" in err
     assert not processes_of(project)
+    states = [json.loads(path.read_text())["status"] for path in folder.glob("*/shards/*/run.json")]
+    assert states == ["preempted", "preempted"]
 
 
 def test_a_runner_that_was_killed_leaves_shards_that_the_next_one_follows(project: Project) -> None:

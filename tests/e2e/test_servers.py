@@ -205,7 +205,7 @@ PRINTING = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1, signal.SIGKILL])
 @pytest.mark.parametrize("when", ["starting", "asking"])
 def test_a_server_ends_with_the_program(project: Project, number: signal.Signals, when: str) -> None:
     asking = ("-m", "tools.mock_server", "--port", "{port}", "--latency", "600")
@@ -216,7 +216,7 @@ def test_a_server_ends_with_the_program(project: Project, number: signal.Signals
         wait_until(lambda: "is ready" in (project.folder() / "logs" / "run.log").read_text(), "the server is ready")
     os.kill(process.pid, number)
     _, err = process.communicate(timeout=WATCHDOG_SECONDS)
-    assert process.returncode == (130 if number == signal.SIGINT else -number), err
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGUSR1: 143}.get(number, -number), err
     wait_until(lambda: not runs(server) and not runs(orphan), "all processes of the server end")
 
 

@@ -135,7 +135,7 @@ def test_a_model_that_a_worker_cannot_build_ends_its_tasks(project: Project) -> 
     assert done.returncode == 3
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1, signal.SIGKILL])
 def test_workers_end_with_the_program(project: Project, number: signal.Signals) -> None:
     use(project, model("slow"), model("one"))
     process = project.start("run", "eval.py", "-m", "infer", "--max-num-workers", "2")
@@ -144,7 +144,7 @@ def test_workers_end_with_the_program(project: Project, number: signal.Signals) 
     )
     os.kill(process.pid, number)
     _, err = process.communicate(timeout=WATCHDOG_SECONDS)
-    assert process.returncode == (130 if number == signal.SIGINT else -number), err
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGUSR1: 143}.get(number, -number), err
     wait_until(lambda: not any(map(runs, workers_of(project))), "the workers end")
 
 

@@ -47,6 +47,7 @@ def test_exit_codes() -> None:
         "Paused": 4,
         "InternalError": 70,
         "Interrupted": 130,
+        "Terminated": 143,
     }
 
 

@@ -38,7 +38,7 @@ class Watchdog:
             os.set_blocking(end, False)
         signal.set_wakeup_fd(waker)
         # Functions, not SIG_IGN: a server would inherit that.
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
             signal.signal(number, lambda *_: None)
         self._exit_code: int | None = None
 
