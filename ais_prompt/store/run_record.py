@@ -50,7 +50,7 @@ class RunRecord:
         asks: bool = False,
         notes: Sequence[str] = (),
     ) -> None:
-        """Begin a session.
+        """Prepare a session; `begin` writes it.
 
         Args:
             folder: the run folder, new or old.
@@ -94,7 +94,15 @@ class RunRecord:
         if "used" in before:
             self._values["used"] = before["used"]
         self._next_write = 0.0
+
+    def begin(self) -> RunRecord:
+        """Write that the session is running, and return the record.
+
+        Raises:
+            StoreError: the folder cannot be written.
+        """
         self._write()
+        return self
 
     def add_task(self, task: TaskSpec, facts: TaskFacts, *, done: bool = True) -> None:
         """Record the facts of a task. A session that sent no request keeps the speed of the one before.
@@ -204,13 +212,14 @@ def _changes(folder: RunFolder, config: str) -> list[str]:
 
 @contextmanager
 def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
-    """Record that the body was interrupted, preempted or failed. The body records its own success.
+    """Begin a session, and record that the body was interrupted, preempted or failed. The body records its own success.
 
     Raises:
         Interrupted: in place of Ctrl-C.
         Terminated: in place of a signal of a batch system.
     """
     try:
+        record.begin()  # here: a signal right after it must not leave the session as running
         yield
     except KeyboardInterrupt as stop:
         record.finish("preempted" if isinstance(stop, Termination) else "interrupted")

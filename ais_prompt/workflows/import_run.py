@@ -93,7 +93,7 @@ def import_run(path: Path, source: Source, command: str) -> ImportedRun:
     notes += [f"{task.name} has no predictions" for task in plan.tasks if task not in found]
     folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True, notes=notes)
+        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True, notes=notes).begin()
         tasks = [_imported(task, old, theirs[task.name], folder, record) for task in found]
         record.finish("finished")
     return ImportedRun(plan, folder, tasks, notes)

@@ -46,7 +46,7 @@ def merge_journals(
     """
     found = {}
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True)
+        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True).begin()
         shards, agreements = [one.folder for one in shard_folders(folder)], stored_agreements(folder)
         for task in plan.tasks:
             try:

@@ -55,7 +55,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
     with hold_writer_lock(partial), logging_to(partial.logs / "run.log"):
         _clear(partial, keep=[_predictions(task, partial) for task in left if task.name in merged])
         _copy_judgements(folder, partial)
-        copy = RunRecord(partial, render_config(plan.spec.resolved), command, asks=True)
+        copy = RunRecord(partial, render_config(plan.spec.resolved), command, asks=True).begin()
         addresses = list(dict.fromkeys(address for _, address in addresses_of(record)))
         for task in plan.tasks:
             if task.name in done and _share(_predictions(task, folder), _predictions(task, partial)):

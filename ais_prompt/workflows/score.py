@@ -41,7 +41,7 @@ def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFol
     matched = match(read_answers(file), data.test)
     folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
-        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True)
+        record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True).begin()
         failed: Counter[bool] = Counter()
         made = _counted(predictions(matched, data.test), failed)
         write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)

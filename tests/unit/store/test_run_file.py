@@ -44,7 +44,7 @@ def test_the_latest_run_is_the_one_that_was_started_last(
     roots = []
     for offset in offsets:
         folder = create_run_folder(work_dir, "eval", NOON + timedelta(seconds=offset))
-        RunRecord(folder, "models = []\n", "aisprompt run")
+        RunRecord(folder, "models = []\n", "aisprompt run").begin()
         roots.append(folder.root)
         assert find_run_folder(work_dir, "eval") == folder
     assert in_order(sorted(roots)) == roots
@@ -53,7 +53,7 @@ def test_the_latest_run_is_the_one_that_was_started_last(
 def test_a_session_leaves_the_number_of_its_run(tmp_path: Path) -> None:
     folders = [create_run_folder(tmp_path, "eval", NOON - timedelta(days=day)) for day in range(2)]
     for folder in (*folders, folders[0]):
-        RunRecord(folder, "", "")
+        RunRecord(folder, "", "").begin()
     assert [read_run_file(folder)["run_number"] for folder in folders] == [1, 2]
     assert len(read_run_file(folders[0])["sessions"]) == 2
     assert find_run_folder(tmp_path, "eval") == folders[1]
@@ -62,7 +62,7 @@ def test_a_session_leaves_the_number_of_its_run(tmp_path: Path) -> None:
 def test_a_run_goes_on_after_those_of_version_1(tmp_path: Path) -> None:
     former(tmp_path / "eval", "20991231_000000", "2099-12-31T00:00:00+00:00")
     folder = create_run_folder(tmp_path, "eval", NOON)
-    RunRecord(folder, "", "")
+    RunRecord(folder, "", "").begin()
     assert find_run_folder(tmp_path, "eval") == folder
 
 
@@ -72,14 +72,14 @@ def test_a_broken_record_is_seen_and_not_passed_over(tmp_path: Path) -> None:
     (broken / "run.json").write_text("{broken")
     assert find_run_folder(tmp_path, "eval").root == broken
     with pytest.raises(StoreError, match="not JSON"):
-        RunRecord(RunFolder(broken), "", "")
+        RunRecord(RunFolder(broken), "", "").begin()
 
 
 def test_a_record_of_a_later_version_is_refused(tmp_path: Path) -> None:
     root = former(tmp_path, "20260131_120000Z", "")
     (root / "run.json").write_text(json.dumps({"schema_version": SCHEMA_VERSION + 1}))
     with pytest.raises(StoreError, match="a later version of ais-prompt wrote this run"):
-        RunRecord(RunFolder(root), "", "")
+        RunRecord(RunFolder(root), "", "").begin()
 
 
 def test_an_earlier_address_is_known(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_an_earlier_address_is_known(tmp_path: Path) -> None:
     task = {"model": {"type": "OpenAIChatModel", "base_url": "http://one/v1"}}
     record = json.loads((root / "run.json").read_text())
     (root / "run.json").write_text(json.dumps({**record, "tasks": {"served/sums": task, "fake/sums": {"model": {}}}}))
-    second = RunRecord(RunFolder(root), "", "", {"served": "http://two/v1", "new": "http://three/v1"})
+    second = RunRecord(RunFolder(root), "", "", {"served": "http://two/v1", "new": "http://three/v1"}).begin()
     assert second.moved == {"served": "http://one/v1"}
-    third = RunRecord(RunFolder(root), "", "", {"served": "http://two/v1"})
+    third = RunRecord(RunFolder(root), "", "", {"served": "http://two/v1"}).begin()
     assert third.moved == {}
     assert third.addresses == ["http://one/v1", "http://two/v1", "http://three/v1"]
