@@ -184,6 +184,7 @@ from ais_prompt.retrievers.topk import TopkRetriever as TopkRetriever
 from ais_prompt.retrievers.zero import ZeroRetriever as ZeroRetriever
 from ais_prompt.runners.processes import LocalRunner as LocalRunner
 from ais_prompt.runners.ray import RayRunner as RayRunner
+from ais_prompt.runners.slurm import SlurmRunner as SlurmRunner
 from ais_prompt.summary.rows import Row as Row
 from ais_prompt.types import Activity as Activity
 from ais_prompt.types import ChatMessage as ChatMessage
