@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
+from ais_prompt.readers.benchmarks.data_path import data_folders
+
 CACHES: Final = {"opencompass": "COMPASS_DATA_CACHE", "ais_bench": "AIS_BENCH_DATASETS_CACHE"}
 """Package of a peer → environment variable with the folder of its data."""
 
@@ -48,25 +50,11 @@ def find_data(package: str, dataset_id: str, local_mode: bool = False) -> str:  
         if hub_id:
             return str(hub_id)
     path = known.get("local") or dataset_id
-    places = [folder / path for folder in folders(package)]
+    places = [Path.cwd() / folder / path for folder in data_folders(Path(path))]
     for place in places:
         if place.exists():
             return str(place)
     raise absent(package, dataset_id, path, places)
-
-
-def folders(package: str) -> list[Path]:
-    """Return the folders in which a peer's data is searched, the first first."""
-    named = os.environ.get(CACHES[package])
-    found = [Path(named).expanduser()] if named else []
-    if package == "opencompass":
-        found += [Path("~/.cache/opencompass").expanduser()]
-    else:
-        from ais_prompt.utils.peer_packages import peer_package
-
-        installed = peer_package(package)
-        found += [installed.parent] if installed else []
-    return [*found, Path.cwd()]
 
 
 def absent(package: str, dataset_id: str, path: str, places: list[Path]) -> DataAbsent:

@@ -18,7 +18,7 @@ from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExt
 from ais_prompt.peers.code.calls import Call, Fault, Reply, StartCall
 from ais_prompt.peers.code.sources import DISTRIBUTIONS, is_complete
 from ais_prompt.utils.peer_imports import peer_of
-from ais_prompt.utils.peer_packages import PEER_PATH, peer_package
+from ais_prompt.utils.peer_packages import peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"
@@ -69,7 +69,7 @@ class Session:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._worker: Worker | None = None
-        self._settings: tuple[str, ...] = ()
+        self._settings: tuple[str, dict[str, str]] = ("", {})
         self._log = Path()
 
     def call(self, call: Call, path: str, seconds: float) -> Reply:
@@ -104,7 +104,7 @@ class Session:
             self._stop()
 
     def _answer(self, call: Call, seconds: float) -> Reply:
-        settings = (os.environ.get(PEER_PATH, ""), os.environ.get(PEER_NETWORK, ""), str(Path.cwd()))
+        settings = (str(Path.cwd()), dict(os.environ))  # a worker has those that it was started with
         if self._worker is not None and settings != self._settings:
             self._stop()
         if self._worker is None:
@@ -114,7 +114,7 @@ class Session:
             self._log = Path(name)
             peers = {package: str(folder) for package in DISTRIBUTIONS if (folder := peer_package(package))}
             whole = [package for package in peers if is_complete(package)]
-            self._worker.call(StartCall(name, settings[1] == "1", peers, whole), CHECK_SECONDS)
+            self._worker.call(StartCall(name, os.environ.get(PEER_NETWORK) == "1", peers, whole), CHECK_SECONDS)
         return msgspec.json.decode(self._worker.call(call, seconds), type=Reply)
 
     def _stop(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 from ais_prompt.config.paths import expand
 from ais_prompt.errors import DataError
 from ais_prompt.readers.benchmarks.data_ids import ARCHIVES, LOCAL_PATHS
+from ais_prompt.utils.peer_packages import peer_package
 from ais_prompt.utils.text import listed
 
 CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
@@ -41,12 +41,20 @@ def require_data(path: str) -> Path:
 
 
 def data_places(path: str) -> list[Path]:
-    """Return the places where a path or id may be, the first that exists counts: caches, then the working directory."""
+    """Return the places where a path or id may be, the first that exists counts."""
     local = expand(LOCAL_PATHS.get(path, path))
-    if local.is_absolute():
-        return [local]
-    caches = [Path(folder) for name in CACHES if (folder := os.environ.get(name))]
-    return [folder / local for folder in [*caches, Path(), expand(_DEFAULT_CACHE), *_installed(local)]]
+    return [local] if local.is_absolute() else [folder / local for folder in data_folders(local)]
+
+
+def data_folders(local: Path) -> list[Path]:
+    """Return the folders in which a relative path is looked up, as the two programs do: the first that has it counts.
+
+    The folders of `CACHES` come first, then the working directory, OpenCompass' cache, and the folder that AISBench is
+    installed in, for paths that begin with ``ais_bench``.
+    """
+    caches = [expand(folder) for name in CACHES if (folder := os.environ.get(name))]
+    package = peer_package("ais_bench") if local.parts[:1] == ("ais_bench",) else None
+    return [*caches, Path(), expand(_DEFAULT_CACHE), *([package.parent] if package else [])]
 
 
 def missing_data(path: str) -> DataError:
@@ -57,11 +65,3 @@ def missing_data(path: str) -> DataError:
     return DataError(
         f"no data for {path!r}", where=f"looked for {listed(places)}", fix=f"{fix}, or set {CACHES[0]} to its folder"
     )
-
-
-def _installed(local: Path) -> list[Path]:
-    """Return the folder of an installed package that a path begins with: AISBench keeps data in its own."""
-    if local.parts[:1] != ("ais_bench",):
-        return []
-    spec = importlib.util.find_spec("ais_bench")
-    return [Path(folder).parent for folder in spec.submodule_search_locations or ()] if spec else []

@@ -28,8 +28,9 @@ class BenchmarkDataset:
 
     Args:
         loader: name of the class there, such as ``GSM8KDataset``. See docs/datasets.md for all.
-        path: an id such as ``opencompass/gsm8k``, a path such as ``./data/gpqa/``, or a hub id. It is looked up in
-            ``$COMPASS_DATA_CACHE``, ``$AIS_BENCH_DATASETS_CACHE``, the working directory and ~/.cache/opencompass.
+        path: an id such as ``opencompass/gsm8k``, a path such as ``./data/gpqa/``, or a hub id. It is looked up where
+            the two programs keep data: ``$COMPASS_DATA_CACHE``, ``$AIS_BENCH_DATASETS_CACHE``, the working directory,
+            ~/.cache/opencompass, and the folder of an installed AISBench.
         arguments: other arguments of the class, such as ``name``.
 
     Raises:

@@ -18,6 +18,7 @@ from ais_prompt.peers.code.calls import LoadCall
 from ais_prompt.peers.code.dataset import PeerDataset
 from ais_prompt.peers.code.evaluator import PeerEvaluator
 from ais_prompt.peers.code.postprocessor import peer_postprocessor
+from ais_prompt.readers.benchmarks.data_path import find_data
 from ais_prompt.utils.peer_packages import PEER_PATH
 from tests.peer_package import write_peer
 
@@ -76,6 +77,30 @@ def test_data_is_found_where_the_peer_keeps_it(peer: Path, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     assert rows("RiddleDataset", path="org/riddles") == [{"q": "why test", "a": "so"}]
     assert reader.splits() == ("train", "test")
+
+
+def test_built_in_loaders_look_in_the_same_places(peer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("home/.cache/opencompass", "work", "ais", "compass")
+    for name in names:
+        folder = tmp_path / name / "data" / "riddles"
+        folder.mkdir(parents=True)
+        for split in ("train", "test"):
+            (folder / f"easy_{split}.jsonl").write_text(json.dumps({"q": name, "a": "so"}))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    found = []
+    for change in (
+        lambda: monkeypatch.chdir(tmp_path),
+        lambda: monkeypatch.chdir(tmp_path / "work"),
+        lambda: monkeypatch.setenv("AIS_BENCH_DATASETS_CACHE", str(tmp_path / "ais")),
+        lambda: monkeypatch.setenv("COMPASS_DATA_CACHE", str(tmp_path / "compass")),
+    ):
+        change()
+        [row] = rows("RiddleDataset", path="org/riddles")
+        native = find_data("./data/riddles/")
+        assert native is not None
+        assert native.resolve() == tmp_path / str(row["q"]) / "data" / "riddles"
+        found.append(row["q"])
+    assert tuple(found) == names
 
 
 def test_a_loader_that_is_a_method_knows_its_dataset() -> None:
