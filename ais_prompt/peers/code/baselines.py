@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ais_prompt.errors import DataError
-from ais_prompt.peers.code.data import folders
+from ais_prompt.readers.benchmarks.data_path import data_folders
 
 
 class Answers(Struct, frozen=True):
@@ -53,7 +53,7 @@ class Baseline(Struct, frozen=True):
         Raises:
             DataError: they are absent, or cannot be read.
         """
-        places = [folder / self.path for folder in folders("opencompass")]
+        places = [folder / self.path for folder in data_folders(Path(self.path))]
         for place in places:
             if files := _files(place, dataset):
                 return Answers(files[0], dict(enumerate(answer for file in files for answer in _read(file))))
