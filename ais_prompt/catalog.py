@@ -139,6 +139,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "MATHVerifyEvaluator": "ais_prompt.evaluators.math.evaluator",
         "MBPPEvaluator": "ais_prompt.evaluators.code.evaluator",
         "OptionOrTextEvaluator": "ais_prompt.evaluators.contained",
+        "PeerCascadeEvaluator": "ais_prompt.peers.code.cascade",
         "PeerEvaluator": "ais_prompt.peers.code.evaluator",
         "PeerJudgeEvaluator": "ais_prompt.peers.code.judged",
         "RougeEvaluator": "ais_prompt.evaluators.rouge",

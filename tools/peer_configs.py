@@ -54,6 +54,8 @@ FOLDERS: Final = {"models": "models", "summarizers": "summarizers"}
 """Measure → folder of the configs that it is about, where these are not datasets."""
 JUDGE: Final = {"OC_JUDGE_MODEL": "judge", "OC_JUDGE_API_KEY": "none", "OC_JUDGE_API_BASE": "http://127.0.0.1:9/v1"}
 """What the peers' configs take a judge from."""
+NO_BASE: Final = "ConfigError: the base config "
+"""How the cause begins of a file that no program can load."""
 EXAMPLES: Final = 3
 """Files that are named for each cause."""
 
@@ -166,6 +168,9 @@ def _described(measure: Measure, results: Sequence[FileResult]) -> Iterable[str]
     if settings:
         counts = ", ".join(f"{verdict} {count:,}" for verdict, count in Counter(settings.values()).most_common())
         yield f"  {len(settings):,} distinct prompt settings: {counts}"
+    broken = sum(1 for result in results if result.causes and result.causes[0].startswith(NO_BASE))
+    if broken:
+        yield f"  {broken} of the others cannot be loaded in the peer: a base config is missing"
     slowest = sorted(results, key=lambda result: -result.seconds)[:EXAMPLES]
     yield "  slowest: " + ", ".join(f"{result.file} {result.seconds:.1f} s" for result in slowest)
     groups: defaultdict[str, list[str]] = defaultdict(list)

@@ -8,8 +8,9 @@ from itertools import takewhile
 from typing import Any, Final
 
 from ais_prompt.config.schema import DATASET, INFER, READER
+from ais_prompt.peers.code.calls import PROMPT
 from ais_prompt.peers.parts import NO_EFFECT, Translation, is_part
-from ais_prompt.peers.rating import COMPARISON, is_rated
+from ais_prompt.peers.rating import COMPARISON, JUDGE_KEY, is_rated, with_judge
 from ais_prompt.peers.scoring import translate_eval
 from ais_prompt.peers.table import PEERS, peer_part
 
@@ -35,11 +36,26 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
         return values
     translation.peer = next((peer for peer in PEERS if any(name.startswith(f"{peer}.") for name in names)), PEERS[0])
     described = COMPARISON if is_rated(evaluator_of(values)) else frozenset()
-    other = {*DATASET.names, *described} - {"type"}
+    other = {*DATASET.names, *described, JUDGE_KEY} - {"type"}
     source = {key: value for key, value in values.items() if key not in other}
     translated = {"abbr": _abbr(values, where, translation)}
     translated |= {key: values[key] for key in ("n", "k") if key in values}
-    translated |= translation.part("readers", source, where)
+    values = with_judge(values, where, translation)
+    template = _own_template(values, translation)
+    translated |= (
+        translation.part("readers", source, where)
+        if template is None
+        else {
+            "type": "PeerDataset",
+            "cls": source.pop("type"),
+            **({"kwargs": source} if source else {}),
+            "prompt": template,
+        }
+    )
+    if template is not None:
+        values = _with_written_prompt(values)
+        what = f"{template.rpartition('.')[2]}: its code writes the prompt of each row when the rows are loaded"
+        translation.notes.note(what, f"{where}.infer_cfg.prompt_template")
     for key, translate in (
         ("reader_cfg", _translate_reader),
         ("infer_cfg", _translate_infer),
@@ -52,6 +68,25 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
     _note_metrics(translated["abbr"], values.get("eval_cfg"), translation)
     _drop_large_k(translated, where, translation)
     return _with_gold_columns(translated, values.get("eval_cfg"), translation)
+
+
+def _own_template(values: Mapping[str, Any], translation: Translation) -> str | None:
+    """Return the template class of a peer that has code of its own and shows no examples; None for any other."""
+    infer = values.get("infer_cfg")
+    if not isinstance(infer, Mapping) or "ice_template" in infer or not translation.peer_part("readers", values):
+        return None
+    template: Any = infer.get("prompt_template")
+    found = translation.peer_part("templates", template)
+    if found is None or set(template) != {"type"} or translation.row("templates", found.path, {}) is not None:
+        return None
+    return found.path
+
+
+def _with_written_prompt(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a dataset whose prompt is the column that a template class wrote."""
+    turn = {"role": "HUMAN", "prompt": f"{{{PROMPT}}}"}
+    template = {"type": "PromptTemplate", "template": {"round": [turn]}}
+    return {**values, "infer_cfg": {**values["infer_cfg"], "prompt_template": template}}
 
 
 def _drop_large_k(translated: dict[str, Any], where: str, translation: Translation) -> None:

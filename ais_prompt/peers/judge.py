@@ -23,7 +23,7 @@ VERDICT: Final = "generic_llmjudge_postprocess"
 _GOLD_COLUMNS: Final = re.compile(r"\{(?:obj_gold|reference)\}")
 """Columns that the peers add to the rows for a judge; here the gold is ``{gold}``."""
 
-_GENERIC: Final = "opencompass.evaluator.GenericLLMEvaluator"
+GENERIC: Final = "opencompass.evaluator.GenericLLMEvaluator"
 _DEFAULT_URL: Final = "https://api.openai.com/v1"
 
 
@@ -32,7 +32,7 @@ def as_generic(evaluator: Any) -> Any:
     if last_name(evaluator) != "LMEvaluator" or last_name(evaluator.get("dict_postprocessor")) not in RIGHT_OR_WRONG:
         return evaluator
     kept = {key: value for key, value in evaluator.items() if key != "output_path"}
-    return {**kept, "judge_cfg": evaluator.get("judge_cfg") or {}, "type": _GENERIC}
+    return {**kept, "judge_cfg": evaluator.get("judge_cfg") or {}, "type": GENERIC}
 
 
 def last_name(part: Any) -> str:

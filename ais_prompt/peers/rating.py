@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ais_prompt.peers.judge import as_generic, last_name, translate_judge
+from ais_prompt.peers.judge import GENERIC, as_generic, last_name, translate_judge
 from ais_prompt.peers.parts import Translation
 from ais_prompt.peers.table.judges import RIGHT_OR_WRONG, SUMMARIZERS
 
 COMPARISON: Final = frozenset({"base_models", "given_pred", "infer_order", "mode", "summarizer"})
 """Keys of a dataset that say what a judge does; no loader reads them."""
+
+JUDGE_KEY: Final = "judge_infer_cfg"
+"""The key of a dataset of AISBench that names a judge and its prompt."""
+_CORRECT: Final = "LLMJudgeCorrectEvaluator"
 
 _RENAMED: Final = {"pack_all_predictions": "pack", "keep_predictions": "keep_predictions", "multi_eval": "prompt_list"}
 """Option of ``LMEvaluator`` → argument of `PeerJudgeEvaluator`."""
@@ -49,6 +53,38 @@ def translate_rated(
         **_comparison(dataset, where, translation),
         **options,
     }
+
+
+def with_judge(values: Mapping[str, Any], where: str, translation: Translation) -> Mapping[str, Any]:
+    """Return a dataset of AISBench whose ``judge_infer_cfg`` is the judge of its evaluator.
+
+    Only a judge of right and wrong has a counterpart; for any other it is a fault.
+    """
+    judging = values.get(JUDGE_KEY)
+    scoring = values.get("eval_cfg")
+    if not isinstance(judging, Mapping) or not isinstance(scoring, Mapping):
+        return values
+    place = f"{where}.{JUDGE_KEY}"
+    if (name := last_name(scoring.get("evaluator"))) != _CORRECT:
+        what = f"{JUDGE_KEY} goes with {_CORRECT} here, not with {name or 'no evaluator'}"
+        translation.faults.add(what, place, "use GenericLLMEvaluator with judge_cfg and prompt_template")
+        return values
+    evaluator = {
+        "type": GENERIC,
+        "judge_cfg": judging.get("judge_model"),
+        "prompt_template": _renamed(judging.get("prompt_template")),
+    }
+    kept = {key: value for key, value in scoring.items() if key != "pred_postprocessor"}  # that of the verdict
+    return {**values, "eval_cfg": {**kept, "evaluator": evaluator}}
+
+
+def _renamed(value: Any) -> Any:
+    """Return a judge's template with our name for the answer."""
+    if isinstance(value, str):
+        return value.replace("{model_answer}", "{prediction}")
+    if isinstance(value, Mapping):
+        return {key: _renamed(item) for key, item in value.items()}
+    return [_renamed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _reading(evaluator: Mapping[str, Any], summarizer: Any, where: str, translation: Translation) -> dict[str, Any]:

@@ -73,6 +73,9 @@ def translate_evaluator(values: Any, where: str, translation: Translation) -> An
         args["llm_evaluator"] = translate_evaluator(judge, f"{where}.llm_evaluator", translation)
     judging = {key: args.pop(key) for key in JUDGE_ARGUMENTS if key in args}
     translated = translation.part("evaluators", args, where)
+    rule = translated.get("rule_evaluator")
+    if translated["type"] == "CascadeEvaluator" and is_part(rule) and rule["type"] == "PeerEvaluator":
+        translated["type"] = "PeerCascadeEvaluator"  # it scores all answers together
     if translated["type"] == JUDGED:
         translated |= translate_judged(judging, where, translation)
     return translated

@@ -103,3 +103,18 @@ def test_scores_of_a_stored_run(folder: Path) -> None:
     path = next((folder / "outputs").glob("*/*/run.json")).parent
     result = run_cli("score", str(path), "--peer-path", "peer", folder=folder)
     assert f"{scores['riddles'][0]['value']:.1%}".replace("%", " %") in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"), [("RiddleTemplate", "Solve (13): test riddle 0"), ("TwoTurns", "writes 2 turns, not one")]
+)
+def test_a_template_with_code_of_its_own_writes_the_prompts(folder: Path, template: str, expected: str) -> None:
+    described = dataset("riddles", "Detailed")
+    described["infer_cfg"]["prompt_template"] = {"type": f"opencompass.datasets.written.{template}"}
+    _, shown, _ = run(folder, described)
+    sent = [
+        json.loads(line)["origin_prompt"][0]["content"]
+        for file in folder.glob("outputs/*/*/predictions/m/*.jsonl")
+        for line in file.read_text().splitlines()
+    ]
+    assert expected in (sent[0] if sent else " ".join(shown.split())), shown

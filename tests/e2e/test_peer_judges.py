@@ -181,3 +181,28 @@ def test_a_judge_behind_a_server_is_asked_once_and_not_again(folder: Path) -> No
         )
         assert again.returncode == 0, again.stderr
         assert len(server.requests()) == 4
+
+
+@pytest.mark.parametrize("rule", ["Detailed", "WholeOnly"])
+def test_the_rule_of_a_cascade_may_ask_for_the_rows(folder: Path, rule: str) -> None:
+    judge = {
+        "type": "opencompass.evaluator.GenericLLMEvaluator",
+        "prompt_template": {"type": "PromptTemplate", "template": "{q}: {prediction}?"},
+        "dict_postprocessor": {"type": "opencompass.datasets.generic_llmjudge_postprocess"},
+    }
+    described = dataset(None, "")
+    del described["mode"]
+    described["reader_cfg"]["output_column"] = "word"
+    described["eval_cfg"]["evaluator"] = {
+        "type": "opencompass.evaluator.CascadeEvaluator",
+        "rule_evaluator": {"type": f"opencompass.openicl.icl_evaluator.{rule}"},
+        "llm_evaluator": judge,
+    }
+    rows = [{"q": f"riddle {n}", "word": word} for n, word in enumerate(["zero", "two", "many", "few"])]
+    for split in ("train", "test"):
+        (folder / "data" / "riddles" / f"easy_{split}.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows)
+        )
+    run = Run(folder, described, {"answers": {"riddle 1": "A"}, "default": "B"})
+    assert run.asked == ["riddle 1: one?", "riddle 3: many?"], run.shown
+    assert {name: score["value"] for name, score in run.scores.items()} == {"accuracy": 0.75, "rule_accuracy": 0.5}

@@ -7,7 +7,10 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor", "judged"]
+PROMPT = "peer_prompt"
+"""The column with the prompt that a template class of a peer writes for a row."""
+
+Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor", "judged", "template"]
 FaultKind: TypeAlias = Literal["config", "package", "data", "raised"]
 
 
@@ -47,11 +50,13 @@ class LoadCall(Struct, frozen=True, tag=True):
     Attributes:
         path, kwargs: of its class, as for `CheckCall`.
         folder: for the Arrow files.
+        prompt: dotted name of a template class that writes the prompt of each row; None for none.
     """
 
     path: str
     kwargs: Mapping[str, Any]
     folder: str
+    prompt: str | None = None
 
 
 class ScoreCall(Struct, frozen=True, tag=True):

@@ -22,20 +22,24 @@ class PeerDataset:
     Args:
         cls: dotted name of the class: ``opencompass.datasets.gsm8k.GSM8KDataset``.
         kwargs: the arguments of its ``load``.
+        prompt: dotted name of a template class; what it writes for each row becomes the column `calls.PROMPT`.
     """
 
-    def __init__(self, cls: str, kwargs: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, cls: str, kwargs: Mapping[str, Any] | None = None, prompt: str | None = None) -> None:
         self._cls = cls
         self._kwargs = dict(kwargs or {})
+        self._prompt = prompt
 
     @staticmethod
-    def check_arguments(cls: str, kwargs: Mapping[str, Any] | None = None) -> None:
-        """Import the class, and compare the arguments with the signature of its ``load``.
+    def check_arguments(cls: str, kwargs: Mapping[str, Any] | None = None, prompt: str | None = None) -> None:
+        """Import the classes, and compare the arguments with the signature of ``load``.
 
         Raises:
             AisPromptError: as `ais_prompt.peers.code.session.call_peer`.
         """
         call_peer(CheckCall("dataset", cls, kwargs or {}), cls, CHECK_SECONDS)
+        if prompt is not None:
+            call_peer(CheckCall("template", prompt, {}), prompt, CHECK_SECONDS)
 
     def splits(self) -> tuple[str, ...]:
         """Return the names of the splits; a dataset without splits has ``test``.
@@ -56,7 +60,7 @@ class PeerDataset:
         origin = " ".join(str(part) for part in (self._kwargs.get("path"), self._kwargs.get("name")) if part)
         tables = {}
         with tempfile.TemporaryDirectory() as folder:
-            files = call_peer(LoadCall(self._cls, self._kwargs, folder), self._cls, LOAD_SECONDS)
+            files = call_peer(LoadCall(self._cls, self._kwargs, folder, self._prompt), self._cls, LOAD_SECONDS)
             for split, file in files.items():
                 # The mapped file stays readable after its folder is removed.
                 with pa.memory_map(file) as source:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ais_prompt.evaluators.batch import Verdict
 from ais_prompt.peers.code.arrow_file import read_table, write_table
-from ais_prompt.peers.code.calls import CheckCall, JudgedCall, LoadCall, PostprocessCall, ScoreCall
+from ais_prompt.peers.code.calls import PROMPT, CheckCall, JudgedCall, LoadCall, PostprocessCall, ScoreCall
 from ais_prompt.peers.code.importing import resolve, with_parts
 from ais_prompt.peers.code.verdicts import judged_verdict, verdict
 
@@ -45,6 +45,9 @@ def check(call: CheckCall) -> list[str]:
         target = part.load if _is_plain_loader(part) else part
         _bind(target, kwargs if target is part else _loader_kwargs(kwargs), call.path, is_method=target is not part)
         return list(inspect.signature(part.load).parameters)
+    if call.kind == "template":
+        _bind(part, kwargs, call.path)
+        return list(inspect.signature(part.generate_item).parameters)
     if call.kind == "postprocessor":
         _bind(partial(part, "") if callable(part) else part, kwargs, call.path)
         return []
@@ -72,11 +75,34 @@ def load(call: LoadCall) -> dict[str, str]:
     part, kwargs = resolve(call.path), with_parts(call.kwargs)
     found = _loaded(part, kwargs)
     splits = found if isinstance(found, Mapping) else {"test": found}
+    template = None if call.prompt is None else resolve(call.prompt)()
     files = {}
     for number, (split, rows) in enumerate(splits.items()):
         files[str(split)] = str(Path(call.folder) / f"{number}.arrow")
-        _write(rows, files[str(split)])
+        _write(rows if template is None else _with_prompts(rows, template), files[str(split)])
     return files
+
+
+def _with_prompts(rows: Any, template: Any) -> list[dict[str, Any]]:
+    """Return rows with the prompt that a template writes for each: the text of its only turn.
+
+    Raises:
+        WrongArguments: it writes several turns.
+    """
+    found = []
+    for row in map(dict, rows):
+        written = template.generate_item(row)
+        turns = [written] if isinstance(written, str) else [turn for turn in written if _is_turn(turn)]
+        if len(turns) != 1:
+            raise WrongArguments(f"{type(template).__name__} writes {len(turns)} turns, not one")
+        turn = turns[0]
+        found.append({**row, PROMPT: turn if isinstance(turn, str) else turn.get("prompt", turn.get("content"))})
+    return found
+
+
+def _is_turn(item: Any) -> bool:
+    """Return whether an item of a prompt is a text or a turn, and no mark of a section."""
+    return bool(item) and not (isinstance(item, Mapping) and "section" in item)
 
 
 def score(call: ScoreCall) -> Verdict:

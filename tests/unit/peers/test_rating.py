@@ -135,3 +135,43 @@ def test_without_a_judge_that_of_the_environment_is_a_note(monkeypatch: pytest.M
 def test_only_right_and_wrong_are_read_by_us(function: str, ours: str, theirs: str) -> None:
     reading = {"type": theirs, "dict_postprocessor": {"type": f"opencompass.datasets.{function}"}}
     assert rated(reading)[0]["type"] == ours
+
+
+def judged_apart(evaluator: str) -> dict[str, Any]:
+    """A dataset of AISBench with a judge of its own."""
+    template = {"round": [{"role": "HUMAN", "prompt": "{question} {answer} {model_answer}: A or B?"}]}
+    datasets = "ais_bench.benchmark.datasets"
+    return peer_dataset(
+        type=f"{datasets}.Aime2025Dataset",
+        eval_cfg={
+            "evaluator": {"type": f"{datasets}.utils.llm_judge.{evaluator}"},
+            "pred_postprocessor": {"type": f"{datasets}.utils.llm_judge.get_a_or_b"},
+        },
+        judge_infer_cfg={
+            "judge_reader_cfg": {},
+            "judge_model": SCRIPTED,
+            "judge_dataset_type": f"{datasets}.Aime2025JDGDataset",
+            "prompt_template": {
+                "type": "ais_bench.benchmark.openicl.icl_prompt_template.PromptTemplate",
+                "template": template,
+            },
+        },
+    )
+
+
+def test_the_judge_of_a_dataset_of_aisbench_is_asked() -> None:
+    values, _ = translate({"datasets": [judged_apart("LLMJudgeCorrectEvaluator")]})
+    scoring = values["datasets"][0]["eval_cfg"]
+    assert "pred_postprocessor" not in scoring  # it reads the judge, not the model
+    assert (scoring["evaluator"]["type"], scoring["evaluator"]["judge_cfg"]) == ("GenericLLMEvaluator", SCRIPTED)
+    turn = scoring["evaluator"]["prompt_template"]["template"]["round"][0]
+    assert turn["prompt"] == "{question} {answer} {prediction}: A or B?"
+    assert "judge_infer_cfg" not in str(values["datasets"][0].get("kwargs"))
+
+
+def test_another_judge_of_aisbench_is_a_fault() -> None:
+    with pytest.raises(ConfigFaults) as caught:
+        translate({"datasets": [judged_apart("HLEJudgeEvaluator")]})
+    assert (
+        "judge_infer_cfg goes with LLMJudgeCorrectEvaluator here, not with HLEJudgeEvaluator" in caught.value.lines()[0]
+    )

@@ -23,3 +23,9 @@ class WantsSteps:
 class Complains:
     def score(self, predictions, references):
         return {'error': 'lengths differ'}
+
+
+class WholeOnly:
+    def score(self, predictions, references, test_set):
+        assert len(test_set) == len(predictions)
+        return {'score': 100 * sum(p == r for p, r in zip(predictions, references)) / len(predictions)}
