@@ -31,13 +31,13 @@ def _lines(entry: Entry, width: int) -> Iterator[str]:
         yield from _wrapped(entry.usage, width, _INDENT, _INDENT * 2)
     for block in filter(None, entry.text.split("\n\n")):
         yield ""
-        if block.startswith("- "):
-            for item in re.split(r"\n(?=- )", plain(block)):
-                yield from _wrapped(" ".join(item.split()), width, _INDENT, _INDENT * 2)
-        elif block.startswith((" ", ">>>", "|")) or "\n- " in block:
+        if block.startswith((" ", ">>>", "|")):
             yield from (f"{_INDENT}{line}" for line in plain(block).splitlines())
-        else:
-            yield from _wrapped(plain(block).replace("::", ":"), width, _INDENT)
+            continue
+        for item in re.split(r"\n(?=- )", plain(block).replace("::", ":")):
+            yield from _wrapped(
+                " ".join(item.split()), width, _INDENT, _INDENT * 2 if item.startswith("- ") else _INDENT
+            )
     for argument in entry.arguments:
         yield ""
         yield from _argument(argument, width)
