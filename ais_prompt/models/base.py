@@ -166,3 +166,15 @@ class AsyncModel(Model, Protocol):
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
+
+
+@runtime_checkable
+class ChecksRequests(Protocol):
+    """A model that can say before anything is asked that it does not take a request."""
+
+    def check_request(self, request: Request) -> None:
+        """Check what can be checked of a request without sending it.
+
+        Raises:
+            AisPromptError: the model cannot answer such requests.
+        """

@@ -16,8 +16,14 @@ from msgspec.structs import replace
 from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, PartError, without_index
 from ais_prompt.evaluators.batch import AnswerBatch, JudgedBatchEvaluator
-from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, RepeatingInferencer
-from ais_prompt.models.base import AsyncModel, MediaModel
+from ais_prompt.inferencers import (
+    DialogueInferencer,
+    InferenceContext,
+    Inferencer,
+    RepeatingInferencer,
+    RunningConversation,
+)
+from ais_prompt.models.base import AsyncModel, ChecksRequests, MediaModel
 from ais_prompt.plan.blank_calls import call_inferencer, call_model
 from ais_prompt.plan.build import build_chat_format, build_runner
 from ais_prompt.plan.check_gates import gate_faults
@@ -228,6 +234,10 @@ def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> li
             check_media(dataset.prompts, dataset.data.test, question.shots, kinds)
         if not is_shipped(type(dataset.inferencer)):
             call_inferencer(dataset.inferencer, question.sample, question.shots, context)
+        elif isinstance(model.model, ChecksRequests):
+            conversation = dataset.inferencer.converse(question.sample, question.shots, context)
+            for request in RunningConversation(conversation, lambda _: None).open_requests():
+                model.model.check_request(request)
     except ConfigError as error:
         faults.note(error, f"{model.spec.where}.meta_template", error.where)
         return []

@@ -46,6 +46,7 @@ OUR_OWN = {
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
     *("OpenProgress", "Progress", "Waiter", "Watch", "WireFormat"),
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
+    "ChecksRequests",  # of shipped models, before anything is asked
     "HasAccount",  # separates limits
     "RoleTemplateInterface",  # called in one place, `RoleTemplateFormat`
 }

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ais_prompt.catalog import Provider
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.anthropic.wire import MESSAGES
-from ais_prompt.models.api.model import ApiModel, Defaults
+from ais_prompt.models.api.addresses import Defaults
+from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.flat_options import SamplingOption
 from ais_prompt.models.options import Sampling
 from ais_prompt.registry import MODELS
@@ -33,13 +33,6 @@ class AnthropicModel(ApiModel):
 
     def _addresses(self, base_url: str | Sequence[str] | None) -> tuple[str, ...]:
         return tuple(map(_with_version, super()._addresses(base_url)))
-
-    def _find_provider(self, name: str) -> Provider:
-        known = super()._find_provider(name)
-        if known.api != "anthropic":
-            what = f"no address of the Messages API is known for the provider {name!r}"
-            raise ConfigError(what, where="provider", fix="write base_url and api_key, or use OpenAIChatModel")
-        return known
 
     def _read_sampling(self, sampling: SamplingOption, flat: Mapping[str, Any]) -> Sampling:
         if sampling is None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Final
 
 from msgspec.structs import asdict
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.flat_options import EXTRA
-from ais_prompt.models.options import Sampling
+from ais_prompt.models.options import Sampling, Wire
 
 _TAKEN_OPTIONS: Final = {
     "input": "prompts come from the dataset",
@@ -48,3 +49,23 @@ def check_body(sampling: Sampling, model: str) -> None:
         raise ConfigError(
             f"{EXTRA} cannot be sent as JSON: {error}", where=model, fix="use plain values only"
         ) from None
+
+
+def check_options(part: str, wire: Wire, sampling: Sampling, wire_options: Collection[str], *, has_seed: bool) -> None:
+    """Refuse options that an API does not have.
+
+    Args:
+        part: class of the model, for the error.
+        wire, sampling: its options.
+        wire_options: the fields of ``wire`` that the API has.
+        has_seed: whether the API has a seed.
+
+    Raises:
+        ConfigError: names the option.
+    """
+    fix = "leave it out: the API has nothing of the kind"
+    for name in Wire.__struct_fields__:
+        if name not in wire_options and getattr(wire, name) != getattr(Wire(), name):
+            raise ConfigError(f"{part} has no {name}", where=name, fix=fix)
+    if sampling.seed is not None and not has_seed:
+        raise ConfigError(f"{part} has no seed", where="seed", fix=fix)

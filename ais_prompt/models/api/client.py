@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from ais_prompt.errors import PartError
+from ais_prompt.errors import ModelError, PartError
 from ais_prompt.models.api.hints import address_hint
 from ais_prompt.models.api.stream import StreamReader
 from ais_prompt.models.api.wire import WireFormat, read_reply
@@ -18,6 +18,8 @@ from ais_prompt.models.transport.address import public_address
 from ais_prompt.types import Completion, Failure
 from ais_prompt.utils.jsonl import encode_plain
 from ais_prompt.utils.secrets import SECRETS
+
+T = TypeVar("T")
 
 MESSAGE_LENGTH: Final = 500
 """Characters of a server's error message that are kept."""
@@ -100,3 +102,14 @@ class ApiClient:
         """Add the address to a server's message, and a hint where the address seems to be wrong."""
         hint = address_hint(reply.url, self._endpoint) if reply.status in (404, 405) else ""
         return f"{words} ({public_address(reply.url)}{hint})" if reply.url else words
+
+
+def opened(part: T | None) -> T:
+    """Return a part that `open` of a model makes.
+
+    Raises:
+        ModelError: there is none yet.
+    """
+    if part is None:
+        raise ModelError("the model was asked before it was opened", fix="call open() first")
+    return part

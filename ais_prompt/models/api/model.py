@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar, Unpack
+from typing import Any, ClassVar, Unpack
 
-from ais_prompt.catalog import Api, Provider
+from ais_prompt.catalog import Api
 from ais_prompt.errors import ConfigError, ModelError
-from ais_prompt.models.api.addresses import read_addresses
-from ais_prompt.models.api.body import check_body
-from ais_prompt.models.api.client import ApiClient
+from ais_prompt.models.api.addresses import Defaults, read_addresses
+from ais_prompt.models.api.body import check_body, check_options
+from ais_prompt.models.api.client import ApiClient, opened
 from ais_prompt.models.api.providers import ProviderName, find_provider
 from ais_prompt.models.api.served import served_models
 from ais_prompt.models.api.wire import WireFormat, cut_at_stop
@@ -55,22 +55,6 @@ from ais_prompt.models.transport.credentials import (
 )
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
 from ais_prompt.utils.text import listed
-
-T = TypeVar("T")
-
-
-class Defaults(NamedTuple):
-    """Where the address and the key come from if the config does not say.
-
-    Attributes:
-        provider: name of the provider whose address is taken if nothing else names one.
-        url_variable: environment variable of the address.
-        key_variable: environment variable of the key.
-    """
-
-    provider: str
-    url_variable: str
-    key_variable: str
 
 
 class ApiModel:
@@ -119,6 +103,7 @@ class ApiModel:
     defaults: ClassVar[Defaults] = Defaults("openai", "OPENAI_BASE_URL", DEFAULT_VARIABLE)
     wire_options: ClassVar[tuple[str, ...]] = ("stream",)
     has_seed: ClassVar[bool] = False
+    has_likelihoods: ClassVar[bool] = False
     knows_stop_tokens: bool = False
 
     def __init__(
@@ -147,9 +132,9 @@ class ApiModel:
         self.model = model
         self.client = read_client(client)
         if api_key == DEFAULT_VARIABLE:
-            api_key = self.defaults.key_variable if provider is None else self._find_provider(provider).key
+            api_key = self.defaults.key_variable if provider is None else find_provider(provider, self.api).key
         if provider is not None:
-            base_url = base_url or self._find_provider(provider).base_url
+            base_url = base_url or find_provider(provider, self.api).base_url
         self.server = None if server is None else read_server(server, model, num_gpus)
         if self.server is not None:
             if base_url is not None:
@@ -295,6 +280,19 @@ class ApiModel:
         allow_connections(self.max_concurrency)
         self._connections = self.max_concurrency
 
+    def check_request(self, request: Request) -> None:
+        """Check what can be checked of a request without sending it.
+
+        Raises:
+            ModelError: it asks for log-likelihoods, and the API returns none.
+            PromptError: the API does not take such a prompt.
+            DataError: a local file in the prompt cannot be read.
+        """
+        if not isinstance(request.decoding, LikelihoodQuery):
+            self.endpoint.body(self.model, request, self.wire)
+        elif not self.has_likelihoods:
+            raise self._no_likelihoods()
+
     async def complete(self, request: Request) -> Completion:
         """Answer one request, retries included. Failures are returned, not raised.
 
@@ -345,23 +343,15 @@ class ApiModel:
         Raises:
             ModelError: it has none.
         """
-        raise ModelError(
-            f"{type(self).__name__} returns no log-likelihoods, which this inferencer asks for",
-            fix="use GenInferencer, or OpenAICompletionModel with a server such as vLLM",
-        )
+        raise self._no_likelihoods()
+
+    def _no_likelihoods(self) -> ModelError:
+        what = f"{type(self).__name__} returns no log-likelihoods, which this inferencer asks for"
+        return ModelError(what, fix="use GenInferencer, or OpenAICompletionModel with a server such as vLLM")
 
     def _addresses(self, base_url: str | Sequence[str] | None) -> tuple[str, ...]:
         """Return the addresses of the servers, up to their version."""
-        default = find_provider(self.defaults.provider).base_url
-        return read_addresses(base_url, self.client, self.model, self.defaults.url_variable, default)
-
-    def _find_provider(self, name: str) -> Provider:
-        """Return a provider.
-
-        Raises:
-            ConfigError: there is none of this name.
-        """
-        return find_provider(name)
+        return read_addresses(base_url, self.client, self.model, self.defaults)
 
     def _read_sampling(self, sampling: SamplingOption, flat: Mapping[str, Any]) -> Sampling:
         """Return the value of ``sampling``, or of its flat names."""
@@ -373,12 +363,7 @@ class ApiModel:
         Raises:
             ConfigError: names the option.
         """
-        fix = "leave it out: the API has nothing of the kind"
-        for name in Wire.__struct_fields__:
-            if name not in self.wire_options and getattr(self.wire, name) != getattr(Wire(), name):
-                raise ConfigError(f"{type(self).__name__} has no {name}", where=name, fix=fix)
-        if self.sampling.seed is not None and not self.has_seed:
-            raise ConfigError(f"{type(self).__name__} has no seed", where="seed", fix=fix)
+        check_options(type(self).__name__, self.wire, self.sampling, self.wire_options, has_seed=self.has_seed)
 
     async def _start(self, server: ServerToStart) -> None:
         """Start the server before the first request; the others wait for that."""
@@ -411,14 +396,3 @@ class ApiModel:
         """Return the failure of a prompt that is too long; None if it fits, or if only the server can know."""
         tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
         return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)
-
-
-def opened(part: T | None) -> T:
-    """Return a part that `ApiModel.open` makes.
-
-    Raises:
-        ModelError: there is none yet.
-    """
-    if part is None:
-        raise ModelError("the model was asked before it was opened", fix="call open() first")
-    return part

@@ -6,20 +6,28 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator
 
-from ais_prompt.catalog import PROVIDERS, Provider
+from ais_prompt.catalog import PROVIDERS, Api, Provider
 from ais_prompt.config.keys import advice
 from ais_prompt.errors import ConfigError
 
 
-def find_provider(name: str) -> Provider:
+def find_provider(name: str, api: Api = "openai") -> Provider:
     """Return a provider.
 
+    Args:
+        name: of the provider.
+        api: what the model speaks. Every provider has an OpenAI-compatible API.
+
     Raises:
-        ConfigError: there is none of this name.
+        ConfigError: there is none of this name, or no address of its Messages API is known.
     """
     if name not in PROVIDERS:
         raise ConfigError(f"there is no provider named {name!r}", where="provider", fix=advice(name, PROVIDERS))
-    return PROVIDERS[name]
+    known = PROVIDERS[name]
+    if api == "anthropic" != known.api:
+        what = f"no address of the Messages API is known for the provider {name!r}"
+        raise ConfigError(what, where="provider", fix="write base_url and api_key, or use OpenAIChatModel")
+    return known
 
 
 def _check_provider(name: str | None) -> str | None:

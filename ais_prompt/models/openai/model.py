@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from ais_prompt.models.api.model import ApiModel, opened
+from ais_prompt.models.api.client import opened
+from ais_prompt.models.api.model import ApiModel
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.openai.likelihood import LikelihoodClient
 from ais_prompt.models.openai.likelihood_wire import ways_of
@@ -37,6 +38,7 @@ class OpenAIModel(ApiModel):
     endpoint: ClassVar[Endpoint]
     wire_options = ("stream", "max_tokens_field", "logprobs_via")
     has_seed = True
+    has_likelihoods = True
 
     _likelihoods: LikelihoodClient | None = None
 
