@@ -169,7 +169,7 @@ class AsyncModel(Model, Protocol):
 
 
 @runtime_checkable
-class ChecksRequests(Protocol):
+class ChecksRequests(Protocol, metaclass=KeptChecks):
     """A model that can say before anything is asked that it does not take a request."""
 
     def check_request(self, request: Request) -> None:
