@@ -47,7 +47,8 @@ class RayRunner:
     Args:
         num_shards: number of shards.
         max_num_workers: shards that run at a time; None for as many as the cluster has room for.
-        address: of the cluster. None for the one of ``RAY_ADDRESS``, or that runs on this machine.
+        address: of the cluster. None for the one of ``RAY_ADDRESS``, or that runs on this machine; ``local`` starts one
+            of this machine alone, for a trial.
         num_cpus: CPUs of each shard.
         num_gpus: GPUs of each shard; None for those of the model that has most (``run_cfg``).
         resources: other resources of each shard, as the nodes name them: ``{'H100': 1}``.

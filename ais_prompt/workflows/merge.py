@@ -52,6 +52,8 @@ def merge_journals(
             try:
                 ours = agreement_on(agreement(plan, [task]), task)
                 agrees = all(canonical(agreement_on(theirs, task)) == canonical(ours) for theirs in agreements)
+                if not agrees:
+                    logger.info("[%s] is not what the shards asked: their journals are read", task.name)
                 facts = collect(task, folder, whole=folder, part=partial, shards=shards if agrees else ())
             except StoreError:
                 raise

@@ -198,6 +198,16 @@ def test_open_tasks_are_read_once_and_earlier_predictions_stay(project: Project)
     assert len(read_lines(earlier)) == 8
 
 
+def test_predictions_of_shards_are_joined_without_their_journals(project: Project) -> None:
+    for index in range(2):
+        assert shard(project, f"{index}/2", "-m", "infer").returncode == 0
+    for journal in run_folder(project).glob("shards/*/journal/fake/sums.jsonl"):
+        journal.unlink()
+    done = project.run("merge", "4711")
+    assert done.returncode == 0, done.stderr
+    assert "25.0 %" in done.stdout
+
+
 def test_predictions_that_were_lost_are_made_of_the_journal(project: Project) -> None:
     for index in range(2):
         assert shard(project, f"{index}/2", "-m", "infer").returncode == 0
