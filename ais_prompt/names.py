@@ -130,6 +130,7 @@ ERRORS: Final = dict.fromkeys(
         "PromptError",
         "ReadError",
         "StoreError",
+        "Terminated",
     ),
     "ais_prompt.errors",
 )
