@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -12,6 +14,8 @@ from ais_prompt.errors import Interrupted, Terminated
 TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name))
 """SIGTERM, and SIGUSR1: what Slurm is usually asked to send some time before it stops a job."""
 
+_WAKE_SECONDS: Final = 0.2
+
 
 class Termination(KeyboardInterrupt):
     """One of `TERMINATING` came. Whatever ends well after Ctrl-C ends well after it."""
@@ -20,20 +24,54 @@ class Termination(KeyboardInterrupt):
 @contextmanager
 def terminable() -> Iterator[None]:
     """Raise `Termination` in the main thread when a terminating signal comes. Further ones do not disturb the end."""
-    came = False
+    came = threading.Event()
 
     def end(*_: object) -> None:
-        nonlocal came
-        if not came:
-            came = True
+        if not came.is_set():
+            came.set()
             raise Termination
 
     before = {number: signal.signal(number, end) for number in TERMINATING}
     try:
-        yield
+        with _waking_main(came):
+            yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _waking_main(came: threading.Event) -> Iterator[None]:
+    """Send a signal to the main thread again until its handler has run.
+
+    Python runs handlers in the main thread. If that waits for a lock, and the signal came in another thread or just
+    before the wait, the handler would run only when the wait is over: perhaps never.
+    """
+    if not hasattr(signal, "pthread_kill"):
+        yield
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def wake() -> None:
+        while numbers := os.read(reader, 64):
+            for number in set(numbers).intersection(TERMINATING):
+                while not came.wait(_WAKE_SECONDS):
+                    signal.pthread_kill(main, number)
+        os.close(reader)
+
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    thread = threading.Thread(target=wake, name="aisprompt-signals", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        came.set()
+        signal.set_wakeup_fd(before)
+        os.close(writer)
+        thread.join()
 
 
 def interruption(stop: KeyboardInterrupt, what: str, *, where: str = "", fix: str = "") -> Interrupted:

@@ -1,0 +1,37 @@
+"""Signals of batch systems."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.waiting import WATCHDOG_SECONDS
+
+PROGRAM = """
+import signal, threading, time
+from ais_prompt.utils.signals import Termination, terminable
+
+def send():
+    time.sleep(0.5)  # the main thread waits by then
+    signal.pthread_kill(threading.get_ident(), signal.{name})
+
+with terminable():
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Thread(target=send).start()
+    try:
+        lock.acquire()
+    except Termination:
+        print("terminated")
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
+def test_a_signal_that_another_thread_gets_ends_the_waiting_of_the_main_thread(name: str) -> None:
+    command = [sys.executable, "-c", PROGRAM.format(name=name)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WATCHDOG_SECONDS)
+    assert done.stdout == "terminated\n", done.stderr
