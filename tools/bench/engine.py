@@ -87,6 +87,7 @@ def lean_server(latency: float, sigma: float = 0.0, port: int = 0) -> Iterator[s
 def run_command(command: Sequence[str], folder: Path, url: str, variables: Mapping[str, str] | None = None) -> Cost:
     """Run a command to its end and measure it, with further environment variables."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **(variables or {})}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is not compiled at each start
     started = time.perf_counter()
     with (folder / "output.txt").open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)
