@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.limit import FailureLimit
-from ais_prompt.cli.output import hint, offer
+from ais_prompt.cli.output import hint, offer, output_of
 from ais_prompt.cli.verb import report
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def show(result: RunResult, root: Path) -> None:
     from ais_prompt.report.speed import print_speed
     from ais_prompt.report.spending import used_line
     from ais_prompt.report.summary import print_summary
+    from ais_prompt.report.unread import unread_answers
+    from ais_prompt.store.layout import RunFolder
     from ais_prompt.utils.verbosity import is_quiet
 
     offer(
@@ -45,7 +47,9 @@ def show(result: RunResult, root: Path) -> None:
     print_summary(result.rows, console)
     if is_quiet():
         return
-    if result.speeds:
+    for line in unread_answers(RunFolder(root), result.outcomes):
+        click.echo(f"\n{line}")
+    if result.speeds and output_of(click.get_current_context()).with_speed:
         console.print()
         print_speed(result.speeds, console)
     if result.isolation:

@@ -27,12 +27,14 @@ class Output:
     Attributes:
         as_json: print one document, and nothing else, on standard output.
         level: of `ais_prompt.utils.verbosity`.
+        with_speed: print how fast the servers answered.
         fields: of the document, as far as they are known.
         error: why the command failed.
     """
 
     as_json: bool = False
     level: int = 0
+    with_speed: bool = False
     fields: dict[str, Any] = field(default_factory=dict)
     error: AisPromptError | None = None
 
@@ -69,6 +71,17 @@ def verbose_option(command: Command) -> Command:
         expose_value=False,
         callback=lambda ctx, _, value: _set(ctx, level=1) if value else None,
         help="Print every message of logs/run.log too.",
+    )(command)
+
+
+def speed_option(command: Command) -> Command:
+    """Add ``--speed``."""
+    return click.option(
+        "--speed",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda ctx, _, value: _set(ctx, with_speed=value),
+        help="Print requests and tokens per second, and latencies, below the scores.",
     )(command)
 
 

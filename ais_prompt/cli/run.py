@@ -15,7 +15,7 @@ from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
-from ais_prompt.cli.output import hint, json_option, quiet_option, verbose_option
+from ais_prompt.cli.output import hint, json_option, quiet_option, speed_option, verbose_option
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard
 from ais_prompt.cli.verb import Verb
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 @runner_option
 @json_option
 @quiet_option
+@speed_option
 @verbose_option
 @click.option("--stop-early", is_flag=True, help="Ask of each dataset only until its gates are decided.")
 @click.pass_context
@@ -181,15 +182,14 @@ def _show_next(
         rows.append(("ask the failed ones again", again))
     if not limit.allows(result.failed, result.asked):
         rows.append(("accept these failures", f"{again} --max-failures {result.failed}"))
-    score = ["aisprompt", "score", str(root)]
-    rows += [
-        ("look at every sample", f"aisprompt view {shlex.quote(str(scored))}"),
-        (
-            "score the answers so far" if result.paused else "score again without asking",
-            shlex.join([*score, *code_execution_option(options["allow_code_execution"])]),
-        ),
-        ("see what was sent", f"{view} -a"),
-    ]
+    if any(outcome.error for outcome in result.outcomes) and not result.paused:
+        rows.append(("go on once it is fixed", again))
+    if any(outcome.scores for outcome in result.outcomes):
+        score = ["aisprompt", "score", str(root), *code_execution_option(options["allow_code_execution"])]
+        words = "score the answers so far" if result.paused else "score again without asking"
+        rows.append(("look at every sample", f"aisprompt view {shlex.quote(str(scored))}"))
+        rows.append((words, shlex.join(score)))
+    rows.append(("see what was sent", f"{view} -a"))
     hint("Next:")
     for purpose, command in rows:
         hint(f"  {purpose:<27} {command}")

@@ -13,7 +13,7 @@ from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
-from ais_prompt.cli.output import hint, json_option, quiet_option, verbose_option
+from ais_prompt.cli.output import hint, json_option, quiet_option, speed_option, verbose_option
 from ais_prompt.cli.peer_options import PEER_PATH
 from ais_prompt.cli.verb import Verb
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 @gate_options
 @json_option
 @quiet_option
+@speed_option
 @verbose_option
 @click.pass_context
 def score(

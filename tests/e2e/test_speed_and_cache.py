@@ -32,7 +32,7 @@ def served(project: Project, server: MockServer) -> Project:
 
 def test_a_run_tells_how_fast_the_server_was(served: Project) -> None:
     started = time.monotonic()
-    done = served.run("run", "eval.py")
+    done = served.run("run", "eval.py", "--speed")
     elapsed = time.monotonic() - started
     assert done.returncode == 0, done.stderr
     speed = json.loads((served.folder() / "run.json").read_text())["tasks"]["fake/sums"]["speed"]
@@ -43,7 +43,7 @@ def test_a_run_tells_how_fast_the_server_was(served: Project) -> None:
     assert json.loads((served.folder() / "summary" / "speed.json").read_text())["fake/sums"] == speed
     assert "1st token" in done.stdout
 
-    again = served.run("run", "eval.py", "-r")
+    again = served.run("run", "eval.py", "-r", "--speed")
     assert "1st token" in again.stdout, "a session that asks nothing keeps what was measured"
 
 
