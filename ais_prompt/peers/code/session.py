@@ -17,8 +17,9 @@ import msgspec
 from ais_prompt.errors import AisPromptError, ConfigError, DataError, MissingExtra, PartError
 from ais_prompt.peers.code.calls import Call, Fault, Reply, StartCall
 from ais_prompt.peers.code.sources import DISTRIBUTIONS, is_complete
+from ais_prompt.readers.benchmarks.data_path import CACHES
 from ais_prompt.utils.peer_imports import peer_of
-from ais_prompt.utils.peer_packages import peer_package
+from ais_prompt.utils.peer_packages import PEER_PATH, peer_package
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 PEER_NETWORK: Final = "AISPROMPT_PEER_NETWORK"
@@ -69,7 +70,7 @@ class Session:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._worker: Worker | None = None
-        self._settings: tuple[str, dict[str, str]] = ("", {})
+        self._settings: tuple[str, ...] = ()
         self._log = Path()
 
     def call(self, call: Call, path: str, seconds: float) -> Reply:
@@ -104,7 +105,7 @@ class Session:
             self._stop()
 
     def _answer(self, call: Call, seconds: float) -> Reply:
-        settings = (str(Path.cwd()), dict(os.environ))  # a worker has those that it was started with
+        settings = (str(Path.cwd()), *(os.environ.get(name, "") for name in _VARIABLES))
         if self._worker is not None and settings != self._settings:
             self._stop()
         if self._worker is None:
@@ -140,5 +141,7 @@ def _error(fault: Fault, path: str) -> AisPromptError:
     return PartError(what, where=fault.where, fix=fault.fix or "see the peer's source")
 
 
+_VARIABLES: Final = (PEER_PATH, PEER_NETWORK, *CACHES, "DATASET_SOURCE", "HF_HOME", "HOME")
+"""Environment variables that say where code and data are; a worker is started again when one of them changes."""
 _SESSION: Final = Session()
 atexit.register(_SESSION.stop)
