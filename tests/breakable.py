@@ -92,6 +92,12 @@ def _breaking(shipped: type, name: str) -> Any:
             return Nonsense() if PLAN.breaks(kind, name) else await whole(self, *args)
 
         return coroutine
+    if isinstance(whole, classmethod):
+
+        def of_class(cls: Any, *args: Any) -> Any:
+            return Nonsense() if PLAN.breaks(kind, name) else whole.__func__(cls, *args)
+
+        return classmethod(of_class)
     if inspect.isfunction(whole):
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:

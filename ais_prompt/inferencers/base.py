@@ -13,7 +13,7 @@ are all conversations.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -128,14 +128,15 @@ class Inferencer(Protocol, metaclass=KeptChecks):
 
 @runtime_checkable
 class DialogueInferencer(Inferencer, Protocol):
-    """An inferencer that asks the turns of a dialogue (`ais_prompt.prompts.FilledDialogue`).
+    """An inferencer that asks the turns of a dialogue (`ais_prompt.prompts.FilledDialogue`)."""
 
-    Attributes:
-        asks_every_turn: True if predictions and golds are lists with one entry for each turn.
-    """
+    @classmethod
+    def asks_every_turn(cls, arguments: Mapping[str, Any]) -> bool:
+        """Return whether predictions and golds are lists with one entry for each turn.
 
-    @property
-    def asks_every_turn(self) -> bool: ...
+        Args:
+            arguments: those of the config. The class answers, because scoring builds no inferencer.
+        """
 
     def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template | None:
         """Return the template of its dialogues.

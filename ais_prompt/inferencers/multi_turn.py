@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from typing import Any, Literal, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers.base import Conversation, GoldUse, InferenceContext, Preview
@@ -55,10 +56,10 @@ class MultiTurnGenInferencer:
         self.stop_token_ids = tuple(stop_token_ids)
         self.seed = seed
 
-    @property
-    def asks_every_turn(self) -> bool:
-        """True if predictions and golds are lists with one entry for each turn."""
-        return self.infer_mode != "last"
+    @classmethod
+    def asks_every_turn(cls, arguments: Mapping[str, Any]) -> bool:
+        """Return whether predictions and golds are lists with one entry for each turn."""
+        return arguments.get("infer_mode", signature(cls).parameters["infer_mode"].default) != "last"
 
     def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template | None:  # noqa: ARG002
         """Return the template of the dataset unchanged; the prompt builder checks that it makes dialogues."""
@@ -117,7 +118,7 @@ class MultiTurnGenInferencer:
         answers = [None if completion.failure else completion.text for completion in completions]
         answer_per_turn = [*answers[:turns], *[None] * (turns - len(answers))]  # None for turns that were not asked
         golds = dialogue.golds
-        every = self.asks_every_turn
+        every = self.infer_mode != "last"
         return Prediction(
             sample_id=sample.id,
             index=sample.index,

@@ -33,6 +33,7 @@ from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.utils.guard import guarded_call
 
 ROWS_KEPT: Final = 2048
 """How many rows of the train split are kept at most, so that a large one does not fill the memory."""
@@ -152,17 +153,19 @@ class PlannedDataset:
     @built_once
     def has_turns(self) -> bool:
         """Whether a prediction has one answer for each turn of a dialogue."""
-        return self.is_dialogue and isinstance(self.inferencer, DialogueInferencer) and self.inferencer.asks_every_turn
+        part = self.spec.infer.inferencer
+        every_turn = getattr(INFERENCERS.get(part.type), "asks_every_turn", None)
+        if every_turn is None:
+            return False
+        found: bool = guarded_call(every_turn, bool, f"{part.type}.asks_every_turn")(part.args)
+        return found
 
     @built_once
     def is_dialogue(self) -> bool:
-        """Whether the model is asked turns of a dialogue.
-
-        The class of an inferencer that asks none says so; only others are built.
-        """
+        """Whether the model is asked turns of a dialogue. The class says so, without being built."""
         kind = INFERENCERS.get(self.spec.infer.inferencer.type)
-        if isinstance(kind, type) and not hasattr(kind, "dialogue_template"):
-            return False
+        if isinstance(kind, type):
+            return hasattr(kind, "dialogue_template")
         return isinstance(self.inferencer, DialogueInferencer)
 
     @built_once

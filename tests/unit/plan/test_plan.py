@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -86,6 +87,26 @@ def test_a_locked_run_builds_nothing_twice(built: Counter[str]) -> None:
 
 
 def test_scoring_builds_neither_models_nor_prompts_nor_inferencers(built: Counter[str]) -> None:
+    invoke("run", "eval.py")
+    built.clear()
+    invoke("score", "eval")
+    assert built == Counter(evaluators=2)
+
+
+DIALOGUE = """
+dialogue = dict(
+    prompt_template=dict(type='MultiTurnPromptTemplate', template=dict(round=[
+        dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}'),
+    ])),
+    inferencer=dict(type='MultiTurnGenInferencer', infer_mode='MODE'),
+)
+"""
+DIALOGUES = DIALOGUE + re.sub(r"infer_cfg=dict\(.*?\n        \),", "infer_cfg=dialogue,", CONFIG, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("mode", ["every", "last"])
+def test_scoring_of_dialogues_builds_no_inferencer(built: Counter[str], tmp_path: Path, mode: str) -> None:
+    (tmp_path / "eval.py").write_text(DIALOGUES.replace("MODE", mode), "utf-8")
     invoke("run", "eval.py")
     built.clear()
     invoke("score", "eval")
