@@ -5,14 +5,16 @@ The role templates, and `Message` in torchtune's form, are public here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from ais_prompt.chat.api import DEFAULT_META_TEMPLATE, ApiFormat
 from ais_prompt.chat.formats import ChatFormat, Mode
 from ais_prompt.chat.language_model import LanguageModelFormat
 from ais_prompt.chat.messages import Message
-from ais_prompt.chat.meta_template import MetaTemplateConfig, parse_meta_template
+from ais_prompt.chat.meta_template import WHERE, resolve_tokens
 from ais_prompt.chat.raw_messages import RawMessagesFormat
 from ais_prompt.chat.role_format import RoleTemplateFormat, RoleTemplateMessages, bos_text
 from ais_prompt.chat.role_lookup import parse_role_template
@@ -27,12 +29,16 @@ from ais_prompt.chat.role_templates import (
     SummarizeTemplate,
 )
 from ais_prompt.chat.tokenizer_template import MediaKinds, TokenizerChatFormat
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.errors import ConfigError
+from ais_prompt.types import MetaTemplateSpec
+
+_DEFAULT: MetaTemplateSpec = parse_meta_template(DEFAULT_META_TEMPLATE)  # type: ignore[assignment]  # not empty
 
 
 def make_chat_format(
     style: str,
-    meta_template: MetaTemplateConfig,
+    meta_template: MetaTemplateSpec | Mapping[str, Any] | Sequence[Any] | None,
     tokenizer: Callable[[], Any],
     role_template: Mapping[str, Any] | str | None = None,
     media_kinds: MediaKinds = frozenset,
@@ -41,7 +47,8 @@ def make_chat_format(
 
     Args:
         style: the model's ``prompt_style``.
-        meta_template: the model's ``meta_template``: a mapping, a list of messages in OpenAI form, or None.
+        meta_template: the model's ``meta_template``, parsed or as in a config: a mapping, a list of messages in OpenAI
+            form, or None.
         tokenizer: returns the model's tokenizer; called when it is first needed.
         role_template: the model's ``prompt_template``; it replaces the meta template.
         media_kinds: returns the media that a model with its own chat template accepts besides text.
@@ -53,20 +60,26 @@ def make_chat_format(
     """
     if role_template is not None:
         return _role_template_format(style, role_template, tokenizer)
+    spec = meta_template if isinstance(meta_template, MetaTemplateSpec) else parse_meta_template(meta_template)
     if style == "text":
-        return LanguageModelFormat(parse_meta_template(meta_template, tokenizer), tokenizer)
-    messages = _messages_format(meta_template, tokenizer)
+        if spec is not None and spec.messages:
+            what = "meta_template must be a mapping with 'round'; only a chat model may have a list of messages"
+            raise ConfigError(what, where=WHERE)
+        return LanguageModelFormat(resolve_tokens(spec, tokenizer) if spec else None, tokenizer)
+    messages = _messages_format(spec, tokenizer)
     return messages if style == "messages" else TokenizerChatFormat(messages, tokenizer, media_kinds)
 
 
-def _messages_format(meta_template: MetaTemplateConfig, tokenizer: Callable[[], Any]) -> ApiFormat | RawMessagesFormat:
-    if isinstance(meta_template, list | tuple) and meta_template:
-        return RawMessagesFormat(meta_template)
+def _messages_format(spec: MetaTemplateSpec | None, tokenizer: Callable[[], Any]) -> ApiFormat | RawMessagesFormat:
+    if spec is not None and spec.messages:
+        return RawMessagesFormat(spec.messages)
     # A chat model without roles in its config has the default roles.
-    own: Mapping[str, Any] = meta_template if isinstance(meta_template, Mapping) else {}
-    if not meta_template or (own and "round" not in own):
-        meta_template = {**DEFAULT_META_TEMPLATE, **own}
-    return ApiFormat(parse_meta_template(meta_template, tokenizer))
+    if spec is None:
+        spec = _DEFAULT
+    elif spec.round is None:
+        reserved = _DEFAULT.reserved if spec.reserved is None else spec.reserved
+        spec = replace(spec, round=_DEFAULT.round, reserved=reserved)
+    return ApiFormat(resolve_tokens(spec, tokenizer))
 
 
 def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer: Callable[[], Any]) -> ChatFormat:
@@ -77,7 +90,7 @@ def _role_template_format(style: str, config: Mapping[str, Any] | str, tokenizer
                 f"{type(template).__name__} writes the format of a model, but this model is sent messages",
                 fix="remove it: the server applies the format of its model; only task templates work here",
             )
-        return RoleTemplateMessages(template, ApiFormat(parse_meta_template(DEFAULT_META_TEMPLATE)))
+        return RoleTemplateMessages(template, ApiFormat(resolve_tokens(_DEFAULT)))
     if style == "chat_template":  # such a model adds no special tokens, so the text must contain the BOS token
         return RoleTemplateFormat(template, lambda: bos_text(tokenizer()))
     return RoleTemplateFormat(template)

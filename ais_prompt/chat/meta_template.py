@@ -1,27 +1,22 @@
-"""Meta templates: how a model formats a dialogue, parsed once into frozen values."""
+"""Meta templates: how a model formats a dialogue, as text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ais_prompt.chat.media import MEDIA
-from ais_prompt.chat.token_text import is_token_id, text_of_tokens, text_of_turn
-from ais_prompt.config.schema import META_ROLE, META_TEMPLATE
-from ais_prompt.errors import ConfigError, PromptError, raise_all
+from ais_prompt.chat.token_text import text_of_tokens, text_of_turn
+from ais_prompt.errors import PromptError
 from ais_prompt.prompts.fill import column_marks, compile_text
 from ais_prompt.prompts.prompt_list import Turn
-from ais_prompt.types import Content
-
-MetaTemplateConfig: TypeAlias = "Mapping[str, Any] | Sequence[Any] | None"
-"""``meta_template`` of a config: a mapping with ``round``, or for chat models messages in OpenAI form."""
+from ais_prompt.types import Content, MetaTemplateSpec, RoleSpec
 
 WHERE: Final = "meta_template"
-ROLES_FIX: Final = "[dict(role='HUMAN', ...), dict(role='BOT', ..., generate=True)]"
 
 EMPTY_TURN: Final[Turn] = {}
 """The turn of a role without data."""
@@ -142,101 +137,25 @@ def unknown_role(turn: Turn, known: Sequence[str]) -> PromptError:
     )
 
 
-def parse_meta_template(config: MetaTemplateConfig, tokenizer: Callable[[], Any] = lambda: None) -> MetaTemplate | None:
-    """Parse ``meta_template`` of a model; an empty one counts as none.
+def resolve_tokens(spec: MetaTemplateSpec, tokenizer: Callable[[], Any] = lambda: None) -> MetaTemplate:
+    """Convert the token ids of a parsed meta template to text.
 
     Args:
-        config: the value in the config.
-        tokenizer: returns the model's tokenizer, which converts token ids to text; None if the model has none.
+        spec: what the config says.
+        tokenizer: returns the model's tokenizer; None if the model has none.
 
     Raises:
-        ConfigError: a key or an item has the wrong shape, or a role occurs twice; ``where`` is its config path.
-        ConfigFaults: it has several faults.
+        ConfigError: ``begin`` or ``end`` of a role has the wrong type, or a token has no text; ``where`` is its path.
         ModelError: a token id needs the tokenizer, which cannot be loaded.
     """
-    if not config:
-        return None
-    if not isinstance(config, Mapping):
-        what = "meta_template must be a mapping with 'round'; only a chat model may have a list of messages"
-        raise ConfigError(what, where=WHERE)
-    raise_all(meta_template_faults(config))
 
-    def text(value: Any, where: str) -> str:
-        return text_of_tokens(value, tokenizer, where)
+    def slot(role: RoleSpec, where: str) -> Slot:
+        begin, end = (text_of_tokens(getattr(role, key), tokenizer, f"{where}.{key}") for key in ("begin", "end"))
+        return Slot(role.role, begin, end, role.prompt, role.generate, role.api_role)
 
     slots = [
-        item if isinstance(item, str) else _slot(item, text, f"{WHERE}.round[{number}]")
-        for number, item in enumerate(config.get("round", ()))
+        item if isinstance(item, str) else slot(item, f"{WHERE}.round[{number}]")
+        for number, item in enumerate(spec.round or ())
     ]
-    reserved = config.get("reserved_roles", ())
-    reserved_slots = [_slot(item, text, f"{WHERE}.reserved_roles[{number}]") for number, item in enumerate(reserved)]
-    return MetaTemplate(
-        round=tuple(slots),
-        reserved={slot.role: slot for slot in reserved_slots},
-        begin=config.get("begin", ""),
-        end=config.get("end", ""),
-        end_tokens=end_tokens(config),
-    )
-
-
-def meta_template_faults(config: Mapping[str, Any]) -> Iterator[ConfigError]:
-    """Yield every fault in the keys and items of a meta template."""
-    for key, fix in META_TEMPLATE.unknown(config):
-        yield ConfigError(f"meta_template has no key {key!r}", where=f"{WHERE}.{key}", fix=fix)
-    places: dict[str, Any] = {}
-    for key in ("round", "reserved_roles"):
-        items = config.get(key, [])
-        if not isinstance(items, list | tuple) or (key == "round" and "round" in config and not items):
-            what = f"{key!r} of meta_template must be a list of roles, not {items!r:.80}"
-            yield ConfigError(what, where=f"{WHERE}.{key}", fix=ROLES_FIX)
-            continue
-        for number, item in enumerate(items):
-            where = f"{WHERE}.{key}[{number}]"
-            if isinstance(item, str) and key == "round":
-                continue
-            yield from _role_faults(item, where)
-            if isinstance(item, Mapping) and (role := str(item.get("role"))) in places:
-                yield ConfigError(f"the role {role!r} occurs twice in meta_template", where=where, fix="keep one")
-            elif isinstance(item, Mapping):
-                places[role] = where
-    if _end_tokens(config.get("eos_token_id")) is None:
-        what = f"eos_token_id must be a token id or a list of them, not {config['eos_token_id']!r:.80}"
-        fix = "give numbers; texts that end an answer are the stop_words of the model"
-        yield ConfigError(what, where=f"{WHERE}.eos_token_id", fix=fix)
-
-
-def end_tokens(config: MetaTemplateConfig) -> tuple[int, ...]:
-    """Return ``eos_token_id`` of a meta template, the tokens that end an answer; empty if there are none."""
-    return (_end_tokens(config.get("eos_token_id")) or ()) if isinstance(config, Mapping) else ()
-
-
-def _end_tokens(value: Any) -> tuple[int, ...] | None:
-    """Return the ids as a tuple; None if a value is not a token id."""
-    ids = () if value is None else tuple(value) if isinstance(value, list | tuple) else (value,)
-    return ids if all(map(is_token_id, ids)) else None
-
-
-def _role_faults(item: Any, where: str) -> Iterator[ConfigError]:
-    if not isinstance(item, Mapping):
-        what = f"a role of meta_template must be a mapping with a text 'role', not {item!r:.80}"
-        yield ConfigError(what, where=where, fix=ROLES_FIX)
-        return
-    for key, fix in META_ROLE.unknown(item):
-        yield ConfigError(f"a role of meta_template has no key {key!r}", where=f"{where}.{key}", fix=fix)
-    if not isinstance(item.get("role"), str):
-        what = f"a role of meta_template must be a mapping with a text 'role', not {item!r:.80}"
-        yield ConfigError(what, where=where, fix=ROLES_FIX)
-    for key in ("prompt", "api_role"):
-        if not isinstance(item.get(key), str | None):
-            yield ConfigError(f"{key!r} of a role must be a text, not {item[key]!r:.80}", where=f"{where}.{key}")
-
-
-def _slot(item: Mapping[str, Any], text: Callable[[Any, str], str], where: str) -> Slot:
-    return Slot(
-        role=item["role"],
-        begin=text(item.get("begin", ""), f"{where}.begin"),
-        end=text(item.get("end", ""), f"{where}.end"),
-        prompt=item.get("prompt"),
-        generate=bool(item.get("generate", False)),
-        api_role=item.get("api_role"),
-    )
+    reserved = [slot(item, f"{WHERE}.reserved_roles[{number}]") for number, item in enumerate(spec.reserved or ())]
+    return MetaTemplate(tuple(slots), {one.role: one for one in reserved}, spec.begin, spec.end, spec.end_tokens)

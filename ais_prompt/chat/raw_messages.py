@@ -6,43 +6,24 @@ The rules are those of OpenCompass.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.media import join_contents
-from ais_prompt.config.schema import MESSAGE
-from ais_prompt.errors import ConfigError, PromptError, raise_all
+from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList, PromptSection
 from ais_prompt.types import ChatMessage, Content
-
-ROLES: Final = ("system", "user", "assistant")
 
 
 class RawMessagesFormat:
     """The chat format of a ``meta_template`` that is a list of messages, which are merged into those of the prompt.
 
     Args:
-        meta_template: messages ``{"role": ..., "content": ...}``.
-
-    Raises:
-        ConfigError: one of them has the wrong shape.
+        meta: the messages.
     """
 
-    def __init__(self, meta_template: Sequence[Any]) -> None:
-        for number, item in enumerate(meta_template):
-            where = f"meta_template[{number}]"
-            known = isinstance(item, Mapping) and item.get("role") in ROLES and isinstance(item.get("content"), str)
-            if not known:
-                raise ConfigError(
-                    f"a meta_template that is a list must hold messages, not {item!r}",
-                    where=where,
-                    fix="dict(role='system', content='...'), or dict(round=[...]) for dialogues",
-                )
-            raise_all(
-                ConfigError(f"a message of meta_template has no key {key!r}", where=f"{where}.{key}", fix=fix)
-                for key, fix in MESSAGE.unknown(item)
-            )
-        self.meta = tuple(ChatMessage(item["role"], item["content"]) for item in meta_template)
+    def __init__(self, meta: Sequence[ChatMessage]) -> None:
+        self.meta = tuple(meta)
 
     def render(self, prompt: str | PromptList, mode: Mode) -> tuple[ChatMessage, ...]:  # noqa: ARG002  # nothing is cut
         """Return the messages merged with those of the meta template. A text becomes one user message, unmerged.

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ais_prompt.chat.api import ApiFormat
 from ais_prompt.chat.formats import Mode
 from ais_prompt.chat.messages import Message
-from ais_prompt.chat.meta_template import parse_meta_template
+from ais_prompt.chat.meta_template import MetaTemplate, Slot
 from ais_prompt.chat.role_templates import RoleTemplateInterface
 from ais_prompt.chat.sections import EXAMPLES_KEPT
 from ais_prompt.errors import PartError, PromptError
@@ -21,8 +21,8 @@ from ais_prompt.utils.places import defined_at
 ROLE_NAMES: Final = {"SYSTEM": "system", "HUMAN": "user", "TOOL": "ipython", "BOT": "assistant"}
 """Role of a dataset's turn → role of a message, in the order of a round."""
 
-META_TEMPLATE: Final = parse_meta_template(
-    {"round": [{"role": role, "api_role": name, "generate": role == "BOT"} for role, name in ROLE_NAMES.items()]}
+META_TEMPLATE: Final = MetaTemplate(
+    tuple(Slot(role, api_role=name, generate=role == "BOT") for role, name in ROLE_NAMES.items())
 )
 
 ANSWER_MARK: Final = "\ue000\uf8ff\ue000"

@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ais_prompt.config.parse.meta_template import is_token_id
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts.prompt_list import Turn
-
-
-def is_token_id(value: Any) -> bool:
-    """Return whether a value can be a token id."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def text_of_tokens(value: Any, tokenizer: Callable[[], Any], where: str) -> str:

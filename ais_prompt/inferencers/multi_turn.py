@@ -59,7 +59,7 @@ class MultiTurnGenInferencer:
     @classmethod
     def asks_every_turn(cls, arguments: Mapping[str, Any]) -> bool:
         """Return whether predictions and golds are lists with one entry for each turn."""
-        return arguments.get("infer_mode", signature(cls).parameters["infer_mode"].default) != "last"
+        return bool(arguments.get("infer_mode", signature(cls).parameters["infer_mode"].default) != "last")
 
     def dialogue_template(self, template: Template | None, reader: ReaderSpec) -> Template | None:  # noqa: ARG002
         """Return the template of the dataset unchanged; the prompt builder checks that it makes dialogues."""

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat, make_chat_format
 from ais_prompt.chat.media import LocalFilesFormat
-from ais_prompt.chat.meta_template import end_tokens
 from ais_prompt.chat.tokenizer_template import MediaKinds
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.base import Evaluator
@@ -148,7 +147,8 @@ def build_context(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, d
     """Build what the inferencer works with."""
     media_kinds = model.media_kinds if isinstance(model, MediaModel) else frozenset
     chat = build_chat_format(model_spec, model.prompt_style, model.tokenizer, media_kinds)
-    ends = end_tokens(model_spec.meta_template) if knows_stop_tokens(model) else ()
+    meta = model_spec.meta_template
+    ends = meta.end_tokens if meta and knows_stop_tokens(model) else ()
     return InferenceContext(prompts, chat, model, data.test, ends)
 
 

@@ -59,7 +59,7 @@ def template_parts(task: TaskSpec) -> dict[str, str]:
         "prompt_template": part_digest(TEMPLATES, infer.prompt_template),
         "ice_template": part_digest(TEMPLATES, infer.ice_template),
         "inferencer": part_digest(INFERENCERS, infer.inferencer),
-        "meta_template": digest(model.meta_template, _DIGITS) if model.meta_template else None,
+        "meta_template": digest(model.meta_template.config, _DIGITS) if model.meta_template else None,
         "role_template": digest(model.prompt_template, _DIGITS) if model.prompt_template else None,
     }
     return {name: found for name, found in parts.items() if found is not None}

@@ -74,7 +74,8 @@ def _parts(task: ScoredTask) -> Iterator[tuple[str, Any]]:
     model, dataset = task.spec.model, task.spec.dataset
     yield "model", task.facts.model or _model(model)
     yield "decoding", {name: value for name, value in as_flat(model.part.args).items() if name in DECODING}
-    yield "format", {"meta_template": model.meta_template, "prompt_template": model.prompt_template}
+    meta = model.meta_template
+    yield "format", {"meta_template": meta and meta.config, "prompt_template": model.prompt_template}
     yield "template", {"ice": _part(dataset.infer.ice_template), "prompt": _part(dataset.infer.prompt_template)}
     yield "shots", _part(dataset.infer.retriever)
     yield "inferencer", _part(dataset.infer.inferencer)

@@ -4,6 +4,7 @@ from ais_prompt.types.budget import Budget, Price, Used
 from ais_prompt.types.completion import Completion, Failure, FinishReason, Likelihood, ToolCall, Usage
 from ais_prompt.types.extraction import Extraction, Reading
 from ais_prompt.types.gate import Gate
+from ais_prompt.types.meta_template import MetaTemplateSpec, RoleSpec
 from ais_prompt.types.prompt import ChatMessage, Content, Prompt, Prompts, prompt_from_json, prompt_to_json
 from ais_prompt.types.request import Decoding, LikelihoodQuery, Request
 from ais_prompt.types.result import Prediction, TaskFacts
@@ -49,6 +50,7 @@ __all__ = [
     "JudgeSpec",
     "Likelihood",
     "LikelihoodQuery",
+    "MetaTemplateSpec",
     "ModelSpec",
     "PartSpec",
     "Precision",
@@ -59,6 +61,7 @@ __all__ = [
     "ReaderSpec",
     "Reading",
     "Request",
+    "RoleSpec",
     "RunSpec",
     "Sample",
     "SampleScore",

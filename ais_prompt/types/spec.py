@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from ais_prompt.types.budget import Budget, Price
 from ais_prompt.types.gate import Gate
+from ais_prompt.types.meta_template import MetaTemplateSpec
 
 
 class PartSpec(Struct, frozen=True):
@@ -136,7 +137,7 @@ class ModelSpec(Struct, frozen=True):
 
     abbr: str
     part: PartSpec
-    meta_template: Mapping[str, Any] | Sequence[Any] | None = None
+    meta_template: MetaTemplateSpec | None = None
     prompt_template: Mapping[str, Any] | str | None = None
     where: str = ""
     num_gpus: int | None = None

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.chat import make_chat_format
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.inferencers import InferenceContext
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.models.scripted import ScriptedModel
@@ -35,7 +36,7 @@ def warned(row: dict[str, str], shot: dict[str, str], style: Any, meta: Any) -> 
         output_column="answer",
     )
     task = TaskSpec(
-        ModelSpec("m", PART, meta),
+        ModelSpec("m", PART, parse_meta_template(meta)),
         DatasetSpec("d", PART, ReaderSpec(("question",), "answer"), InferSpec(None, PART, PART, PART), EvalSpec()),
     )
     context = InferenceContext(

@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt.config.parse.meta_template import parse_meta_template
+from ais_prompt.prompt_locks.render import template_parts
+from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
+from ais_prompt.utils.digest import digest
+from tests.parts import task_spec
+
 PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 
 LAYERS = (
@@ -83,3 +89,30 @@ def test_imports_are_absolute() -> None:
         if isinstance(node, ast.ImportFrom) and node.level
     ]
     assert not relative
+
+
+BEFORE_PARSING = {"config", "peers", "api", "reference", "workflows"}
+"""They read, translate or describe configs as they are written."""
+OF_PARTS = {"TEMPLATE", "TURN", "ROLE_TEMPLATE"}
+"""Tables of what is an argument of a part, which the part reads itself."""
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_only_the_parser_reads_dicts_of_the_config(file: Path) -> None:
+    if owner(file) in BEFORE_PARSING:
+        return
+    tables = {
+        alias.name
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == "ais_prompt.config.schema"
+        for alias in node.names
+    }
+    assert tables <= OF_PARTS
+
+
+def test_a_meta_template_is_parsed_once_and_keeps_its_digest() -> None:
+    written = {"round": [{"role": "HUMAN", "begin": [5]}], "eos_token_id": 3}
+    spec = parse_meta_template(written)
+    assert spec == MetaTemplateSpec(written, (RoleSpec("HUMAN", begin=[5]),), end_tokens=(3,))
+    task = TaskSpec(ModelSpec("m", PartSpec("ScriptedModel"), spec), task_spec(Path("rows.jsonl")).dataset)
+    assert template_parts(task)["meta_template"] == digest(written, 16)

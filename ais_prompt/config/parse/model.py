@@ -10,10 +10,12 @@ from msgspec.structs import replace
 
 from ais_prompt.config.parse.abbr import derived_abbr, parse_abbr
 from ais_prompt.config.parse.budget import parse_price
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.config.parse.section import ConfigSection, shown
 from ais_prompt.config.paths import replace_paths
 from ais_prompt.config.schema import MODEL
-from ais_prompt.types import ModelSpec
+from ais_prompt.errors import AisPromptError, faults_of
+from ais_prompt.types import MetaTemplateSpec, ModelSpec
 
 
 def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> ModelSpec | None:
@@ -23,7 +25,7 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
     if part is None:
         return None
     abbr = parse_abbr(section, derived_abbr(section.values, ("path", "model")) or part.type.rpartition(".")[2])
-    meta_template = section.get("meta_template", (Mapping, list, type(None)), "a dict, a list, or None", None)
+    meta_template = _meta_template(section)
     role_template = _role_template(section)
     num_gpus = _num_gpus(section)
     price = parse_price(section)
@@ -31,6 +33,17 @@ def parse_model(section: ConfigSection, find: Callable[[str], Path | None]) -> M
         return None
     part = replace(part, args=replace_paths(part.args, find))
     return ModelSpec(abbr, part, meta_template, role_template, section.where, num_gpus, price)
+
+
+def _meta_template(section: ConfigSection) -> MetaTemplateSpec | None:
+    """Parse the ``meta_template`` of a model; None if there is none, or after faults."""
+    found = section.get("meta_template", (Mapping, list, type(None)), "a dict, a list, or None", None)
+    try:
+        return parse_meta_template(found)
+    except AisPromptError as error:
+        for fault in faults_of(error):
+            section.faults.add(fault.what, section.at(fault.where), fault.fix)
+        return None
 
 
 def _num_gpus(section: ConfigSection) -> int | None:

@@ -7,7 +7,8 @@ import pytest
 from ais_prompt.chat import make_chat_format
 from ais_prompt.chat.api import ApiFormat
 from ais_prompt.chat.formats import Mode
-from ais_prompt.chat.meta_template import parse_meta_template
+from ais_prompt.chat.meta_template import MetaTemplate, resolve_tokens
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptBuilder, PromptTemplate
 from ais_prompt.types import Sample, prompt_to_json
@@ -24,13 +25,18 @@ SYSTEM = {"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "colours"}
 SKY, SEA = (Sample(q, 0, {"q": q, "a": a}, a) for q, a in (("sky", "blue"), ("sea", "green")))
 
 
+def parsed(config: Any) -> MetaTemplate | None:
+    spec = parse_meta_template(config)
+    return None if spec is None else resolve_tokens(spec)
+
+
 def sent(template: Any, mode: Mode = "gen", meta: Any = META, shots: tuple[Sample, ...] = ()) -> list[tuple[str, str]]:
     """The messages for SKY: (role, content)."""
     ice = PromptTemplate({"round": [HUMAN, BOT]}) if shots else None
     prompt = PromptTemplate(template, "</E>" if shots else None)
     builder = PromptBuilder(ice, prompt, output_column="a", shots_expected=False)
     filled = builder.generation(SKY, shots) if mode == "gen" else builder.labelled(SKY, shots, None)
-    messages = prompt_to_json(ApiFormat(parse_meta_template(meta)).render(filled, mode))
+    messages = prompt_to_json(ApiFormat(parsed(meta)).render(filled, mode))
     return [(message["role"], message["content"]) for message in messages if isinstance(message, dict)]
 
 
@@ -75,7 +81,7 @@ def test_what_a_meta_template_writes_is_never_filled() -> None:
 
 def test_an_empty_text_leaves_nothing_next_to_media() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://example.org/x.png"}}
-    chat = ApiFormat(parse_meta_template(META))
+    chat = ApiFormat(parsed(META))
     template = PromptTemplate({"round": [HUMAN, {"role": "HUMAN", "prompt_mm": [image]}]})
     for text, parts in (("", [image]), ("sky", [{"type": "text", "text": "sky"}, image])):
         messages = chat.render(template.render({"q": text}), "gen")
@@ -142,7 +148,7 @@ def test_a_text_in_the_round_of_the_meta_template_is_refused() -> None:
 
 
 def test_a_text_as_begin_can_be_looked_at_but_not_sent() -> None:
-    chat = ApiFormat(parse_meta_template({**META, "begin": "Be kind."}))
+    chat = ApiFormat(parsed({**META, "begin": "Be kind."}))
     filled = PromptTemplate({"round": [HUMAN, BOT]}).render(SKY.fields)
     assert chat.turns(filled, "gen")[0] == "Be kind."
     with pytest.raises(ConfigError, match=r"'Be kind\.'"):
@@ -152,4 +158,4 @@ def test_a_text_as_begin_can_be_looked_at_but_not_sent() -> None:
 @pytest.mark.parametrize("begin", [5, [5], {"prompt": "x"}, [{"role": None}]])
 def test_other_kinds_of_begin_are_refused_at_once(begin: Any) -> None:
     with pytest.raises(ConfigError, match="must be a turn with a role"):
-        ApiFormat(parse_meta_template({**META, "begin": begin}))
+        ApiFormat(parsed({**META, "begin": begin}))

@@ -5,12 +5,19 @@ from typing import Any, ClassVar
 import pytest
 
 from ais_prompt.chat import make_chat_format
-from ais_prompt.chat.meta_template import Slot, end_tokens, parse_meta_template
+from ais_prompt.chat.meta_template import MetaTemplate, Slot, resolve_tokens
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.prompts import PromptTemplate
 from ais_prompt.types import ChatMessage
 
 HUMAN = {"role": "HUMAN", "begin": "[H]"}
+
+
+def resolved(config: Any, tokenizer: Any = lambda: None) -> MetaTemplate:
+    spec = parse_meta_template(config)
+    assert spec is not None
+    return resolve_tokens(spec, tokenizer)
 
 
 @pytest.mark.parametrize("config", [None, {}])
@@ -21,10 +28,9 @@ def test_an_empty_one_is_none(config: Any) -> None:
 def test_everything_is_kept() -> None:
     bot = {"role": "BOT", "begin": ["<", "b>"], "prompt": "hm", "generate": True, "api_role": "BOT"}
     system = {"role": "SYSTEM", "end": "\n"}
-    meta = parse_meta_template(
+    meta = resolved(
         {"begin": "a", "round": [HUMAN, "-", bot], "reserved_roles": [system], "end": "z", "eos_token_id": 7}
     )
-    assert meta is not None
     assert meta.round == (
         Slot("HUMAN", begin="[H]"),
         "-",
@@ -59,7 +65,7 @@ def test_everything_is_kept() -> None:
 )
 def test_what_is_wrong_is_said(config: Any, what: str) -> None:
     with pytest.raises(ConfigError, match=what):
-        parse_meta_template(config)
+        resolved(config)
 
 
 class Tokenizer:
@@ -98,7 +104,7 @@ def test_token_ids_are_written_as_the_text_of_their_tokens(begin: Any, end: Any)
 )
 def test_a_token_without_a_text_of_its_own_is_refused(token: int, what: str) -> None:
     with pytest.raises(ConfigError, match=what) as raised:
-        parse_meta_template({"round": [{"role": "HUMAN", "end": ["x", token]}]}, Tokenizer)
+        resolved({"round": [{"role": "HUMAN", "end": ["x", token]}]}, Tokenizer)
     assert raised.value.where == "meta_template.round[0].end"
 
 
@@ -150,4 +156,4 @@ def test_a_turn_of_a_data_set_has_no_token_ids() -> None:
 
 @pytest.mark.parametrize(("value", "ids"), [(None, ()), (3, (3,)), ([3, 4], (3, 4)), ([], ())])
 def test_tokens_that_end_an_answer(value: Any, ids: tuple[int, ...]) -> None:
-    assert end_tokens({"round": [HUMAN], "eos_token_id": value}) == ids
+    assert resolved({"round": [HUMAN], "eos_token_id": value}).end_tokens == ids

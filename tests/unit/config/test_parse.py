@@ -12,7 +12,7 @@ import pytest
 from ais_prompt.config.load import LoadedConfig, load_config
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.types import EvalSpec, InferSpec, PartSpec, ReaderSpec, RunSpec
+from ais_prompt.types import EvalSpec, InferSpec, MetaTemplateSpec, PartSpec, ReaderSpec, RunSpec
 
 Write = Callable[[str, str], Path]
 
@@ -143,8 +143,8 @@ def test_a_data_set_is_local_unless_it_says_otherwise() -> None:
 
 
 def test_meta_template_and_run_cfg_are_no_arguments_of_the_model() -> None:
-    [model] = parsed(models=[{**MODEL, "meta_template": {"round": []}, "run_cfg": {"num_gpus": 1}}]).models
-    assert model.meta_template == {"round": []}
+    [model] = parsed(models=[{**MODEL, "meta_template": {"begin": 7}, "run_cfg": {"num_gpus": 1}}]).models
+    assert model.meta_template == MetaTemplateSpec({"begin": 7}, begin=7)
     assert set(model.part.args) == {"answers"}
 
 

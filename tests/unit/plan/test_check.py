@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.plan.check import Findings, check_plan
 from ais_prompt.plan.plan import Plan
 from ais_prompt.types import ModelSpec, PartSpec, RunSpec
@@ -28,7 +29,7 @@ def places(found: Sequence[Any]) -> list[tuple[str, str]]:
 
 def scripted(meta: Mapping[str, Any] | None = None, number: int = 0) -> ModelSpec:
     where = f"models[{number}]"
-    return ModelSpec(f"fake-{number}", PartSpec("ScriptedModel", {}, where), meta, where=where)
+    return ModelSpec(f"fake-{number}", PartSpec("ScriptedModel", {}, where), parse_meta_template(meta), where=where)
 
 
 def test_nothing_to_say(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.plan.plan import Task
 from ais_prompt.plan.preview import preview
 from ais_prompt.types import PartSpec, TaskSpec
@@ -33,7 +34,8 @@ WARNING = "the server knows no ids of tokens, so eos_token_id is not sent"
 )
 def test_they_are_sent_or_warned_of(tmp_path: Path, kind: str, args: dict[str, Any], sent: bool) -> None:
     plain = task_spec(write_rows(tmp_path / "rows.jsonl", [{"question": "1+1=?", "answer": "2"}]))
-    task = TaskSpec(replace(plain.model, part=PartSpec(kind, args, "models[0]"), meta_template=META), plain.dataset)
+    part, meta = PartSpec(kind, args, "models[0]"), parse_meta_template(META)
+    task = TaskSpec(replace(plain.model, part=part, meta_template=meta), plain.dataset)
     planned = Task.of(task)
     assert planned.context.decoding(8, ()).stop_tokens == ((3, 4) if sent else ())
     [view] = preview(planned, 1)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ais_prompt.chat import Message
 from ais_prompt.chat.api import DEFAULT_META_TEMPLATE
 from ais_prompt.chat.role_templates import RoleTemplateInterface
+from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.inferencers import InferenceContext, Preview
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.plan.build import build_model
@@ -50,7 +51,13 @@ def task(
     role_template: Mapping[str, Any] | str | None = None,
 ) -> TaskSpec:
     """One model on a dataset of two rows; the second is shown as an example if there is an ``ice``."""
-    model = ModelSpec("fake", PartSpec("ScriptedModel", {"prompt_style": style}), meta, role_template, "models[0]")
+    model = ModelSpec(
+        "fake",
+        PartSpec("ScriptedModel", {"prompt_style": style}),
+        parse_meta_template(meta),
+        role_template,
+        "models[0]",
+    )
     data = dataset_spec(write_rows(folder / "rows.jsonl", [row, row]))
     where = "datasets[0].infer_cfg"
     argument = "messages" if kind == "RawPromptTemplate" else "template"

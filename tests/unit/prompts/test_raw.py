@@ -145,10 +145,15 @@ def test_a_meta_template_of_messages_fits_no_dialogue() -> None:
     assert chat.render("a text", "gen") == (ChatMessage("user", "a text"),)
 
 
-@pytest.mark.parametrize(("style", "words"), [("messages", "must hold messages"), ("text", "must be a mapping")])
-def test_a_list_that_holds_no_messages_is_refused(style: str, words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
+@pytest.mark.parametrize("style", ["messages", "text"])
+def test_a_list_that_holds_no_messages_is_refused(style: str) -> None:
+    with pytest.raises(ConfigError, match="must hold messages"):
         make_chat_format(style, [{"role": "HUMAN", "content": "x"}], lambda: None)
+
+
+def test_a_list_of_messages_fits_no_model_that_is_sent_text() -> None:
+    with pytest.raises(ConfigError, match="must be a mapping"):
+        make_chat_format("text", [user("x")], lambda: None)
 
 
 def test_a_model_that_continues_text_takes_no_messages() -> None:
