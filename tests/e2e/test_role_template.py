@@ -81,7 +81,7 @@ def test_a_template_beside_the_config_is_found_by_its_path(project: Project) -> 
 def test_faults_of_the_config_are_found_together(project: Project) -> None:
     assert faults(
         project,
-        "prompt_template={}, meta_template=dict(begin=" < s > ")",
+        "prompt_template={}, meta_template=dict(begin='<s>')",
         "prompt_template=3",
         "prompttemplate='ChatMLTemplate'",
     ) == [
