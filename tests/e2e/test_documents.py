@@ -27,9 +27,9 @@ def indented_blocks(text: str) -> Iterator[str]:
 
 
 def commands(page: str) -> list[list[str]]:
-    """The commands of a page, in order; a backslash continues a line."""
+    """The commands of a page, in order, without what they are piped to; a backslash continues a line."""
     found = indented_blocks((ROOT / page).read_text("utf-8"))
-    lines = [line for block in found for line in block.replace("\\\n", " ").splitlines()]
+    lines = [line.partition(" | ")[0] for block in found for line in block.replace("\\\n", " ").splitlines()]
     return [shlex.split(line, comments=True) for line in lines if re.match(r"(aisprompt|git) ", line)]
 
 
@@ -60,7 +60,7 @@ def test_the_recipe_for_ci_passes_with_the_shipped_model(project: Project) -> No
     (project.root / "eval.py").unlink()  # the one of the package is meant
     subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
     found = commands("docs/ci.md")
-    assert [command[1] for command in found] == ["lock", "run", "baseline", "add", "check", "lock", "run"]
+    assert [command[1] for command in found] == ["lock", "run", "baseline", "add", "check", "lock", "run", "run"]
     for command in found:
         argv = command if command[0] == "git" else [*COMMAND, *command[1:]]
         done = subprocess.run(
