@@ -98,6 +98,8 @@ class Translation:
         row = find_row(kind, path)
         if row is not None and self.in_process and row.in_process is not None:
             return row.in_process
+        if row is not None and (other := next((row.instead[name] for name in row.instead if args.get(name)), None)):
+            return other
         if row is None or any(args.get(name) in values for name, values in row.unless.items()):
             return None
         if not self.peer_scores or not (row.exact or row.differs):

@@ -154,3 +154,28 @@ def test_an_option_of_the_peers_without_a_meaning_says_why(project: Project, opt
 
 def test_an_unknown_option_is_one(project: Project) -> None:
     assert "No such option" in project.run("run", "--colour").stderr
+
+
+def test_many_rounds_of_a_chat_are_asked_after_the_answers_of_the_model(project: Project) -> None:
+    chat = [{"role": "user", "content": "Say 1."}, {"role": "assistant", "content": ""}]
+    chat += [{"role": "user", "content": "And 2?"}, {"role": "assistant", "content": ""}]
+    (project.root / "rows.jsonl").write_text(json.dumps({"dialogue": chat, "reference": "?"}) + "\n")
+    (project.root / "rounds.py").write_text(
+        "from opencompass.openicl.icl_inferencer import GenInferencer\n"
+        "from opencompass.openicl.icl_raw_prompt_template import RawPromptTemplate\n"
+        "from opencompass.openicl.icl_retriever import ZeroRetriever\n"
+        "models = [dict(type='ScriptedModel', abbr='fake', answers={'2': 'two'}, default='one')]\n"
+        "datasets = [dict(abbr='rounds', type='LocalDataset', path='rows.jsonl',\n"
+        "    reader_cfg=dict(input_columns=['dialogue'], output_column='reference'),\n"
+        "    infer_cfg=dict(\n"
+        "        prompt_template=dict(type=RawPromptTemplate, messages=[{'expand_column': 'dialogue'}],\n"
+        "                             format_variables=False),\n"
+        "        retriever=dict(type=ZeroRetriever), inferencer=dict(type=GenInferencer, multiround=True)),\n"
+        "    eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]\n"
+    )
+    done = project.run("run", "rounds.py", "-m", "infer")
+    assert done.returncode == 0, done.stderr
+    [path] = (project.root / "outputs").rglob("predictions/*/rounds.jsonl")
+    line = json.loads(path.read_text())
+    assert line["prediction"] == ["one", "two"]
+    assert [message["content"] for message in line["origin_prompt"][1]] == ["Say 1.", "one", "And 2?"]

@@ -58,8 +58,21 @@ RETRIEVERS: Final = (
     ),
 )
 
+_MULTIROUND: Final = Row(
+    "GenInferencer",
+    "ChatInferencer",
+    drop={**_SHARED, "multiround": ""},
+    add={"infer_mode": "every"},
+    differs="every turn of the assistant is asked, also one that has a text already",
+)
+
 INFERENCERS: Final = (
-    Row("GenInferencer", "GenInferencer", drop=_SHARED),
+    Row(
+        "GenInferencer",
+        "GenInferencer",
+        drop={**_SHARED, "multiround": ""},
+        instead={"multiround": _MULTIROUND},
+    ),
     Row(
         "SCInferencer",
         "GenInferencer",

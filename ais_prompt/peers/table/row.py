@@ -25,6 +25,7 @@ class Row(Struct, frozen=True):
         add: arguments that our part needs to do the same.
         change: for what the rules above cannot say: takes the arguments and returns those of our part.
         unless: argument → values for which the row does not hold, so that the peer's own code runs.
+        instead: argument → the row that holds where the argument is true.
         gold_columns: for an evaluator: the columns that ours needs as the gold; theirs finds them in the rows.
         in_process: of a model for which a server is started: the row for ``--hf``, which takes transformers instead.
         differs: in what the results differ from the peer's, as a sentence for the note; empty if they are the same.
@@ -42,6 +43,7 @@ class Row(Struct, frozen=True):
     add: Mapping[str, Any] = {}
     change: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     unless: Mapping[str, Sequence[Any]] = {}
+    instead: Mapping[str, Row] = {}
     gold_columns: tuple[str, ...] = ()
     in_process: Row | None = None
     differs: str = ""

@@ -241,6 +241,15 @@ def test_self_consistency_asks_several_times() -> None:
     assert [note for note in notes if "'generation_kwargs' is not used: sampling" in note]
 
 
+@pytest.mark.parametrize(("multiround", "ours"), [(True, "ChatInferencer"), (False, "GenInferencer")])
+def test_many_rounds_are_a_chat_whose_turns_are_all_asked(multiround: bool, ours: str) -> None:
+    infer = peer_dataset()["infer_cfg"]
+    infer["inferencer"] = {"type": f"{OPENICL}.icl_inferencer.GenInferencer", "multiround": multiround}
+    dataset, _ = translated(infer_cfg=infer)
+    mode = {"infer_mode": "every"} if multiround else {}
+    assert dataset["infer_cfg"]["inferencer"] == {"type": ours, **mode}
+
+
 def test_a_judge_of_right_and_wrong_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OC_JUDGE_MODEL", "big")
     monkeypatch.setenv("OC_JUDGE_API_BASE", "http://127.0.0.1:1/v1")
