@@ -21,7 +21,12 @@ from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ais_prompt.cli.gates import GateKeeper
     from ais_prompt.plan.plan import Plan
+    from ais_prompt.plan.warning import PromptWarning
+    from ais_prompt.types import Gate
     from ais_prompt.workflows.run import RunResult
 
 
@@ -91,7 +96,6 @@ def run(
 
     from ais_prompt.errors import ConfigError
     from ais_prompt.plan.source import checked
-    from ais_prompt.workflows import run as pipeline
 
     gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
     budget = {name: options.pop(name) for name in BUDGET_OPTIONS}
@@ -117,20 +121,47 @@ def run(
         ctx.exit(run_shard(plan, warnings, shard, reuse, max_failures, max_num_workers, scores=scores, debug=debug))
     if plan.spec.runner is not None and mode in ("all", "infer"):
         ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
-    folder = pipeline.open_run_folder(plan, mode, reuse)  # type: ignore[arg-type]
+    resume = [as_command("run", **options), *budget_arguments(budget), "-r"]
+    ctx.exit(_run_here(ctx, plan, warnings, keeper, decisive, resume, options))
+
+
+def _run_here(
+    ctx: click.Context,
+    plan: Plan,
+    warnings: Sequence[PromptWarning],
+    keeper: GateKeeper,
+    decisive: Sequence[Gate],
+    resume: Sequence[str],
+    options: dict[str, Any],
+) -> int:
+    """Ask in this process, score, show the scores and what to do next, and return the exit code.
+
+    Args:
+        ctx: of the command.
+        plan: of a checked config.
+        warnings: of its prompts.
+        keeper: the gates.
+        decisive: those that may end a dataset early.
+        resume: the words of the command that resumes the run, up to its name.
+        options: of the config.
+    """
+    from ais_prompt.workflows import run as pipeline
+
+    values = ctx.params
+    mode, limit = values["mode"], values["max_failures"]
+    folder = pipeline.open_run_folder(plan, mode, values["reuse"])
     hint(f"Run folder: {folder.root}", err=True)
     partial = opened_partial(plan, folder) if mode in ("eval", "viz") else None
     if partial is None:
         asked = plan, folder, mode, command_line(), warnings, decisive
-        result = pipeline.run(*asked, max_num_workers=max_num_workers)  # type: ignore[arg-type]
+        result = pipeline.run(*asked, max_num_workers=values["max_num_workers"])
     else:
         result = pipeline.run(plan, partial, "eval", command_line())
     root = (partial or folder).root
     show(result, root)
     holds = mode == "infer" or keeper.hold(result, root)
-    again = " ".join([as_command("run", **options), *budget_arguments(budget), "-r", folder.root.name])
-    _show_next(result, again, folder.root, root, max_failures, options)
-    ctx.exit(exit_code(result, max_failures, debug=options["debug"]) or int(not holds))
+    _show_next(result, " ".join([*resume, folder.root.name]), folder.root, root, limit, options)
+    return exit_code(result, limit, debug=options["debug"]) or int(not holds)
 
 
 def _is_locked(plan: Plan, lock_file: str | None, options: dict[str, Any]) -> bool:
