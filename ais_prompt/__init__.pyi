@@ -98,6 +98,7 @@ from ais_prompt.models.scripted import ScriptedModel as ScriptedModel
 from ais_prompt.models.transport.base import Reply as Reply
 from ais_prompt.models.transport.base import Server as Server
 from ais_prompt.models.transport.base import Transport as Transport
+from ais_prompt.models.triton.model import TritonModel as TritonModel
 from ais_prompt.peers.code.cascade import PeerCascadeEvaluator as PeerCascadeEvaluator
 from ais_prompt.peers.code.dataset import PeerDataset as PeerDataset
 from ais_prompt.peers.code.evaluator import PeerEvaluator as PeerEvaluator

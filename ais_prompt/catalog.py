@@ -20,6 +20,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "OpenAICompletionModel": "ais_prompt.models.openai.model",
         "OpenAIResponsesModel": "ais_prompt.models.openai.model",
         "ScriptedModel": "ais_prompt.models.scripted",
+        "TritonModel": "ais_prompt.models.triton.model",
     },
     "transports": {
         "aiohttp": "ais_prompt.models.transport.aiohttp_transport",

@@ -17,8 +17,9 @@ def question_of(body: Mapping[str, Any]) -> str:
     Raises:
         KeyError: the body has no prompt, messages or input.
     """
-    if "prompt" in body:
-        return str(body["prompt"])
+    for field in ("prompt", "text_input"):
+        if field in body:
+            return str(body[field])
     messages = body["input"] if "input" in body else body["messages"]
     by_user = [message["content"] for message in messages if message["role"] == "user"]
     return _text(by_user[-1]) if by_user else ""

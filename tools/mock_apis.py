@@ -1,5 +1,6 @@
-"""What the mock server answers at ``/v1/responses`` and ``/v1/messages``: the forms of OpenAI's Responses API and of
-Anthropic's Messages API, whole and as events of a stream.
+"""What the mock server answers in the forms of OpenAI's Responses API, Anthropic's Messages API and Triton.
+
+The first two are written whole and as events of a stream.
 """
 
 from __future__ import annotations
@@ -138,3 +139,14 @@ def _asked(content: Any) -> int:
     if isinstance(content, str):
         return len(content.split())
     return sum(_asked(item.get("content", item.get("text", ""))) for item in content)
+
+
+def generate_body(
+    body: Mapping[str, Any],  # noqa: ARG001
+    number: int,  # noqa: ARG001
+    answer: str,
+    finish_reason: str,  # noqa: ARG001
+    reasoning: str = "",  # noqa: ARG001
+) -> dict[str, Any]:
+    """The reply of Triton to a request."""
+    return {"model_name": "mock", "model_version": "1", "text_output": answer}

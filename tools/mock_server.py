@@ -4,6 +4,7 @@ Started with ``python -m tools.mock_server``; the first line that it prints is i
 
     POST /v1/chat/completions, /v1/completions    answered as `tools.mock_script` and `tools.mock_answers` say
     POST /v1/responses, /v1/messages    the same in the forms of `tools.mock_apis`
+    POST /v2/models/{name}/generate    the same as Triton has it
     POST /openai/deployments/{name}/chat/completions, /completions    the same as Azure has it, see `_azure_fault`
     POST /openai/responses    the same
     GET  /v1/models
@@ -34,7 +35,7 @@ from typing import IO, Any
 from aiohttp import web
 
 from tools.mock_answers import answer_body, default_answer, error_body, models_body, question_of
-from tools.mock_apis import error_of_messages, message_body, message_fault, response_body
+from tools.mock_apis import error_of_messages, generate_body, message_body, message_fault, response_body
 from tools.mock_scoring import FolderModel, LanguageModel, LetterModel, asks_for_log_probs, scored_answer
 from tools.mock_script import Rule, Script
 from tools.mock_stream import stream_answer
@@ -95,6 +96,7 @@ class MockServer:
         app.router.add_post("/v1/completions", self.complete)
         app.router.add_post("/v1/responses", self.complete)
         app.router.add_post("/v1/messages", self.complete)
+        app.router.add_post("/v2/models/{model}/generate", self.complete)
         app.router.add_post("/openai/responses", self.complete_azure)
         app.router.add_post("/openai/deployments/{deployment}/chat/completions", self.complete_azure)
         app.router.add_post("/openai/deployments/{deployment}/completions", self.complete_azure)
@@ -168,7 +170,8 @@ class MockServer:
     def _answer(self, path: str, rule: Rule, asked: Mapping[str, Any], number: int) -> dict[str, Any]:
         body = rule.heard(asked)
         text = default_answer(question_of(asked)) if rule.answer is None else rule.answer
-        write = {"responses": response_body, "messages": message_body}.get(path.rpartition("/")[2], answer_body)
+        forms = {"responses": response_body, "messages": message_body, "generate": generate_body}
+        write = forms.get(path.rpartition("/")[2], answer_body)
         answer = write(body, number, text, rule.finish_reason, rule.reasoning)
         return scored_answer(answer, body, self._scores) if asks_for_log_probs(body) else answer
 

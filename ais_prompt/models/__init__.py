@@ -7,6 +7,7 @@ from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionMode
 from ais_prompt.models.options import Batching, Limits, Loading, Retry, Sampling, Wire
 from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
 from ais_prompt.models.scripted import ScriptedModel
+from ais_prompt.models.triton.model import TritonModel
 
 __all__ = [
     "THINK_TAGS",
@@ -25,6 +26,7 @@ __all__ = [
     "Retry",
     "Sampling",
     "ScriptedModel",
+    "TritonModel",
     "Wire",
     "split_reasoning",
 ]

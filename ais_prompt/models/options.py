@@ -38,7 +38,7 @@ def join_stops(own: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
 
 
 RampUp: TypeAlias = Literal["linear", "exponential"]
-MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+MaxTokensField: TypeAlias = Literal["max_tokens", "max_completion_tokens", "max_new_tokens"]
 LogprobsVia: TypeAlias = Literal["echo", "prompt_logprobs"]
 
 _OWN_FIELDS: Final = ("temperature", "top_p", "seed")
@@ -149,7 +149,8 @@ class Wire(Struct, frozen=True, kw_only=True):
 
     Attributes:
         stream: let answers come piece by piece, and record when the first token came and how fast the others followed.
-        max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``.
+        max_tokens_field: the body's field for ``max_out_len``; newer models of OpenAI want ``max_completion_tokens``,
+            MindIE behind Triton's protocol ``max_new_tokens``.
         logprobs_via: how the server returns the log-likelihood of a text: ``prompt_logprobs`` (vLLM) or ``echo``
             (completions only). None tries both on a short text, before the first log-likelihood.
     """

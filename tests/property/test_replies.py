@@ -21,6 +21,7 @@ from ais_prompt.models.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.models.openai.stream import ChatStream
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS
 from ais_prompt.models.reasoning import THINK_TAGS, split_reasoning
+from ais_prompt.models.triton.wire import Generate
 from ais_prompt.types import Completion, Usage
 from tools.mock_apis import message_body, message_events, response_body, response_events
 
@@ -53,6 +54,7 @@ REPLIES: list[tuple[WireFormat, Any]] = [
     (COMPLETIONS, TEXT_REPLY),
     (RESPONSES, RESPONSE),
     (MESSAGES, SAID),
+    (Generate("m"), {"model_name": "m", "model_version": "1", "text_output": "four"}),
 ]
 CALL_EVENTS = [
     {"type": "content_block_start", "index": 2, "content_block": USED},

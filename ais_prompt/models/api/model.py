@@ -12,7 +12,7 @@ from ais_prompt.models.api.addresses import Defaults, read_addresses
 from ais_prompt.models.api.body import check_body, check_options
 from ais_prompt.models.api.client import ApiClient, opened
 from ais_prompt.models.api.providers import ProviderName, find_provider
-from ais_prompt.models.api.served import served_models
+from ais_prompt.models.api.served import only_model
 from ais_prompt.models.api.wire import WireFormat, cut_at_stop
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
@@ -54,7 +54,6 @@ from ais_prompt.models.transport.credentials import (
     resolve_headers,
 )
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
-from ais_prompt.utils.text import listed
 
 
 class ApiModel:
@@ -220,12 +219,7 @@ class ApiModel:
 
     def _only_model(self) -> str:
         """Return the name of the only model that the first server lists."""
-        address = self.base_urls[0]
-        found = served_models(resolve_address(address), self.api_key, resolve_headers(self.headers), self.api)
-        if len(found) > 1:
-            what = f"the config names no model, and the server has {len(found)}"
-            raise ConfigError(what, where=public_address(address), fix=f"set model to one of: {listed(found)}")
-        return found[0]
+        return only_model(resolve_address(self.base_urls[0]), self.api_key, resolve_headers(self.headers), self.api)
 
     def start_with(self, servers: StartedServers, name: str) -> None:
         """Let the servers of a run start the one of this model when it is opened."""

@@ -8,14 +8,32 @@ from collections.abc import Mapping
 from typing import Final
 
 from ais_prompt.catalog import Api
-from ais_prompt.errors import ModelError
+from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.transport import Reply, Server, check_environment, read_client, request_headers
 from ais_prompt.models.transport.address import check_address, public_address, without_login
 from ais_prompt.models.transport.credentials import DEFAULT_VARIABLE, read_key
 from ais_prompt.types import Failure
+from ais_prompt.utils.text import listed
 
 TIMEOUT_SECONDS: Final = 30.0
 _FIX: Final = "name the model: --model NAME"
+
+
+def only_model(base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api) -> str:
+    """Return the name of the only model that a server lists.
+
+    Args:
+        base_url, api_key, headers, api: as in `served_models`.
+
+    Raises:
+        ConfigError: it lists several.
+        ModelError: as `served_models`.
+    """
+    found = served_models(base_url, api_key, headers, api)
+    if len(found) > 1:
+        what = f"the config names no model, and the server has {len(found)}"
+        raise ConfigError(what, where=public_address(base_url), fix=f"set model to one of: {listed(found)}")
+    return found[0]
 
 
 def served_models(

@@ -77,6 +77,18 @@ def _aisbench(name: str, ours: str, differs: str = "") -> Row:
     return Row(name, ours, rename=rename, drop=_SERVED, add=_PATIENT, change=vllm_server, differs=differs)
 
 
+def _triton(name: str) -> Row:
+    """Return the row of a class for Triton's protocol, as MindIE has it."""
+    return Row(
+        name,
+        "TritonModel",
+        rename={"path": "tokenizer_path", "batch_size": "max_concurrency", "model_name": "model"},
+        drop={**_SERVED, "stream": "an answer comes as a whole; it is the same"},
+        add={**_PATIENT, "max_tokens_field": "max_new_tokens"},
+        change=vllm_server,
+    )
+
+
 def _engine(name: str, ours: str, change: Change, local: Change) -> Row:
     """Return the row of an engine that the peer runs in its own process.
 
@@ -165,6 +177,8 @@ MODELS: Final = (
     _aisbench("VLLMCustomAPIChatStream", "OpenAIChatModel"),
     _aisbench("TGICustomAPI", "OpenAICompletionModel", "it is asked at /v1/completions"),
     _aisbench("MindieStreamApi", "OpenAICompletionModel", "it is asked at /v1/completions"),
+    _triton("TritonCustomAPI"),
+    _triton("TritonCustomAPIStream"),
     _vllm("VLLM", "OpenAICompletionModel"),
     _vllm("VLLMwithChatTemplate", "OpenAIChatModel"),
     _vllm("VLLMOfflineVLModel", "OpenAIChatModel"),

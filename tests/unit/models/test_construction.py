@@ -46,6 +46,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "OpenAICompletionModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai", "logprobs_via": "echo"},
     "OpenAIResponsesModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai", "stream": True},
     "ScriptedModel": {"answers": {"x": "y"}},
+    "TritonModel": {"model": "m", "base_url": UNREACHABLE, "max_tokens_field": "max_new_tokens"},
 }
 WRONG: dict[str, dict[str, Any]] = {
     "AnthropicModel": {"model": "m", "base_url": UNREACHABLE, "client": "openai"},
@@ -55,6 +56,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "OpenAICompletionModel": {"model": "m", "base_url": UNREACHABLE, "client": "no_such"},
     "OpenAIResponsesModel": {"model": "m", "base_url": UNREACHABLE, "seed": 1},
     "ScriptedModel": {"answers": {"(": "y"}},
+    "TritonModel": {"model": "m", "base_url": UNREACHABLE, "stream": True},
 }
 
 

@@ -1,0 +1,1 @@
+"""Models behind an inference server of the kind of Triton."""

@@ -1,0 +1,78 @@
+"""The wire format of Triton's generate endpoint.
+
+Source: the protocol documents of NVIDIA Triton Inference Server, "Generate Extension".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from ais_prompt.errors import PromptError
+from ais_prompt.models.api.stream import StreamReader
+from ais_prompt.models.api.wire import BadBody
+from ais_prompt.models.options import Wire
+from ais_prompt.types import Completion, Decoding, Prompt, Request
+
+
+class Generate(Struct, frozen=True):
+    """The endpoint ``v2/models/MODEL/generate``.
+
+    Attributes:
+        model: name of the model, a part of the path.
+        title, stream_fields: as in `WireFormat`.
+    """
+
+    model: str
+    title: str = "Triton's generate (TritonModel)"
+    stream_fields: Mapping[str, Any] = {}
+
+    @property
+    def path(self) -> str:
+        """As `WireFormat.path`."""
+        return f"v2/models/{quote(self.model, safe='')}/generate"
+
+    @property
+    def prompt_value(self) -> Callable[[Prompt], str | list[dict[str, Any]]]:
+        """As `WireFormat.prompt_value`."""
+        return _only_text
+
+    def body(self, model: str, request: Request, wire: Wire) -> dict[str, Any]:  # noqa: ARG002
+        """As `WireFormat.body`. Options of sampling are the request's ``parameters``, as vLLM's backend has them."""
+        decoding = request.decoding
+        assert isinstance(decoding, Decoding)
+        options = {
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "seed": None if decoding.seed is None else decoding.seed + request.repeat,
+        }
+        parameters = {
+            wire.max_tokens_field: decoding.max_out_len,
+            **{name: value for name, value in options.items() if value is not None},
+            **decoding.extra,
+        }
+        return {"text_input": _only_text(request.prompt), "parameters": parameters}
+
+    def answer(self, reply: Any) -> Completion:
+        """As `WireFormat.answer`. Triton does not tell why an answer ended."""
+        text = reply.get("text_output") if isinstance(reply, dict) else None
+        if not isinstance(text, str):
+            raise BadBody("the reply has no text_output")
+        return Completion(text, "unknown")
+
+    def local_stops(self, stop: tuple[str, ...]) -> tuple[str, ...]:
+        """As `WireFormat.local_stops`: all, since backends have no common field for them."""
+        return stop
+
+    def reader(self) -> StreamReader:
+        """As `WireFormat.reader`: nothing is streamed, see `TritonModel`."""
+        raise NotImplementedError
+
+
+def _only_text(prompt: Prompt) -> str:
+    if not isinstance(prompt, str):
+        raise PromptError("TritonModel takes text, not messages", fix="give the model a meta_template")
+    return prompt
