@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import subprocess
+import venv
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -195,31 +197,54 @@ def test_logs_of_inspect_are_archives_of_their_samples(run: Path, tmp_path: Path
     assert (header["status"], header["eval"]["task"], header["results"]["completed_samples"]) == ("success", "sums", 7)
 
 
-def test_inspect_opens_its_logs(run: Path, tmp_path: Path) -> None:
-    log_of = pytest.importorskip("inspect_ai.log", reason="inspect_ai needs about 50 packages, so it is not in [dev]")
-    paths = export(run, "inspect", "-o", str(tmp_path))
-    logs = {log.eval.task: log for log in (log_of.read_eval_log(str(path)) for path in paths)}
+READ_LOGS = """
+import json, sys
+from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+
+for path in sys.argv[1:]:
+    log = read_eval_log(path)
+    assert len(read_eval_log_sample_summaries(path)) == len(log.samples)
+    print(json.dumps(log.model_dump(mode="json")))
+"""
+
+
+@pytest.fixture(scope="module")
+def inspect_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment of its own for inspect_ai: it needs about 50 packages, some in other versions than ours."""
+    folder = tmp_path_factory.mktemp("inspect")
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    done = subprocess.run([python, "-m", "pip", "install", "--quiet", "inspect_ai"], capture_output=True, timeout=600)
+    if done.returncode != 0:
+        pytest.skip("inspect_ai cannot be installed here")
+    return python
+
+
+@pytest.mark.slow
+def test_inspect_opens_its_logs(run: Path, tmp_path: Path, inspect_python: Path) -> None:
+    command = [inspect_python, "-c", READ_LOGS, *map(str, export(run, "inspect", "-o", str(tmp_path)))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    logs = {log["eval"]["task"]: log for log in map(json.loads, done.stdout.splitlines())}
     assert set(logs) == {"sums", "often-three", "talk", "unscored"}
     sums = logs["sums"]
-    assert (sums.status, sums.eval.model, len(sums.samples)) == ("success", "my model", 8)
-    [score] = sums.results.scores
-    samples = {sample.metadata["index"]: sample for sample in sums.samples}
-    values = [sample.scores["Gsm8kEvaluator"].value for sample in samples.values() if sample.scores]
-    assert score.metrics["accuracy"].value == pytest.approx(sum(values) / len(values))
-    assert (score.scored_samples, score.unscored_samples) == (7, 1)
-    assert samples[3].output.completion == "It is 6."
-    assert samples[3].scores["Gsm8kEvaluator"].answer == "6"
-    assert samples[4].messages[-1].content[0].reasoning == "twice four"
-    assert samples[5].error.message == "timeout: no answer from ***"
-    assert samples[7].output.stop_reason == "max_tokens"
-    assert {sample.metadata["status"] for sample in samples.values()} == set(STATES)
+    assert (sums["status"], sums["eval"]["model"], len(sums["samples"])) == ("success", "my model", 8)
+    [score] = sums["results"]["scores"]
+    samples = {sample["metadata"]["index"]: sample for sample in sums["samples"]}
+    values = [sample["scores"]["Gsm8kEvaluator"]["value"] for sample in samples.values() if sample["scores"]]
+    assert score["metrics"]["accuracy"]["value"] == pytest.approx(sum(values) / len(values))
+    assert (score["scored_samples"], score["unscored_samples"]) == (7, 1)
+    assert samples[3]["output"]["completion"] == "It is 6."
+    assert samples[3]["scores"]["Gsm8kEvaluator"]["answer"] == "6"
+    assert samples[4]["messages"][-1]["content"][0]["reasoning"] == "twice four"
+    assert samples[5]["error"]["message"] == "timeout: no answer from ***"
+    assert samples[7]["output"]["choices"][0]["stop_reason"] == "max_tokens"
+    assert {sample["metadata"]["status"] for sample in samples.values()} == set(STATES)
     often = logs["often-three"]
-    assert (often.eval.config.epochs, len(often.samples), max(one.epoch for one in often.samples)) == (3, 24, 3)
-    [talk] = logs["talk"].samples
-    assert [message.role for message in talk.messages] == ["user", "assistant", "user", "assistant"]
-    for path in paths:
-        summaries = log_of.read_eval_log_sample_summaries(str(path))
-        assert len(summaries) == len(logs[log_of.read_eval_log(str(path), header_only=True).eval.task].samples)
+    epochs = [sample["epoch"] for sample in often["samples"]]
+    assert (often["eval"]["config"]["epochs"], len(epochs), max(epochs)) == (3, 24, 3)
+    [talk] = logs["talk"]["samples"]
+    assert [message["role"] for message in talk["messages"]] == ["user", "assistant", "user", "assistant"]
 
 
 @pytest.mark.parametrize(
