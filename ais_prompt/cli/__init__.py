@@ -28,8 +28,10 @@ from ais_prompt.cli.view import view
 from ais_prompt.cli.view_prompt import view_prompt
 
 EPILOG = """\b
-Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) · 2 the config or the command line is wrong ·
-3 a model, server or disk could not be used · 4 paused: a budget or quota is used up · 70 a bug ·
+Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) ·
+2 the config or the command line is wrong ·
+3 a model, server or disk could not be used ·
+4 paused: a budget or quota is used up · 70 a bug ·
 130 interrupted · 143 terminated. After 4, 130 and 143, -r resumes the run."""
 
 

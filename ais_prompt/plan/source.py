@@ -183,8 +183,8 @@ def _load(source: Source) -> LoadedConfig:
         )
     raise ConfigError(
         "there is nothing to run",
-        fix="name a config: aisprompt run configs/eval.py; or --models NAME --datasets NAME, see `aisprompt list`; "
-        "or --url http://…/v1 --datasets NAME",
+        fix="name a config: a path such as my_eval.py, or a shipped one such as eval; "
+        "or --models NAME --datasets NAME, see `aisprompt list`; or --url http://…/v1 --datasets NAME",
     )
 
 

@@ -59,9 +59,14 @@ def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
         runs: runs of the same config that are scored; at least one.
 
     Raises:
-        ConfigError: a run is no evidence, or they do not have the same datasets, metrics and samples.
+        ConfigError: a run is no evidence or is given twice, or they do not have the same datasets, metrics and samples.
         StoreError, DataError: as `make_baseline`.
     """
+    folders = [run.folder.root.resolve() for run in runs]
+    for run, folder in zip(runs, folders, strict=True):
+        if folders.count(folder) > 1:
+            fix = "name different runs; a name without a time is its latest run"
+            raise ConfigError(f"the run {run.name} is given twice", fix=fix)
     by_row = any(task.knows_only_rows for run in runs for task in run.tasks)
     made = [make_baseline(run, by_row=by_row) for run in runs]
     first = made[0]

@@ -185,6 +185,9 @@ def test_bleu_is_that_of_the_corpus_which_the_run_reports(project: Project) -> N
     [share] = one["shares"]
     assert abs(share["difference"] - one["difference"]) < 1e-9
     assert project.run("baseline", folders[0], "-o", "base.json").returncode == 0
+    twice = project.run("baseline", folders[0], folders[0], "-o", "twice.json")
+    assert twice.returncode == 2
+    assert "is given twice" in twice.stderr
     held = project.run("score", folders[1], "--baseline", "base.json")
     assert held.returncode == 1
     assert f"bleu {scores[1] - scores[0]:+.4g} on 30 common samples" in held.stdout

@@ -68,7 +68,15 @@ def test_what_cannot_be_meant(tmp_path: Path, options: tuple[str, ...], what: st
     assert "fix:" in done.stderr
 
 
+def test_an_address_without_its_path(tmp_path: Path) -> None:
+    with mock_server() as server:
+        done = run_cli("run", "--url", server.base_url.removesuffix("/v1"), *SUMS, folder=tmp_path)
+    assert done.returncode == 3
+    assert "the server lists no models (HTTP 404)" in done.stderr
+    assert "/v1; or name the model: --model NAME" in done.stderr.splitlines()[-1]
+
+
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     done = run_cli("run", "--url", "http://127.0.0.1:9/v1", *SUMS, folder=tmp_path)
     assert done.returncode == 3
-    assert done.stderr.splitlines()[-1] == "  fix:   name the model: --model NAME"
+    assert done.stderr.splitlines()[-1] == "  fix:   start the server, or correct its address"

@@ -16,7 +16,7 @@ from ais_prompt.types import Failure
 from ais_prompt.utils.text import listed
 
 TIMEOUT_SECONDS: Final = 30.0
-_FIX: Final = "name the model: --model NAME"
+_NO_LIST: Final = "correct the address, which usually ends with /v1; or name the model: --model NAME"
 
 
 def only_model(base_url: str, api_key: str | None, headers: Mapping[str, str], api: Api) -> str:
@@ -60,13 +60,14 @@ def served_models(
     where = f"{public_address(base_url)}/models"
     reply = asyncio.run(_get_models(base_url, api_key, headers or {}, api))
     if isinstance(reply, Failure):
-        raise ModelError(f"the server does not answer: {reply.message}", where=where, fix=_FIX)
+        what, fix = f"the server does not answer: {reply.message}", "start the server, or correct its address"
+        raise ModelError(what, where=where, fix=fix)
     try:
         names = [str(entry["id"]) for entry in json.loads(reply.body)["data"]] if reply.status == 200 else []
     except (ValueError, TypeError, LookupError):
         names = []
     if not names:
-        raise ModelError(f"the server lists no models (HTTP {reply.status})", where=where, fix=_FIX)
+        raise ModelError(f"the server lists no models (HTTP {reply.status})", where=where, fix=_NO_LIST)
     return names
 
 

@@ -6,6 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
+
+from ais_prompt.cli import main
 
 pytestmark = pytest.mark.process
 
@@ -43,3 +46,10 @@ def test_a_check_loads_neither_torch_nor_transformers() -> None:
     done = subprocess.run(args, capture_output=True, text=True, check=True)
     assert "No faults" in done.stdout
     assert not {"torch", "transformers", "datasets", "openai"} & set(done.stderr.splitlines()[-2].split())
+
+
+@pytest.mark.parametrize("verb", ["", *sorted(main.commands)])
+def test_help_fits_into_80_columns(verb: str) -> None:
+    result = CliRunner().invoke(main, [*verb.split(), "--help"], env={"COLUMNS": "80"})
+    assert result.exit_code == 0
+    assert [line for line in result.output.splitlines() if len(line) > 80] == []
