@@ -46,7 +46,9 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
     for path, count in files:
         click.echo(f"{path}: {count:,} requests")
     root = shlex.quote(str(folder.root))
-    click.echo(f"\nRun folder: {root}\nNext: aisprompt answers {root} ANSWERS.jsonl")
+    asks = any(count for _, count in files)
+    following = f"aisprompt answers {root} ANSWERS.jsonl" if asks else f"aisprompt score {root}"
+    click.echo(f"\nRun folder: {root}\nNext: {following}")
 
 
 @click.command(cls=Verb)

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from ais_prompt.config.keys import advice
+from ais_prompt.config.keys import advice, near_miss
 from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.files import check_regular
@@ -141,7 +141,9 @@ def missing_config(path: Path) -> ConfigError:
             return ConfigError(f"the config {str(path)!r} cannot be read: {error.strerror}", where=place(path), fix=fix)
     names = [str(path.parent / file.name) for file in sorted(path.parent.glob("*.py"))]
     names += [f"configs/{file.name}" for file in _config_files(shipped_root(), deep=False)]
-    return ConfigError(f"there is no config {str(path)!r}", where=place(path), fix=advice(str(path), names))
+    near = near_miss(str(path), names)
+    fix = f"did you mean {near!r}?" if near else "give the path of a .py file, or a shipped one: configs/eval.py"
+    return ConfigError(f"there is no config {str(path)!r}", where=place(path), fix=fix)
 
 
 def _folders(kind: Kind) -> list[Path]:

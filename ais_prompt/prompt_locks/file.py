@@ -46,7 +46,7 @@ def read_prompt_lock(path: Path) -> PromptLock:
         StoreError: it cannot be read.
     """
     if not path.exists():
-        raise ConfigError("there is no prompt lock", where=str(path), fix="write one: aisprompt lock")
+        raise ConfigError("there is no prompt lock", where=str(path), fix="write one: aisprompt lock CONFIG")
     with reading(path, fix="check its permissions"):
         content = read_regular(path)
     try:

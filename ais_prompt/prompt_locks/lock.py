@@ -67,7 +67,7 @@ def find_drift(plan: Plan, path: Path) -> Drift:
     """
     spec, lock = plan.spec, read_prompt_lock(path)
     if lock.config != spec.name:
-        fix = "name the right one with --lock-file, or write one: aisprompt lock"
+        fix = "name the right one with --lock-file, or write one: aisprompt lock CONFIG"
         raise ConfigError(f"this is the lock of {lock.config!r}, not of {spec.name!r}", where=str(path), fix=fix)
     locked = {task.name: task for task in lock.tasks}
     tasks, names = [], []

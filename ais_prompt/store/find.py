@@ -39,7 +39,9 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
         return _run_folder_at(found[0])
     names = [str(folder.relative_to(work_dir)) for folder in found or every]
     what = f"several runs are called {run!r}" if found else f"there is no run {run!r}"
-    raise ConfigError(what, where=str(work_dir), fix=f"runs here: {_listed(names)}" if names else "use -w DIR")
+    none = "no runs are here: use -w DIR, or begin one: aisprompt run CONFIG"
+    fix = f"runs here: {_listed(names)}" if names else none
+    raise ConfigError(what, where=str(work_dir), fix=fix)
 
 
 def all_runs(work_dir: Path) -> Iterator[Path]:

@@ -94,6 +94,7 @@ def test_what_is_left_can_be_asked_by_the_next_file_or_by_the_run(served: Projec
     assert " of 8" in served.run("score", run).stdout
     answer_all(served.root / "more.jsonl", served.root / "b.jsonl")
     assert "3 answers, 0 failures, 0 requests left" in served.run("answers", run, "b.jsonl").stdout
+    assert f"Next: aisprompt score {run}" in served.run("requests", run).stdout
     done = served.run("run", "eval.py", "-r")
     assert done.returncode == 0, done.stderr
     assert "8 of 8 samples are answered already" in done.stderr

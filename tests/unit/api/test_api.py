@@ -196,6 +196,7 @@ def test_a_loaded_config_keeps_the_lines_of_its_faults(folder: Path) -> None:
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "nothing": (lambda: ais_prompt.run(), "there is nothing to run"),
     "no such file": (lambda: ais_prompt.check("evl"), "there is no config 'evl'"),
+    "another name": (lambda: ais_prompt.check("their_config.py"), "give the path of a .py file, or a shipped one"),
     "no config": (lambda: ais_prompt.check(3), "this is not a config: 3"),  # type: ignore[arg-type]
     "faults": (lambda: ais_prompt.check({"models": []}), "the list is empty"),
     "two configs": (lambda: ais_prompt.run(config(), datasets=["demo_*"]), "not both"),

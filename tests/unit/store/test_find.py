@@ -76,7 +76,7 @@ def test_a_run_that_cannot_be_meant(tmp_path: Path) -> None:
     assert "eval/20260131_120000Z" in caught.value.fix
     with pytest.raises(ConfigError, match="there is no run 'eval'") as caught:
         locate_run(tmp_path / "none", "eval")
-    assert caught.value.fix == "use -w DIR"
+    assert caught.value.fix == "no runs are here: use -w DIR, or begin one: aisprompt run CONFIG"
     create_run_folder(tmp_path, "broken", NOON)
     with pytest.raises(ConfigError, match=r"no config\.py"):
         locate_run(tmp_path, "broken")
