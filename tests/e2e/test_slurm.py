@@ -125,7 +125,7 @@ class TestRealSlurm:
         assert [states(folder, shard) for shard in range(6)] == [["preempted"]] * 3 + [[]] * 3
 
     def test_what_slurm_refuses_is_shown(self, on_cluster: Project) -> None:
-        done = on_cluster.run("run", "eval.py", *ON_SLURM, "--set", "runner.partition=gpus")
+        done = on_cluster.run_process("run", "eval.py", *ON_SLURM, "--set", "runner.partition=gpus")
         assert done.returncode == 3
         assert "Slurm refuses the job: sbatch: error: invalid partition specified: gpus" in done.stderr
 
