@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import re
 import shlex
 import shutil
@@ -179,6 +180,8 @@ class SlurmRunner:
 
     def _executor(self, work: ShardWork, shards: Sequence[Shard]) -> Any:
         """Return submitit's executor with the options of the array job."""
+        # Else its import configures logging anew, which closes every log file that is open in this process.
+        os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
         submitit = require("submitit", extra="slurm", why="SlurmRunner")
         if any(redacted_override(word) != word for word in work.words):
             what = "the command line holds a secret, which would be written into the script of the job"

@@ -161,6 +161,26 @@ def test_a_dry_run_shows_the_script(project: Project) -> None:
     assert not (project.root / "outputs").exists()
 
 
+@pytest.mark.process
+def test_the_import_of_submitit_leaves_open_logs_alone() -> None:
+    script = """
+import logging, tempfile
+from pathlib import Path
+from ais_prompt import SlurmRunner
+from ais_prompt.runners.base import ShardWork
+from ais_prompt.store.layout import RunFolder
+
+folder = Path(tempfile.mkdtemp())
+log = logging.FileHandler(folder / "run.log", mode="w")
+logging.getLogger().addHandler(log)
+SlurmRunner(num_shards=2).preview(ShardWork(RunFolder(folder), "eval", ("run", "eval.py")), 2)
+logging.getLogger().warning("still written")
+assert "still written" in (folder / "run.log").read_text()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
 def test_slurm_is_missing(project: Project) -> None:
     project.environment["PATH"] = str(project.root)
     done = project.run("run", "eval.py", *ON_SLURM)
