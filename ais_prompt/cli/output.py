@@ -39,61 +39,33 @@ class Output:
     error: AisPromptError | None = None
 
 
-def json_option(command: Command) -> Command:
-    """Add ``--json``."""
-    return click.option(
-        "--json",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda ctx, _, value: _set(ctx, as_json=value),
-        help="Print one JSON document (docs/schemas), and nothing else, on standard output.",
-    )(command)
+def _flag(*names: str, help: str, **values: Any) -> Callable[[Command], Command]:
+    """Return an option that sets fields of `Output` and is no argument of the command."""
+
+    def given(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+        if is_given:
+            for name, value in values.items():
+                setattr(output_of(ctx), name, value)
+
+    return click.option(*names, is_flag=True, expose_value=False, callback=given, help=help)
 
 
-def quiet_option(command: Command) -> Command:
-    """Add ``-q``."""
-    return click.option(
-        "-q",
-        "--quiet",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda ctx, _, value: _set(ctx, level=-1) if value else None,
-        help="Print results and errors only: no progress, no warnings, no hints.",
-    )(command)
-
-
-def verbose_option(command: Command) -> Command:
-    """Add ``-v``."""
-    return click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda ctx, _, value: _set(ctx, level=1) if value else None,
-        help="Print every message of logs/run.log too.",
-    )(command)
-
-
-def speed_option(command: Command) -> Command:
-    """Add ``--speed``."""
-    return click.option(
-        "--speed",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda ctx, _, value: _set(ctx, with_speed=value),
-        help="Print requests and tokens per second, and latencies, below the scores.",
-    )(command)
+json_option = _flag(
+    "--json", as_json=True, help="Print one JSON document (docs/schemas), and nothing else, on standard output."
+)
+quiet_option = _flag(
+    "-q", "--quiet", level=-1, help="Print results and errors only: no progress, no warnings, no hints."
+)
+verbose_option = _flag("-v", "--verbose", level=1, help="Print every message of logs/run.log too.")
+speed_option = _flag(
+    "--speed", with_speed=True, help="Print requests and tokens per second, and latencies, below the scores."
+)
 
 
 def output_of(ctx: click.Context) -> Output:
     """Return what a command prints."""
     found: Output = ctx.meta.setdefault(_KEY, Output())
     return found
-
-
-def _set(ctx: click.Context, **values: Any) -> None:
-    for name, value in values.items():
-        setattr(output_of(ctx), name, value)
 
 
 def wants_json() -> bool:

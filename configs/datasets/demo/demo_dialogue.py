@@ -1,4 +1,4 @@
-"""Sums that go on from turn to turn (76-37=?, and 5 more?); the model's own answers stand in the dialogue."""
+"""Sums that go on from turn to turn (76-37=?, and 5 more?); the model's own answers are part of the dialogue."""
 
 datasets = [
     dict(
