@@ -73,13 +73,19 @@ def tool_calls_of(message: Any) -> tuple[ToolCall, ...]:
     )
 
 
-def usage_of(usage: Any) -> Usage:
-    """Return the token counts of a reply."""
+def usage_of(usage: Any, asked: str = "prompt", answered: str = "completion") -> Usage:
+    """Return the token counts of a reply.
+
+    Args:
+        usage: the field of the reply.
+        asked, answered: how the API calls the two sides: ``prompt_tokens``, or ``input_tokens``.
+    """
     counts = fields_of(usage)
-    prompt, answer = (fields_of(counts.get(f"{side}_tokens_details")) for side in ("prompt", "completion"))
+    prompt, answer = (fields_of(counts.get(f"{side}_tokens_details")) for side in (asked, answered))
     return Usage(
-        token_count(counts.get("prompt_tokens")),
-        token_count(counts.get("completion_tokens")),
+        token_count(counts.get(f"{asked}_tokens")),
+        token_count(counts.get(f"{answered}_tokens")),
         reasoning_tokens=token_count(answer.get("reasoning_tokens")),
         cached_tokens=token_count(prompt.get("cached_tokens")),
+        cache_write_tokens=token_count(prompt.get("cache_write_tokens")),
     )

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.stream import StreamReader
-from ais_prompt.models.api.wire import QUOTA, BadBody, embed_files, fields_of, text_of, token_count
-from ais_prompt.models.openai.replies import filtered
+from ais_prompt.models.api.wire import QUOTA, BadBody, embed_files, fields_of, text_of
+from ais_prompt.models.openai.replies import filtered, usage_of
 from ais_prompt.models.openai.wire import chat_messages
 from ais_prompt.models.options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, FinishReason, Prompt, Request, ToolCall, Usage
@@ -78,7 +78,7 @@ class Responses(Struct, frozen=True):
         """As `WireFormat.answer`."""
         if not isinstance(reply, dict) or not isinstance(reply.get("output"), list):
             raise BadBody("the reply is no response")
-        usage = _usage(reply.get("usage"))
+        usage = usage_of(reply.get("usage"), "input", "output")
         status = reply.get("status")
         if status == "failed" or reply.get("error"):
             return Completion(usage=usage, failure=_failure(fields_of(reply.get("error"))))
@@ -206,15 +206,3 @@ def _reasoning(item: Mapping[str, Any]) -> str:
 def _failure(error: Mapping[str, Any]) -> Failure:
     code, words = text_of(error.get("code")), text_of(error.get("message"))
     return Failure(_FAILED_CODES.get(code, f"response_{code or 'failed'}"), words or "the response failed")
-
-
-def _usage(usage: Any) -> Usage:
-    counts = fields_of(usage)
-    prompt, answer = (fields_of(counts.get(f"{side}_tokens_details")) for side in ("input", "output"))
-    return Usage(
-        token_count(counts.get("input_tokens")),
-        token_count(counts.get("output_tokens")),
-        reasoning_tokens=token_count(answer.get("reasoning_tokens")),
-        cached_tokens=token_count(prompt.get("cached_tokens")),
-        cache_write_tokens=token_count(prompt.get("cache_write_tokens")),
-    )
