@@ -7,6 +7,7 @@ standard input ends.
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import queue
@@ -16,11 +17,14 @@ import site
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 PACKAGE_FOLDER: Final = Path(__file__).resolve().parents[2]
+_LOOK_SECONDS: Final = 1.0
+"""How often a call that waits looks whether the worker still lives."""
 
 
 class WorkerDied(Exception):
@@ -47,6 +51,7 @@ class Worker:
         command = [sys.executable, "-P", "-m", module]
         variables = {**_environment(), **(environment or {})}
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables)
+        self._calling = threading.Lock()
 
     def call(self, value: Any, seconds: float | None = None) -> Any:
         """Send a value, and return the reply.
@@ -61,32 +66,39 @@ class Worker:
             Exception: the value cannot be pickled.
         """
         message = pickle.dumps(value)
-        try:
-            pickle.dump(message, cast("BinaryIO", self._process.stdin))
-            cast("BinaryIO", self._process.stdin).flush()
-            if seconds is not None and not self._has_reply(seconds):
-                raise TimeoutError
-            return pickle.loads(pickle.load(cast("BinaryIO", self._process.stdout)))
-        except TimeoutError:
-            raise
-        except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
-            raise WorkerDied(self._ending()) from error
+        with self._calling:
+            try:
+                pickle.dump(message, cast("BinaryIO", self._process.stdin))
+                cast("BinaryIO", self._process.stdin).flush()
+                self._wait_for_reply(seconds)
+                return pickle.loads(pickle.load(cast("BinaryIO", self._process.stdout)))
+            except TimeoutError:
+                raise
+            except (OSError, EOFError, pickle.UnpicklingError, ValueError) as error:
+                raise WorkerDied(self._ending()) from error
 
     def stop(self) -> None:
         """Kill the worker, from any thread. May be called more than once."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            try:
-                cast("BinaryIO", stream).close()
-            except (OSError, ValueError):  # another thread is still reading from it, or what was left cannot be sent
-                continue
+        with self._calling:  # a stream that is closed while a call waits for it would never wake that call
+            for stream in (self._process.stdin, self._process.stdout):
+                try:
+                    cast("BinaryIO", stream).close()
+                except (OSError, ValueError):  # what was left cannot be sent
+                    continue
 
-    def _has_reply(self, seconds: float) -> bool:
+    def _wait_for_reply(self, seconds: float | None) -> None:
+        end = math.inf if seconds is None else time.monotonic() + seconds
         # Not `select.select`, which knows no file numbers from 1024 on: a run with many connections has them.
         with selectors.DefaultSelector() as selector:
             selector.register(cast("BinaryIO", self._process.stdout), selectors.EVENT_READ)
-            return bool(selector.select(seconds))
+            while not selector.select(max(0.0, min(_LOOK_SECONDS, end - time.monotonic()))):
+                # A process that the worker forked keeps the pipe open after the worker has ended.
+                if self._process.poll() is not None:
+                    raise EOFError
+                if time.monotonic() >= end:
+                    raise TimeoutError
 
     def _ending(self) -> str:
         try:

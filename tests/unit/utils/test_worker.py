@@ -29,6 +29,11 @@ def answer(message):
         os._exit(3)
     if value == "sleep":
         time.sleep(60)
+    if value == "fork":
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+        time.sleep(60)
     print("a part prints", value)
     return (os.getpid(), value)
 
@@ -80,6 +85,21 @@ def test_a_call_under_way_ends_when_the_worker_is_stopped(module: str) -> None:
     with pytest.raises(WorkerDied, match="killed by signal 9"):
         worker.call("sleep")
     timer.join()
+
+
+def test_a_call_ends_with_its_worker_even_if_a_process_of_the_worker_lives_on(module: str) -> None:
+    worker = Worker(module)
+    threading.Timer(1.0, worker.stop).start()
+    with pytest.raises(WorkerDied, match="killed by signal 9"):
+        worker.call("fork", WATCHDOG_SECONDS)
+
+
+def test_a_call_ends_whenever_its_worker_is_stopped(module: str) -> None:
+    for pause in (0.0, 0.01, 0.1, 0.2, 0.3):
+        worker = Worker(module)
+        threading.Timer(pause, worker.stop).start()
+        with pytest.raises(WorkerDied):
+            worker.call("sleep", WATCHDOG_SECONDS)
 
 
 def test_a_call_may_have_a_time_limit(module: str) -> None:
