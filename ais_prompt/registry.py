@@ -203,29 +203,14 @@ def is_shipped(part: Any) -> bool:
 
 
 def import_dotted(path: str) -> Callable[..., Any]:
-    """Import ``package.module.name``; classes inside classes are found too.
+    """Import ``package.module.name``.
 
     Raises:
         ConfigError: the module or the name in it does not exist.
         MissingExtra: the module exists but imports a package that is not installed.
     """
     module_name, _, attribute = path.rpartition(".")
-    try:
-        owner: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if missing and not (module_name == missing or module_name.startswith(missing + ".")):
-            fix = line_for(missing) if peer_of(missing) else f"pip install {missing}"
-            raise MissingExtra(f"{path} needs the package {missing!r}", fix=fix) from error
-        fix = line_for(missing) if peer_of(missing) else "check the spelling, or install it"
-        raise ConfigError(f"no module {missing!r} for the type {path!r}", fix=fix) from error
-    except ImportError as error:
-        raise ConfigError(f"cannot import {path!r}: {error}") from error
-    except BaseException as error:  # a module of the user's own can raise whatever it likes
-        if ends_program(error):
-            raise
-        what = f"importing {module_name!r} failed: {exception_line(error)}"
-        raise ConfigError(what, where=users_line(error), fix="fix that module") from error
+    owner = _import_module(module_name, path)
     try:
         part = getattr(owner, attribute)
     except AttributeError:
@@ -235,6 +220,31 @@ def import_dotted(path: str) -> Callable[..., Any]:
     if not callable(part):
         raise ConfigError(f"{path!r} is a {type(part).__name__}, not a class or function")
     return part  # type: ignore[no-any-return]
+
+
+def _import_module(module_name: str, path: str) -> Any:
+    """Import the module that the part at ``path`` is in."""
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise _missing_module(error.name or "", module_name, path) from error
+    except ImportError as error:
+        raise ConfigError(f"cannot import {path!r}: {error}") from error
+    except BaseException as error:  # a module of the user's own can raise whatever it likes
+        if ends_program(error):
+            raise
+        what = f"importing {module_name!r} failed: {exception_line(error)}"
+        raise ConfigError(what, where=users_line(error), fix="fix that module") from error
+
+
+def _missing_module(missing: str, module_name: str, path: str) -> AisPromptError:
+    """Return the error for a module that is not there: that of the part itself, or one that it imports."""
+    advice = line_for(missing) if peer_of(missing) else ""
+    if missing and not f"{module_name}.".startswith(f"{missing}."):
+        return MissingExtra(f"{path} needs the package {missing!r}", fix=advice or f"pip install {missing}")
+    return ConfigError(
+        f"no module {missing!r} for the type {path!r}", fix=advice or "check the spelling, or install it"
+    )
 
 
 def _as_list(names: str | Iterable[str]) -> list[str]:

@@ -70,14 +70,14 @@ def show_estimate(plan: Plan, *, by_task: bool) -> None:
     from ais_prompt.report.spending import estimate_lines, estimate_words
     from ais_prompt.utils.text import listed, printable
 
-    local = [] if by_task else [model for model in plan.models if isinstance(model.model, BatchModel)]
-    names = {model.spec.abbr for model in local}
-    estimates = [estimate(task) for task in plan.tasks if task.spec.model.abbr not in names]
-    lines = estimate_lines(estimates) if by_task else [f"A run asks {estimate_words(estimates)}"] if estimates else []
-    if lines and names:
-        lines[-1] += f" (without {listed(sorted(names))}: see run --dry-run)"
+    left_out = set() if by_task else {one.spec.abbr for one in plan.models if isinstance(one.model, BatchModel)}
+    estimates = [estimate(task) for task in plan.tasks if task.spec.model.abbr not in left_out]
     offer(estimates=task_estimates(estimates))
-    for line in lines:
-        hint(printable(line))
+    if by_task:
+        for line in estimate_lines(estimates):
+            hint(printable(line))
+    elif estimates:
+        without = f" (without {listed(sorted(left_out))}: see run --dry-run)" if left_out else ""
+        hint(printable(f"A run asks {estimate_words(estimates)}{without}"))
     for limit in exceeded(plan.spec.budget, estimates):
         hint(f"Warning: {limit}: the run would be paused, and go on with -r")

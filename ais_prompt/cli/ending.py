@@ -87,8 +87,8 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
         if causes:
             click.echo(f"\n{len(causes)} of {len(result.outcomes)} tasks {words}:", err=True)
             report(causes[0], debug=debug)
-    if failures or result.paused:
-        return (failures or result.paused)[0].exit_code
+    if ended := [*failures, *result.paused]:
+        return ended[0].exit_code
     if not limit.allows(result.failed, result.asked):
         reasons = ", ".join(f"{why} {count}" for why, count in result.reasons.items())
         failed = f"{result.failed} of {result.asked} samples failed" + (f" ({reasons})" if reasons else "")

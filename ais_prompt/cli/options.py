@@ -150,20 +150,25 @@ def as_command(
     from ais_prompt.config.redact import redacted_override
     from ais_prompt.models.transport.address import public_address
 
-    parts = ["aisprompt", verb, *([config] if config else [])]
-    parts += ["--models", *models] if models else []
-    parts += ["--datasets", *datasets] if datasets else []
+    parts = ["aisprompt", verb, *filter(None, [config]), *_given("--models", *models), *_given("--datasets", *datasets)]
     for url in urls:
-        parts += ["--url", public_address(url)]
-    parts += ["--model", model] if model else []
-    parts += ["--hf-path", hf_path, *(["--hf-type", hf_type] if hf_type != "chat" else [])] if hf_path else []
+        parts += _given("--url", public_address(url))
+    parts += _given("--model", model)
+    parts += _given("--hf-path", hf_path)
+    parts += _given("--hf-type", hf_type if hf_path and hf_type != "chat" else None)
     parts += peer_arguments(peer)
     for override in overrides:
-        parts += ["--set", redacted_override(override)]
-    parts += ["--num-prompts", str(num_prompts)] if num_prompts else []
-    parts += ["-w", work_dir] if work_dir else []
+        parts += _given("--set", redacted_override(override))
+    parts += _given("--num-prompts", num_prompts)
+    parts += _given("-w", work_dir)
     parts += code_execution_option(allow_code_execution)
     return shlex.join(parts)
+
+
+def _given(option: str, *values: object) -> list[str]:
+    """Return an option and its values; nothing if no value is given."""
+    given = [str(value) for value in values if value]
+    return [option, *given] if given else []
 
 
 def code_execution_option(allowed: bool | Literal["unsafe"]) -> list[str]:

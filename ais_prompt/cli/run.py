@@ -11,7 +11,7 @@ import click
 from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments, budget_options, read_budget, show_estimate
 from ais_prompt.cli.drift import show_drift
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
-from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates
+from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
@@ -94,13 +94,10 @@ def run(
     """
     from msgspec.structs import replace
 
-    from ais_prompt.errors import ConfigError
     from ais_prompt.plan.source import checked
 
-    gate_values = {name: options.pop(name) for name in GATE_OPTIONS}
-    budget = {name: options.pop(name) for name in BUDGET_OPTIONS}
-    if mode == "infer" and (gate_values["baseline"] or (gate_values["gates"] and not stop_early)):
-        raise ConfigError("-m infer scores nothing, so no gate can be decided", fix="give the gates to -m eval -r")
+    gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
+    refuse_undecided_gates(mode, gate_values, stop_early=stop_early)
     asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
     plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None))
     keeper = read_gates(plan, **gate_values)
@@ -123,6 +120,11 @@ def run(
         ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
     resume = [as_command("run", **options), *budget_arguments(budget), "-r"]
     ctx.exit(_run_here(ctx, plan, warnings, keeper, decisive, resume, options))
+
+
+def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Take the options of these names out of the others."""
+    return {name: options.pop(name) for name in names}
 
 
 def _run_here(
@@ -207,20 +209,21 @@ def _show_next(
     """
     from ais_prompt.scoring.scorer import UNUSABLE_GOLD
 
-    view = as_command("view-prompt", **options)
-    rows = [("ask the rest", again)] if result.paused else []
-    if result.failed and set(result.reasons) != {UNUSABLE_GOLD}:
-        rows.append(("ask the failed ones again", again))
-    if not limit.allows(result.failed, result.asked):
-        rows.append(("accept these failures", f"{again} --max-failures {result.failed}"))
-    if any(outcome.error for outcome in result.outcomes) and not result.paused:
-        rows.append(("go on once it is fixed", again))
-    if any(outcome.scores for outcome in result.outcomes):
-        score = ["aisprompt", "score", str(root), *code_execution_option(options["allow_code_execution"])]
-        words = "score the answers so far" if result.paused else "score again without asking"
-        rows.append(("look at every sample", f"aisprompt view {shlex.quote(str(scored))}"))
-        rows.append((words, shlex.join(score)))
-    rows.append(("see what was sent", f"{view} -a"))
+    paused, failed = bool(result.paused), result.failed
+    may_succeed = failed > 0 and set(result.reasons) != {UNUSABLE_GOLD}
+    has_error = any(outcome.error for outcome in result.outcomes)
+    has_scores = any(outcome.scores for outcome in result.outcomes)
+    score = shlex.join(["aisprompt", "score", str(root), *code_execution_option(options["allow_code_execution"])])
     hint("Next:")
-    for purpose, command in rows:
-        hint(f"  {purpose:<27} {command}")
+    for helps, purpose, command in (
+        (paused, "ask the rest", again),
+        (may_succeed, "ask the failed ones again", again),
+        (not limit.allows(failed, result.asked), "accept these failures", f"{again} --max-failures {failed}"),
+        (has_error and not paused, "go on once it is fixed", again),
+        (has_scores, "look at every sample", f"aisprompt view {shlex.quote(str(scored))}"),
+        (has_scores and paused, "score the answers so far", score),
+        (has_scores and not paused, "score again without asking", score),
+        (True, "see what was sent", f"{as_command('view-prompt', **options)} -a"),
+    ):
+        if helps:
+            hint(f"  {purpose:<27} {command}")

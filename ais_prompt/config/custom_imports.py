@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,7 @@ def import_custom_modules(values: Mapping[str, Any], where: str) -> None:
     custom = values.get("custom_imports")
     if custom is None:
         return
-    names = custom.get("imports") if isinstance(custom, Mapping) else None
-    names = [names] if isinstance(names, str) else names
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
-        fix = "write custom_imports = dict(imports=['my_parts'])"
-        raise ConfigError(f"custom_imports has the wrong form: {custom!r:.60}", where=where, fix=fix)
-    for name in names:
+    for name in _module_names(custom, where):
         try:
             importlib.import_module(name)
         except BaseException as error:
@@ -48,18 +43,25 @@ def import_custom_modules(values: Mapping[str, Any], where: str) -> None:
                 raise _failed_import(name, error, where) from error
 
 
+def _module_names(custom: Any, where: str) -> Sequence[str]:
+    names = custom.get("imports") if isinstance(custom, Mapping) else None
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
+        fix = "write custom_imports = dict(imports=['my_parts'])"
+        raise ConfigError(f"custom_imports has the wrong form: {custom!r:.60}", where=where, fix=fix)
+    return names
+
+
 def _failed_import(name: str, error: BaseException, where: str) -> ConfigError:
     if isinstance(error, AisPromptError):
         return ConfigError(f"custom import {name!r}: {error.what}", where=error.where or where, fix=error.fix)
-    if isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]:
+    missing = str(error.name) if isinstance(error, ModuleNotFoundError) else ""
+    if missing and missing == name.partition(".")[0]:
         fix = "put the file beside the config or into the working directory, or install it"
         return ConfigError(f"custom_imports names the module {name!r}, which is not there", where=where, fix=fix)
-    line = last_line_in(
-        error, lambda file: name.rpartition(".")[2] in file.parts or file.stem == name.rpartition(".")[2]
-    )
-    foreign = isinstance(error, ModuleNotFoundError) and peer_of(error.name or "")
+    stem = name.rpartition(".")[2]
     return ConfigError(
         f"custom import {name!r} failed: {type(error).__name__}: {error}",
-        where=line or where,
-        fix=line_for((error.name or "").partition(".")[0]) if foreign else "fix that module",  # type: ignore[attr-defined]
+        where=last_line_in(error, lambda file: stem in (*file.parts, file.stem)) or where,
+        fix=line_for(missing.partition(".")[0]) if peer_of(missing) else "fix that module",
     )

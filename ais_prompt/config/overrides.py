@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ais_prompt.config.keys import advice
@@ -82,21 +82,29 @@ class _Override:
         part, _, rest = path.partition(".")
         if part == "*" and items:
             return [(index, rest) for index in range(len(items))]
-        is_position = re.fullmatch(r"-?\d+", part) is not None
-        if is_position and -len(items) <= int(part) < len(items):
+        if _is_position(part) and -len(items) <= int(part) < len(items):
             return [(int(part) % len(items), rest)]
-        abbrs = {
-            str(item["abbr"]): index for index, item in enumerate(items) if isinstance(item, dict) and "abbr" in item
-        }
+        abbrs = _places_by_abbr(items)
         # An abbr may contain dots, so the longest one that fits is meant.
-        fitting = [abbr for abbr in abbrs if f"{path}.".startswith(f"{abbr}.")]
-        if fitting:
-            abbr = max(fitting, key=len)
+        abbr = max((known for known in abbrs if f"{path}.".startswith(f"{known}.")), key=len, default=None)
+        if abbr is not None:
             return [(abbrs[abbr], path.removeprefix(abbr).removeprefix("."))]
         what = f"{done} has {len(items)} items and none is {part!r}"
         fix = f"give a position from 0 to {len(items) - 1}, or *" if items else ""
-        fix = fix if is_position else advice(part, abbrs) or fix
-        raise ConfigError(what, where=self.where, fix=fix)
+        raise ConfigError(what, where=self.where, fix=_nearest_abbr(part, abbrs) or fix)
+
+
+def _is_position(part: str) -> bool:
+    return re.fullmatch(r"-?\d+", part) is not None
+
+
+def _places_by_abbr(items: Sequence[Any]) -> dict[str, int]:
+    return {str(item["abbr"]): index for index, item in enumerate(items) if isinstance(item, dict) and "abbr" in item}
+
+
+def _nearest_abbr(part: str, abbrs: Iterable[str]) -> str:
+    """Return the advice to write another ``abbr``; empty for a position, which is no misspelled name."""
+    return "" if _is_position(part) else advice(part, abbrs)
 
 
 def _key_in(container: dict[Any, Any], key: str) -> Any:

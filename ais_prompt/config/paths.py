@@ -29,22 +29,24 @@ def replace_paths(args: Mapping[str, Any], find: Callable[[str], Path | None]) -
 
     ``data_files`` are left alone where ``path`` is a folder, because then they lie in that folder.
     """
-
-    def found(value: Any) -> Any:
-        if isinstance(value, str):
-            return str(find(value) or value)
-        if isinstance(value, list | tuple):
-            return type(value)(found(item) for item in value)
-        if isinstance(value, Mapping):
-            return {split: found(files) for split, files in value.items()}
-        return value
-
-    replaced = {
-        key: found(value) if key in PATH_KEYS and isinstance(value, str) else value for key, value in args.items()
-    }
+    replaced = dict(args)
+    for key in PATH_KEYS:
+        if isinstance(path := args.get(key), str):
+            replaced[key] = _found(path, find)
     if "data_files" in args and not _is_folder(replaced.get("path")):
-        replaced["data_files"] = found(args["data_files"])
+        replaced["data_files"] = _found(args["data_files"], find)
     return replaced
+
+
+def _found(value: Any, find: Callable[[str], Path | None]) -> Any:
+    """Return a path, a list of them, or a mapping from splits to either, as they are found."""
+    if isinstance(value, str):
+        return str(find(value) or value)
+    if isinstance(value, list | tuple):
+        return type(value)(_found(item, find) for item in value)
+    if isinstance(value, Mapping):
+        return {split: _found(files, find) for split, files in value.items()}
+    return value
 
 
 def expand(path: str) -> Path:

@@ -51,8 +51,10 @@ class Redaction:
             return {name: self.of(item, _below(place, str(name))) for name, item in value.items()}
         if isinstance(value, list | tuple):
             return type(value)(self.of(item, place) for item in value)
-        if value is None or isinstance(value, bool) or value == HIDDEN:
-            return value
+        return value if value is None or isinstance(value, bool) or value == HIDDEN else self._single(value, place)
+
+    def _single(self, value: Any, place: Place) -> Any:
+        """Return a text or number, hidden if its place makes it a secret."""
         if place == "key":
             return value if _names_variable(value) else self._hidden(value)
         if place in ("table", "value"):

@@ -89,14 +89,14 @@ def estimate(task: Task) -> Estimate:
 
 def exceeded(budget: Budget, estimates: list[Estimate]) -> list[str]:
     """Return which limits of a budget a run would certainly reach, or might reach if its answers are long."""
-    requests = sum(one.requests for one in estimates)
-    sent, received = (sum(getattr(one, name) for one in estimates) for name in ("input_tokens", "output_tokens"))
-    least, most = (math.fsum(getattr(one, name) or 0.0 for one in estimates) for name in ("least_cost", "most_cost"))
+    kinds = ("requests", "input_tokens", "output_tokens", "least_cost", "most_cost")
+    total = {kind: math.fsum(getattr(one, kind) or 0 for one in estimates) for kind in kinds}
+    sent = total["input_tokens"]
     found = []
     for name, limit, low, high in (
-        ("max_requests", budget.max_requests, requests, requests),
-        ("max_tokens_total", budget.max_tokens_total, sent, sent + received),
-        ("max_cost", budget.max_cost, least, most),
+        ("max_requests", budget.max_requests, total["requests"], total["requests"]),
+        ("max_tokens_total", budget.max_tokens_total, sent, sent + total["output_tokens"]),
+        ("max_cost", budget.max_cost, total["least_cost"], total["most_cost"]),
     ):
         if limit is not None and high > limit:
             found.append(f"{name}={limit:,} {'is not enough' if low > limit else 'may not be enough'}")

@@ -38,9 +38,12 @@ class SecretRegistry:
     def add(self, *secrets: str) -> None:
         """Hide these texts from now on."""
         new = {secret for secret in secrets if secret.strip() and secret != HIDDEN} - self._values
-        if not new:
-            return
-        self._values = self._values | new
+        if new:
+            self._values = self._values | new
+            self._compile()
+
+    def _compile(self) -> None:
+        """Compile the patterns that find the secrets."""
         short = sorted((re.escape(text) for text in self._values if len(text) < SHORTEST), key=len, reverse=True)
         self._quoted = re.compile(rf"(?<=['\"])(?:{'|'.join(short)})(?=['\"])") if short else re.compile("(?!)")
         long = [text for text in self._values if len(text) >= SHORTEST]

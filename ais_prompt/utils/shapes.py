@@ -6,8 +6,9 @@ import inspect
 import numbers
 import re
 import reprlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import repeat
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -25,19 +26,14 @@ def misfit(value: Any, hint: Any, name: str) -> str:
         hint: the type hint, resolved.
         name: name of the value in the message.
     """
-    origin, args = get_origin(hint), get_args(hint)
+    origin = get_origin(hint)
     if origin in (Union, UnionType):
-        found = [misfit(value, one, name) for one in args]
+        found = [misfit(value, one, name) for one in get_args(hint)]
         return _not_a(value, hint, name) if all(found) else ""
-    if origin is Literal:
-        return "" if value in args else _not_a(value, hint, name)
     if getattr(origin, "__module__", "") == "numpy":
         return "" if _is_numeric(value) else _not_a(value, "an array of numbers", name)
-    if not isinstance(value, _class_of(hint)) or (isinstance(value, str | bytes) and origin is not None):
+    if not _is_one(value, hint):
         return _not_a(value, hint, name)
-    if getattr(hint, "_is_protocol", False):
-        missing = [member for member in members(hint) if not hasattr(value, member)]
-        return f"{_not_a(value, hint, name)}: it has no {missing[0]}" if missing else ""
     return next(filter(None, _misfits_inside(value, hint, name)), "")
 
 
@@ -49,6 +45,14 @@ def members(protocol: type) -> Sequence[str]:
         if getattr(owner, "_is_protocol", False):
             names |= dict.fromkeys([*inspect.get_annotations(owner), *vars(owner)])
     return [name for name in names if not name.startswith("_")]
+
+
+def _is_one(value: Any, hint: Any) -> bool:
+    """Return whether a value itself fits a hint, whatever is inside of it. A text is no list of texts."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        return value in get_args(hint)
+    return isinstance(value, _class_of(hint)) and not (isinstance(value, str | bytes) and origin is not None)
 
 
 def _class_of(hint: Any) -> type | tuple[type, ...]:
@@ -76,22 +80,37 @@ def _is_numeric(value: Any) -> bool:
 
 def _misfits_inside(value: Any, hint: Any, name: str) -> Iterator[str]:
     origin, args = get_origin(hint), get_args(hint)
-    if isinstance(hint, type) and issubclass(hint, Struct):
+    if getattr(hint, "_is_protocol", False):
+        for member in members(hint):
+            if not hasattr(value, member):
+                yield f"{_not_a(value, hint, name)}: it has no {member}"
+    elif isinstance(hint, type) and issubclass(hint, Struct):
         for field, inner in type_hints(hint).items():
             yield misfit(getattr(value, field), inner, f"{name}.{field}")
-    elif not isinstance(origin, type) or not issubclass(origin, Collection) or not args:
-        return
-    elif issubclass(origin, Mapping):
+    elif isinstance(origin, type) and issubclass(origin, Collection) and args:
+        yield from _misfits_of_items(value, origin, args, name)
+
+
+def _misfits_of_items(value: Any, origin: type, hints: Sequence[Any], name: str) -> Iterator[str]:
+    """Yield those of the items of a collection.
+
+    Args:
+        value: the collection.
+        origin: its class in the type hint.
+        hints: of its keys and values, of each entry of a tuple, or of all items.
+        name: of the collection.
+    """
+    if issubclass(origin, Mapping):
         for key, item in value.items():
-            yield misfit(key, args[0], f"a key of {name}") or misfit(item, args[1], f"{name}[{key!r}]")
-    elif origin is tuple and args[-1] is not ...:
-        if len(value) != len(args):
-            yield f"{name} has {len(value)} entries, not {len(args)}"
-        for number, (item, inner) in enumerate(zip(value, args, strict=False)):
-            yield misfit(item, inner, f"{name}[{number}]")
-    else:
-        for number, item in enumerate(value):
-            yield misfit(item, args[0], f"{name}[{number}]")
+            yield misfit(key, hints[0], f"a key of {name}") or misfit(item, hints[1], f"{name}[{key!r}]")
+        return
+    each: Iterable[Any] = repeat(hints[0])
+    if origin is tuple and hints[-1] is not ...:
+        each = hints
+        if len(value) != len(hints):
+            yield f"{name} has {len(value)} entries, not {len(hints)}"
+    for number, (item, hint) in enumerate(zip(value, each, strict=False)):
+        yield misfit(item, hint, f"{name}[{number}]")
 
 
 @lru_cache

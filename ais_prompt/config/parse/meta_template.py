@@ -80,26 +80,33 @@ def _faults(config: Mapping[str, Any]) -> Iterator[ConfigError]:
     """Yield every fault in the keys and items of a meta template."""
     for key, fix in META_TEMPLATE.unknown(config):
         yield ConfigError(f"meta_template has no key {key!r}", where=f"{WHERE}.{key}", fix=fix)
-    places: dict[str, Any] = {}
+    roles: set[str] = set()
     for key in ("round", "reserved_roles"):
-        items = config.get(key, [])
-        if not isinstance(items, list | tuple) or (key == "round" and "round" in config and not items):
-            what = f"{key!r} of meta_template must be a list of roles, not {items!r:.80}"
-            yield ConfigError(what, where=f"{WHERE}.{key}", fix=ROLES_FIX)
-            continue
-        for number, item in enumerate(items):
-            where = f"{WHERE}.{key}[{number}]"
-            if isinstance(item, str) and key == "round":
-                continue
-            yield from _role_faults(item, where)
-            if isinstance(item, Mapping) and (role := str(item.get("role"))) in places:
-                yield ConfigError(f"the role {role!r} occurs twice in meta_template", where=where, fix="keep one")
-            elif isinstance(item, Mapping):
-                places[role] = where
+        yield from _list_faults(config, key, roles)
     if _end_tokens(config.get("eos_token_id")) is None:
         what = f"eos_token_id must be a token id or a list of them, not {config['eos_token_id']!r:.80}"
         fix = "give numbers; texts that end an answer are the stop_words of the model"
         yield ConfigError(what, where=f"{WHERE}.eos_token_id", fix=fix)
+
+
+def _list_faults(config: Mapping[str, Any], key: str, seen: set[str]) -> Iterator[ConfigError]:
+    """Yield the faults of one list of roles, and add its roles to those seen in either list."""
+    items = config.get(key, [])
+    is_round = key == "round"  # which must not be empty, and may hold texts
+    if not isinstance(items, list | tuple) or (is_round and key in config and not items):
+        what = f"{key!r} of meta_template must be a list of roles, not {items!r:.80}"
+        yield ConfigError(what, where=f"{WHERE}.{key}", fix=ROLES_FIX)
+        return
+    for number, item in enumerate(items):
+        if isinstance(item, str) and is_round:
+            continue
+        where = f"{WHERE}.{key}[{number}]"
+        yield from _role_faults(item, where)
+        if isinstance(item, Mapping):
+            role = str(item.get("role"))
+            if role in seen:
+                yield ConfigError(f"the role {role!r} occurs twice in meta_template", where=where, fix="keep one")
+            seen.add(role)
 
 
 def _end_tokens(value: Any) -> tuple[int, ...] | None:

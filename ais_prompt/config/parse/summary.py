@@ -63,16 +63,22 @@ def _parse_group(section: ConfigSection, known: Sequence[str], *, shows_missing:
     # Groups for any run may give a dataset, or another group, one more metric.
     if name in known and not shows_missing:
         section.fault("name", f"two rows of the summary are called {name!r}", "give the group a name of its own")
+    kind, metric = _parse_kind(section)
+    transforms = _parse_transforms(section)
+    if not name:
+        return None
+    return SummaryGroup(name, tuple(entries), weights, section.where, kind, metric, transforms)
+
+
+def _parse_kind(section: ConfigSection) -> tuple[GroupKind, str | None]:
+    """Parse what is computed of a group, and the name of its score, which may say that too."""
     kinds = [kind for key, kind in KINDS.items() if section.get(key, (bool,), "True or False", False)]
     if len(kinds) > 1:
         section.fault("name", f"{section.where} asks for {' and '.join(kinds)}", "make a group for each")
     metric = section.get("metric", (str, type(None)), "the name of its score", None)
     if not kinds and metric in KINDS.values():
         kinds = [metric]
-    transforms = _parse_transforms(section)
-    if not name:
-        return None
-    return SummaryGroup(name, tuple(entries), weights, section.where, next(iter(kinds), "average"), metric, transforms)
+    return next(iter(kinds), "average"), metric
 
 
 def _parse_transforms(section: ConfigSection) -> Mapping[str, str]:
@@ -115,20 +121,26 @@ def _name(item: Any) -> str | None:
 
 def _parse_weights(section: ConfigSection, entries: Sequence[SummaryEntry]) -> Mapping[str, float] | str | None:
     """Parse dataset → weight, or `BY_SIZE`."""
-    names = [entry.name for entry in entries]
-    keys = {*names, *(entry.key for entry in entries)}
     weights: Any = section.get("weights", (Mapping, str, type(None)), "a dict of abbr → number, or 'n'", None)
     if weights is None or weights == BY_SIZE:
         return weights  # type: ignore[no-any-return]
-    numbers = isinstance(weights, Mapping) and all(
-        isinstance(weight, int | float) and not isinstance(weight, bool) and weight >= 0 for weight in weights.values()
-    )
-    is_whole = all(entry.name in weights or entry.key in weights for entry in entries)
-    if not numbers or not is_whole or not keys.issuperset(weights) or not any(weights.values()):
-        fix = f"give one number from 0 for each of {listed(names)}; not all can be 0"
+    if not _weighs_each(weights, entries):
+        fix = f"give one number from 0 for each of {listed([entry.name for entry in entries])}; not all can be 0"
         section.fault("weights", f"{section.at('weights')} is {shown(weights)}", fix)
         return None
     return {name: float(weight) for name, weight in weights.items()}
+
+
+def _weighs_each(weights: Any, entries: Sequence[SummaryEntry]) -> bool:
+    """Return whether every entry has a weight, by its name or key, nothing else has one, and not all are 0."""
+    if not isinstance(weights, Mapping) or not all(map(_is_weight, weights.values())) or not any(weights.values()):
+        return False
+    named = [{entry.name, entry.key} for entry in entries]
+    return all(not names.isdisjoint(weights) for names in named) and set(weights) <= set().union(*named)
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
 def _items(section: ConfigSection, key: str) -> list[Any]:
