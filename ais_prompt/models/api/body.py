@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from msgspec.structs import asdict
 
@@ -40,14 +40,41 @@ def check_body(sampling: Sampling, model: str) -> None:
     Raises:
         ConfigError: an option has a name of its own in the config, or cannot be written as JSON.
     """
-    for name in sampling.extra:
+    _refuse_taken(EXTRA, sampling.extra, model)
+    _check_json(EXTRA, asdict(sampling), model)
+
+
+def check_fields(fields: Mapping[str, Any], sampling: Sampling, model: str) -> None:
+    """Refuse fields in ``body_fields`` that are options, since options count for an answer and these fields do not.
+
+    Args:
+        fields: ``body_fields`` of a model.
+        sampling: its options.
+        model: its name, for the error.
+
+    Raises:
+        ConfigError: a field is an option of its own or one of ``sampling``, or cannot be written as JSON.
+    """
+    _refuse_taken("body_fields", fields, model)
+    for name in fields:
+        if name in sampling.extra or name in Sampling.__struct_fields__:
+            fix = "keep it in generation_kwargs, and remove it here"
+            raise ConfigError(f"body_fields must not hold {name!r}, an option of sampling", where=model, fix=fix)
+    _check_json("body_fields", fields, model)
+
+
+def _refuse_taken(option: str, fields: Collection[str], model: str) -> None:
+    for name in fields:
         if name in _TAKEN_OPTIONS:
-            raise ConfigError(f"{EXTRA} must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
+            raise ConfigError(f"{option} must not hold {name!r}", where=model, fix=_TAKEN_OPTIONS[name])
+
+
+def _check_json(option: str, value: Any, model: str) -> None:
     try:
-        json.dumps(asdict(sampling), allow_nan=False)
+        json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ConfigError(
-            f"{EXTRA} cannot be sent as JSON: {error}", where=model, fix="use plain values only"
+            f"{option} cannot be sent as JSON: {error}", where=model, fix="use plain values only"
         ) from None
 
 

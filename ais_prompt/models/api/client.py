@@ -32,12 +32,16 @@ class ApiClient:
         endpoint: the endpoint of the server, and its wire format.
         dispatcher: chooses the replica, keeps to its limits, and retries.
         stream: let answers come piece by piece.
+        fields: added to every body; they do not count for an answer.
     """
 
-    def __init__(self, endpoint: WireFormat, dispatcher: Dispatcher, *, stream: bool) -> None:
+    def __init__(
+        self, endpoint: WireFormat, dispatcher: Dispatcher, *, stream: bool, fields: Mapping[str, Any]
+    ) -> None:
         self.dispatcher = dispatcher
         self._endpoint = endpoint
         self._stream = stream
+        self._fields = fields
 
     async def generate(self, body: Mapping[str, Any], tokens: float = 0, conversation: str = "") -> Completion:
         """Return the answer to a request body, retries included. Failures are returned, not raised.
@@ -57,7 +61,7 @@ class ApiClient:
 
     async def post(self, transport: Transport, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
         """Post a body once. A reply that cannot be an answer, such as a redirect, is a failure too."""
-        content = encode_plain(body)
+        content = encode_plain({**body, **self._fields})
         try:
             reply = await transport.send("POST", self._endpoint.path, content, sink)
         except PartError as error:  # it may have lost its connection, so a retry makes sense

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Unpack
 from ais_prompt.catalog import Api
 from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.models.api.addresses import Defaults, read_addresses
-from ais_prompt.models.api.body import check_body, check_options
+from ais_prompt.models.api.body import check_body, check_fields, check_options
 from ais_prompt.models.api.client import ApiClient, opened
 from ais_prompt.models.api.providers import ProviderName, find_provider
 from ais_prompt.models.api.served import only_model
@@ -51,6 +51,7 @@ from ais_prompt.models.transport.credentials import (
     check_variable_name,
     read_key,
     resolve_address,
+    resolve_fields,
     resolve_headers,
 )
 from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
@@ -76,6 +77,8 @@ class ApiModel:
             `Transport`; with arguments as a dict with ``type``.
         headers: sent with every request; their values are kept as secret as the key, and may name environment
             variables: ``{'X-Tenant': '$TENANT'}``.
+        body_fields: fields of every request that change no answer, such as ``{'user': '$TEAM'}`` for the bill; texts
+            may name variables, whose values are kept secret. They do not count for the key of an answer.
         max_seq_len: most tokens of a prompt; in-context examples are left out until it has no more. None leaves all in.
         tokenizer_path: folder or hub id of the model's tokenizer, to count tokens; without it they are not counted.
         think_tags: the tags that open and close the reasoning at the beginning of an answer, which is separated from
@@ -92,8 +95,8 @@ class ApiModel:
     Raises:
         ConfigError: ``base_url`` is an empty list or names a server twice, ``api_key`` is the key itself, there is an
             address beside ``server``, a value is wrong or given in both forms, the API has no such option,
-            ``sampling.extra`` holds what has an option of its own or cannot be sent as JSON, or ``think_tags`` are not
-            two texts.
+            ``sampling.extra`` or ``body_fields`` hold what has an option of its own or cannot be sent as JSON, or
+            ``think_tags`` are not two texts.
     """
 
     prompt_style: PromptStyle = "messages"
@@ -117,6 +120,7 @@ class ApiModel:
         wire: WireOption = None,
         client: ClientOption = "aiohttp",
         headers: Mapping[str, str] | None = None,
+        body_fields: Mapping[str, Any] | None = None,
         max_seq_len: int | None = None,
         tokenizer_path: str | None = None,
         think_tags: ThinkTags = THINK_TAGS,
@@ -151,9 +155,11 @@ class ApiModel:
         self.max_seq_len = max_seq_len
         self.tokenizer_path = tokenizer_path
         self.headers = dict(headers or {})
+        self.body_fields = dict(body_fields or {})
         self.think_tags = check_think_tags(think_tags)
         self.given_identity = identity
         check_body(self.sampling, model)
+        check_fields(self.body_fields, self.sampling, model)
         self._check_options()
         self._tokenizer: Any = None
         self._client: ApiClient | None = None
@@ -203,14 +209,15 @@ class ApiModel:
         Raises:
             ConfigError: the transport does not accept the arguments of ``client``, or the server has several models
                 and the config names none.
-            ModelError: there is no key, ``base_url`` is not an address, or a header, a proxy or a file of certificates
-                cannot be used; or the server is asked for its model and lists none.
+            ModelError: there is no key, ``base_url`` is not an address, a variable is not set, or a header, a proxy or
+                a file of certificates cannot be used; or the server is asked for its model and lists none.
         """
         if self.server is not None:
             self.server.preflight()
         for base_url in self.base_urls:
             check_address(base_url)
         self.client.check()
+        resolve_fields(self.body_fields)
         for base_url in self.base_urls:
             self._server(base_url)
             check_environment(base_url)
@@ -329,7 +336,8 @@ class ApiModel:
 
     def _connect(self, replicas: Sequence[Replica]) -> None:
         dispatcher = Dispatcher(replicas, self.retry, self.limits.deadline)
-        self._client = ApiClient(self.endpoint, dispatcher, stream=self.wire.stream)
+        fields = resolve_fields(self.body_fields)
+        self._client = ApiClient(self.endpoint, dispatcher, stream=self.wire.stream, fields=fields)
 
     async def _log_likelihood(self, request: Request, query: LikelihoodQuery) -> Completion:  # noqa: ARG002
         """Answer a request for a log-likelihood, if the API has them.

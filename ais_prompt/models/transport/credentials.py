@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pydantic import AfterValidator
@@ -95,6 +95,26 @@ def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
     resolved = {name: resolve_variables(str(value), f"the header {name}") for name, value in headers.items()}
     register_secrets({"headers": resolved})
     return resolved
+
+
+def resolve_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace variables in the texts of ``body_fields``, at any depth, as in `resolve_variables`; hide their values.
+
+    Raises:
+        ModelError: a variable is not set, or a text was hidden when the config was written.
+    """
+
+    def resolved(value: Any, what: str) -> Any:
+        if isinstance(value, Mapping):
+            return {name: resolved(item, what) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [resolved(item, what) for item in value]
+        if not isinstance(value, str) or (text := resolve_variables(value, what)) == value:
+            return value
+        SECRETS.add(text)
+        return text
+
+    return {name: resolved(value, f"the field {name} of body_fields") for name, value in fields.items()}
 
 
 def resolve_address(base_url: str) -> str:

@@ -16,6 +16,7 @@ from ais_prompt.models.openai.model import OpenAIChatModel, OpenAICompletionMode
 from ais_prompt.models.options import Limits, Retry, Sampling
 from ais_prompt.plan.named_model import served_model
 from ais_prompt.types import ChatMessage, Completion, Decoding, LikelihoodQuery, Prompt, Request, Usage
+from ais_prompt.utils.secrets import SECRETS
 from tests.servers import MockServer
 from tools.mock_apis import error_of_messages
 
@@ -333,3 +334,43 @@ def test_limits_and_retries_are_those_of_all_models(server: MockServer) -> None:
         failure = ask(model_at(server, kind, limits=limits, retries=0)).failure
         assert failure
         assert failure.kind == "timeout"
+
+
+@pytest.mark.parametrize("kind", [*BOTH, OpenAIChatModel, OpenAICompletionModel])
+def test_fields_of_the_body_are_sent_with_their_variables_and_do_not_count_for_the_answer(
+    server: MockServer, monkeypatch: pytest.MonkeyPatch, kind: type[ApiModel]
+) -> None:
+    monkeypatch.setenv("MY_TEAM_ID", "team-of-the-blue-house")
+    fields = {"user": "$MY_TEAM_ID", "metadata": {"paths": ["runs/${MY_TEAM_ID}", 3]}}
+    model = model_at(server, kind, body_fields=fields)
+    plain = model_at(server, kind)
+    prompt: Prompt = "3+4=?" if kind is OpenAICompletionModel else QUESTION
+    assert ask(model, prompt).failure is None
+    [request] = server.requests()
+    assert request["body"]["user"] == "team-of-the-blue-house"
+    assert request["body"]["metadata"] == {"paths": ["runs/team-of-the-blue-house", 3]}
+    assert model.identity() == plain.identity()
+    assert model.decoding(None, ()) == plain.decoding(None, ())
+    assert SECRETS.hide("bill team-of-the-blue-house for it") == "bill *** for it"
+
+
+def test_a_field_of_the_body_whose_variable_is_not_set_is_found_before_the_first_request(server: MockServer) -> None:
+    model = model_at(server, OpenAIChatModel, body_fields={"user": "$NO_SUCH_TEAM"})
+    with pytest.raises(ModelError, match="NO_SUCH_TEAM is not set, and the field user of body_fields names it"):
+        model.preflight()
+    assert server.requests() == []
+
+
+@pytest.mark.parametrize(
+    ("field", "sampling", "what"),
+    [
+        ("messages", {}, "prompts come from the dataset"),
+        ("temperature", {}, "an option of sampling"),
+        ("top_k", {"top_k": 3}, "an option of sampling"),
+        ("set", {}, "cannot be sent as JSON"),
+    ],
+)
+def test_options_are_no_fields_of_the_body(field: str, sampling: dict[str, Any], what: str) -> None:
+    value = {1} if field == "set" else 1
+    with pytest.raises(ConfigError, match=what):
+        OpenAIChatModel("m", generation_kwargs=sampling, body_fields={field: value})
