@@ -19,6 +19,17 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+_KEYS = {
+    "Enter": 13,
+    "Escape": 27,
+    "ArrowDown": 40,
+    "ArrowUp": 38,
+    "ArrowLeft": 37,
+    "ArrowRight": 39,
+    "Home": 36,
+    "End": 35,
+    "Tab": 9,
+}
 _LONGEST = 20
 """Most seconds to wait for anything."""
 
@@ -85,8 +96,7 @@ class Page:
 
     def press(self, key: str) -> None:
         """Press a key such as ``j``, ``/``, ``Enter`` or ``Escape``."""
-        codes = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "Home": 36, "End": 35, "Tab": 9}
-        code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {"text": key}
+        code = {"windowsVirtualKeyCode": _KEYS[key]} if key in _KEYS else {"text": key}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **code)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **code)
 

@@ -1,7 +1,7 @@
 """Draw the pictures of the README from a real run: ``python -m tools.pictures``.
 
 ``terminal.svg`` shows what ``aisprompt run configs/eval.py`` prints. ``scores.png`` and ``sample.png`` show the report
-of that run in a headless Chromium: its first section, and a wrong answer.
+of that run in a headless Chromium: its top, and a wrong answer.
 """
 
 from __future__ import annotations
@@ -52,21 +52,19 @@ def draw_terminal(printed: str) -> str:
 
 
 def draw_report(report: Path, profile: Path) -> None:
-    """Write the pictures of the scores, and of a wrong answer with its prompt."""
+    """Write the pictures of the top, and of a wrong answer with its prompt."""
     with browser(profile) as page:
         page.call("Emulation.setScrollbarsHidden", hidden=True)
         page.resize(WIDTH, SAMPLE_HEIGHT)
         page.open(report.as_uri())
         page.wait_for("document.querySelector('#rows .row')")
-        end = page.value("document.querySelector('section').getBoundingClientRect().bottom")
-        page.resize(WIDTH, int(end) + MARGIN)
         page.screenshot(PICTURES / "scores.png")
 
         page.resize(WIDTH, SAMPLE_HEIGHT)
         page.click("#states [data-state=wrong]")
         page.click("#rows .row", 2)
         page.wait_for("!document.querySelector('#sample').hidden && document.querySelector('#sample h3')")
-        page.value(f"scrollTo(0, document.querySelector('#samples').offsetTop - {MARGIN})")
+        page.value(f"scrollTo(0, document.querySelector('#panel-samples').offsetTop - {MARGIN})")
         page.screenshot(PICTURES / "sample.png")
 
 

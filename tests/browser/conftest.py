@@ -45,4 +45,4 @@ def page(chromium: Page, sample_run: RunFolder) -> Iterator[Page]:
 
 def open_report(page: Page, report: Path, address: str = "") -> None:
     page.open(f"{report.as_uri()}#{address}")
-    page.wait_for("document.querySelector('#rows .row, #rows .empty')")
+    page.wait_for("document.querySelector('#rows .row') || document.querySelector('#none').checkVisibility()")

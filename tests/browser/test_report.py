@@ -18,6 +18,10 @@ def state(page: Page, name: str) -> None:
     page.click(f"#states [data-state={name}]")
 
 
+def tab(page: Page, name: str) -> None:
+    page.click(f"#tab-{name}")
+
+
 def found(page: Page) -> str:
     return page.texts("#found")[0]
 
@@ -36,6 +40,7 @@ def opened(page: Page) -> str:
 def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert page.texts("h1") == ["mixed"]
     assert page.texts("#subtitle") == ["2026-01-31 12:00 · 2 models · 4 datasets · 674 samples"]
+    tab(page, "scores")
     scores = page.texts(".scores td.score")
     assert scores[:2] == ["27.3 %", "67.7 %"]
     assert page.value("document.querySelector('.scores svg[role=img]').getAttribute('aria-label')").startswith(
@@ -49,6 +54,7 @@ def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     facts = page.value("document.body.textContent")
     assert "aisprompt run mixed.py" in facts
     assert "finished, 1,300 requests, 0.43 USD" in facts
+    tab(page, "speed")
     assert page.texts(".speeds tbody tr")[0].split()[:2] == ["large/sums", "300"]
 
 
@@ -68,11 +74,95 @@ def test_states_models_and_data_sets_can_be_chosen(page: Page) -> None:
     assert page.texts("[data-state=truncated]") == ["truncated 1"]
 
 
-def test_a_click_in_the_overview_shows_these_samples(page: Page) -> None:
+def test_the_head_is_a_matrix_of_models_and_datasets(page: Page) -> None:
+    assert page.texts(".matrix thead th") == ["small", "large"]
+    assert page.texts(".matrix tbody th") == [
+        "sums accuracy",
+        "通用-chat accuracy",
+        "choice accuracy",
+        "repeated accuracy",
+        "all naive_average",
+    ]
+    assert page.texts(".matrix tbody tr:first-child td") == ["27.3 % 22.5–32.6 219", "67.7 % 62.2–72.8 99"]
+    assert page.texts(".matrix .average .score") == ["28.6 %", "68.8 %"]
+    assert page.value("document.querySelector('#grid').getBoundingClientRect().top < innerHeight / 2")
+
+
+def test_a_click_in_the_head_shows_these_samples(page: Page) -> None:
+    page.click(".matrix button.score", 1)
+    assert found(page) == f"300 of {ALL}"
+    page.click(".matrix thead button", 0)
+    assert found(page) == f"{ALL // 2} of {ALL}"
+    page.click(".matrix tbody th button", 2)
+    assert found(page) == f"40 of {ALL}"
+    page.click(".matrix button.miss", 0)
+    assert found(page) == f"219 of {ALL}"
+    assert "right" not in column(page, "state")
+    page.press("Enter")
+    assert opened(page).startswith("sums · small")
+
+
+def test_one_key_shows_the_wrong_ones_and_all_again(page: Page) -> None:
+    page.click(".matrix button.score", 0)
+    page.press("w")
+    assert found(page) == f"219 of {ALL}"
+    page.press("w")
+    assert found(page) == f"300 of {ALL}"
+
+
+def test_chips_count_what_the_search_finds(page: Page) -> None:
+    page.click("#query")
+    page.type("I would rather")
+    page.wait_for(f"document.querySelector('#found').textContent === '6 of {ALL}'")
+    assert page.texts("[data-state=unparsed]") == ["unparsed 6"]
+    assert page.texts("[data-state=right]") == ["right 0"]
+    state(page, "wrong")
+    assert found(page) == f"0 of {ALL}"
+    assert page.texts("[data-state=unparsed]") == ["unparsed 6"]
+
+
+def test_an_open_sample_closes_when_the_filters_leave_it_out(page: Page) -> None:
+    page.click("#rows .row", 0)
+    assert opened(page) == "sums · small · row 0 · s0"
+    state(page, "right")
+    assert not page.value("document.querySelector('#sample').hidden")
+    state(page, "right")
+    state(page, "wrong")
+    assert page.value("document.querySelector('#sample').hidden")
+
+
+def test_keys_from_the_top_open_a_sample_that_can_be_seen(page: Page) -> None:
+    page.resize(1400, 500)
+    page.press("j")
+    page.press("Enter")
+    opened(page)
+    box = page.value("document.querySelector('#sample h3').getBoundingClientRect().toJSON()")
+    assert 0 <= box["top"] <= 480
+    assert page.value("document.querySelector('.row[aria-selected=true]').getBoundingClientRect().top < innerHeight")
+
+
+def test_tabs_are_used_with_keys(page: Page, sample_run: RunFolder) -> None:
+    page.value("document.querySelector('#tab-samples').focus()")
+    page.press("ArrowRight")
+    assert page.value("document.activeElement.id") == "tab-scores"
+    assert page.value("document.querySelector('#panel-samples').hidden")
+    page.press("ArrowLeft")
+    page.press("ArrowLeft")
+    assert page.value("document.activeElement.id") == "tab-run"
+    assert page.value("decodeURIComponent(location.hash)") == "#tab=run"
+    open_report(page, sample_run.report, "tab=speed")
+    page.wait_for("document.querySelector('.speeds')?.checkVisibility()")
+    page.press("j")
+    assert page.value("document.querySelector('.row[aria-selected=true]').checkVisibility()")
+
+
+def test_a_click_in_the_scores_shows_these_samples(page: Page) -> None:
+    tab(page, "scores")
     page.click(".scores .states-cell .part.wrong", 1)
     assert set(column(page, "state")) == {"wrong"}
     assert set(column(page, "model")) == {"large"}
-    page.click(".scores td.score a", 2)
+    tab(page, "scores")
+    page.click(".scores td.score button", 2)
     assert found(page) == f"5 of {ALL}"
 
 
@@ -104,7 +194,7 @@ def test_search_goes_through_questions_answers_and_thoughts(page: Page) -> None:
     assert search("3 * 6 is 18") == f"2 of {ALL}"
     assert search("那里有多少人") == f"2 of {ALL}"
     assert search("no such text anywhere") == f"0 of {ALL}"
-    assert page.texts("#rows .empty") == ["No matching samples."]
+    assert page.texts("#none") == ["No matching samples."]
 
 
 def test_keys_walk_open_close_and_search(page: Page) -> None:
@@ -186,7 +276,8 @@ def test_hostile_text_is_text(page: Page, sample_run: RunFolder) -> None:
     assert shown.startswith("</script><script>window.hacked=1</script><img src=x onerror='window.hacked=1'>")
     for name in ("U+202E", "U+0000", "U+D800"):
         assert name in shown
-    page.click("#run details:last-child summary")
+    tab(page, "run")
+    page.click("#panel-run details:last-child summary")
     assert "window.hacked=1" in page.texts(".config")[0]
     assert page.value("window.hacked") is None
     assert page.value("document.querySelectorAll('main img').length") == 0
@@ -215,7 +306,7 @@ def test_the_address_says_what_is_shown(page: Page, sample_run: RunFolder) -> No
 
 def test_only_lines_that_can_be_seen_are_elements(page: Page) -> None:
     assert page.value("document.querySelectorAll('#rows .row').length") < 60
-    page.value("document.querySelector('#rows').scrollTop = 300 * 36")
+    page.value("document.querySelector('#grid').scrollTop = 300 * 36")
     page.wait_for("[...document.querySelectorAll('#rows .row')].some((row) => row.id === 'row-300')")
 
 

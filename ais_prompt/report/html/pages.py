@@ -24,8 +24,8 @@ from ais_prompt.store.run_file import read_run_file
 from ais_prompt.summary.rows import Row
 from ais_prompt.utils.text import printable
 
-RUNS_SCRIPTS: Final = ("dom.js", "data.js", "text.js", "runs.js")
-COMPARISON_SCRIPTS: Final = ("dom.js", "text.js", "comparison.js")
+RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "runs.js")
+COMPARISON_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "comparison.js")
 END: Final = "</body>\n</html>\n"
 """The end of a page that `page_start` begins."""
 

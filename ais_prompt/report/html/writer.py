@@ -29,15 +29,20 @@ from ais_prompt.utils.progress import tracked
 
 SCRIPTS: Final = (
     "dom.js",
+    "words.js",
     "text.js",
     "data.js",
     "plots.js",
-    "overview.js",
+    "scores.js",
+    "matrix.js",
     "answers.js",
+    "run.js",
+    "tabs.js",
     "table.js",
     "search.js",
     "prompt.js",
     "sample.js",
+    "filters.js",
     "report.js",
 )
 CHUNK_SAMPLES: Final = 200

@@ -1,4 +1,4 @@
-// Lengths and times of the answers, speed of the servers, and reasons of answers that are not scored.
+// The tabs of distributions and speed: lengths and times of answers, why some are not scored, speed of the servers.
 
 function answersParts() {
   const measures = [
@@ -7,7 +7,7 @@ function answersParts() {
     { title: "Time per sample", format: seconds, ...data.seconds },
   ].filter(({ edges }) => edges.length);
   const tables = measures.length ? el("div", { class: "measures" }, measures.map(measureTable)) : null;
-  return [tables, speedTable(), ...reasonsParts()].filter(Boolean);
+  return [tables, ...reasonsParts()].filter(Boolean);
 }
 
 /** The distribution of a length or a time in each task that has it. */

@@ -1,18 +1,11 @@
 // Draw one sample: its score, the requests exactly as sent, and the answers.
 
-/** Draw a sample into its panel. `actions` are `previous`, `next` and `close`. */
-async function drawSample(panel, row, position, actions) {
-  const chunk = await chunkOf(row.chunk);
-  const sample = chunk.samples[row.place];
-  const neighbour = chunk.samples[row.place ? row.place - 1 : 1];
-  const prompts = sample.requests.flatMap((request, number) => requestParts(chunk, sample, request, number, neighbour));
-  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...labelParts(chunk, sample, neighbour), ...prompts, ...predictionPart(chunk, sample));
+/** Draw a sample into its panel. `shown` is from `source.sample`; `actions` are `previous`, `next` and `close`. */
+function drawSample(panel, row, shown, position, actions) {
+  const { chunk, sample } = shown;
+  const prompts = sample.requests.flatMap((request, number) => requestParts(shown, request, number));
+  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...labelParts(shown), ...prompts, ...predictionPart(chunk, sample));
   panel.scrollTop = 0;
-}
-
-/** The sample that `drawSample` compares prompts with, in words. */
-function neighbourName(sample, chunk) {
-  return chunk.samples.indexOf(sample) ? "the previous sample" : "the next sample";
 }
 
 function heading(row, position, actions) {
@@ -37,22 +30,22 @@ function value(chunk, numbers, nothing, reading) {
 }
 
 /** The labels of a choice: their figures, and the prompt of each label that has its own. */
-function labelParts(chunk, sample, neighbour) {
+function labelParts({ chunk, sample, neighbour, neighbourName }) {
   if (!sample.labels.length) return [];
   const figures = [...new Set(sample.labels.flatMap((label) => Object.keys(label.figures)))];
   const gold = sample.verdicts.map((verdict) => verdict.gold && textOf(chunk, verdict.gold));
   const head = el("tr", {}, el("th", { scope: "col" }, "Label"), figures.map((name) => el("th", { scope: "col", class: "number" }, plain(name))));
   const rows = sample.labels.map(({ label, chosen, figures: values }) => el("tr", { class: chosen ? "chosen" : null }, el("th", { scope: "row" }, plain(label), chosen ? [" ", el("span", { class: "tag" }, "chosen")] : null, gold.includes(label) ? [" ", el("span", { class: "tag gold" }, "gold")] : null), figures.map((name) => cell("number", values[name] == null ? "" : figure(values[name], 5)))));
   const prompted = sample.labels.filter(({ prompt }) => prompt);
-  const cards = prompted.map((label, number) => el("div", { class: "card" }, el("h4", {}, plain(label.label)), promptBlock(chunk, label.prompt, neighbour?.labels[number]?.prompt, neighbourName(sample, chunk))));
+  const cards = prompted.map((label, number) => el("div", { class: "card" }, el("h4", {}, plain(label.label)), promptBlock(chunk, label.prompt, neighbour?.labels[number]?.prompt, neighbourName)));
   return [el("section", {}, el("h4", {}, "Labels"), el("div", { class: "scroll" }, el("table", { class: "labels" }, el("thead", {}, head), el("tbody", {}, rows))), cards.length ? el("div", { class: "cards" }, cards) : null)];
 }
 
-function requestParts(chunk, sample, request, number, neighbour) {
+function requestParts({ chunk, sample, neighbour, neighbourName }, request, number) {
   const before = number ? sample.requests[number - 1].prompt : neighbour?.requests[0]?.prompt;
   const turn = sample.requests.length > 1 ? `Turn ${number + 1}: ` : "";
   const title = `${turn}${turn ? "prompt" : "Prompt"}${sample.shots && !number ? `, ${counted(sample.shots, "shot")}` : ""}`;
-  const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? "the previous turn" : neighbourName(sample, chunk))] : [];
+  const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? "the previous turn" : neighbourName)] : [];
   const several = request.answers.length > 1;
   const first = sample.requests.slice(0, number).reduce((sum, one) => sum + one.answers.length, 0);
   const whole = sample.requests.reduce((sum, one) => sum + one.answers.length, 0) === sample.verdicts.length && !sample.prediction;

@@ -1,7 +1,7 @@
 // Search the cells of the table first, then the whole texts of every sample.
 
-/** Find the rows that contain a text, ignoring case; call `found(rows, share)` as the search advances. */
-async function search(rows, query, found, signal) {
+/** Find the rows that contain a text, ignoring case; call `found(matches, share)` as the search advances. */
+async function search(rows, query, chunkOf, found, signal) {
   const wanted = query.toLowerCase();
   const matches = new Set(rows.filter((row) => [row.id, row.question, row.extracted, row.gold].some((text) => text?.toLowerCase().includes(wanted))));
   const byChunk = Map.groupBy(rows, (row) => row.chunk);

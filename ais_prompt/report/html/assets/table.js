@@ -1,9 +1,9 @@
 // The table of samples. Only the visible lines are elements, so that 100,000 samples are as quick as 100.
 
 const COLUMNS = [
-  { name: "state", title: "State", show: (row) => [el("i", { class: `swatch ${row.state}` }), el("span", { class: "word" }, row.state)], key: (row) => STATES.indexOf(row.state) },
+  { name: "state", title: "State", show: (row) => [el("i", { class: `swatch ${row.state}` }), el("span", { class: "word" }, say(row.state))], key: (row) => STATES.indexOf(row.state) },
   { name: "question", title: "Question", show: (row) => plain(row.question), key: (row) => row.question },
-  { name: "extracted", title: "Extracted", show: (row) => (row.extracted == null ? el("span", { class: "soft" }, plain(row.reason || "none")) : plain(row.extracted)), key: (row) => row.extracted },
+  { name: "extracted", title: "Extracted", show: (row) => (row.extracted == null ? el("span", { class: "soft" }, plain(row.reason || say("none"))) : plain(row.extracted)), key: (row) => row.extracted },
   { name: "gold", title: "Gold", show: (row) => (row.gold == null ? "" : plain(row.gold)), key: (row) => row.gold },
   { name: "value", title: "Score", number: true, show: (row) => (row.value == null ? "" : figure(row.value)), key: (row) => row.value },
   { name: "length", title: "Length", number: true, show: (row) => (row.length == null ? "" : count(row.length)), key: (row) => row.length },
@@ -15,42 +15,38 @@ const COLUMNS = [
 const SPARE = 8;  // lines drawn above and below the visible ones
 
 class Table {
-  /** A click on a line calls `open(row)`. */
-  constructor(open) {
+  /** A click on a line calls `open(position)`, one on a heading `sort()`. */
+  constructor(open, sort) {
     this.open = open;
-    this.rows = [];
+    this.sort = sort;
+    this.selection = new LocalSelection([]);
     this.current = -1;
     this.sorting = { name: null, down: false };
-    this.view = byId("rows");
-    this.space = el("div", { class: "space", role: "rowgroup" });
-    this.view.append(this.space);
-    this.view.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()));
-    new ResizeObserver(() => this.draw()).observe(this.view);
+    this.grid = byId("grid");
+    this.space = byId("rows");
+    this.grid.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()));
+    new ResizeObserver(() => this.draw()).observe(this.grid);
     this.columns = COLUMNS.filter(({ name }) => !["model", "dataset"].includes(name) || names(name).length > 1);
     this.drawColumns();
   }
 
-  /** Show these rows; the current one stays current if it is among them. */
-  show(rows) {
-    const current = this.row();
-    this.unsorted = rows;
-    this.rows = sorted(rows, this.sorting);
-    this.current = current ? this.rows.indexOf(current) : -1;
-    this.view.setAttribute("aria-rowcount", this.rows.length);
+  /** Show these rows; `current` is the position of the one that is selected, -1 for none. */
+  show(selection, current) {
+    this.selection = selection;
+    this.current = current;
+    this.grid.setAttribute("aria-rowcount", selection.length + 1);
+    this.space.hidden = !selection.length;
+    byId("none").hidden = selection.length > 0;
     this.draw();
-  }
-
-  row() {
-    return this.rows[this.current];
   }
 
   /** Select the row at a position and scroll to it. */
   select(position) {
-    if (!this.rows.length) return;
-    this.current = Math.min(Math.max(position, 0), this.rows.length - 1);
-    const [height, top] = [this.height(), this.current * this.height()];
-    if (top < this.view.scrollTop) this.view.scrollTop = top;
-    if (top + height > this.view.scrollTop + this.view.clientHeight) this.view.scrollTop = top + height - this.view.clientHeight;
+    if (!this.selection.length) return;
+    this.current = Math.min(Math.max(position, 0), this.selection.length - 1);
+    const [height, top, seen] = [this.height(), this.current * this.height(), this.seen()];
+    if (top < this.grid.scrollTop) this.grid.scrollTop = top;
+    if (top + height > this.grid.scrollTop + seen) this.grid.scrollTop = top + height - seen;
     this.draw();
   }
 
@@ -58,27 +54,40 @@ class Table {
     const again = this.sorting.name === name;
     this.sorting = again && this.sorting.down ? { name: null, down: false } : { name, down: again };
     this.drawColumns();
-    this.show(this.unsorted);
+    this.sort();
   }
 
   /** The height of a line in pixels, which the style sheet decides. */
   height() {
-    return parseFloat(getComputedStyle(this.view).getPropertyValue("--row"));
+    return parseFloat(getComputedStyle(this.grid).getPropertyValue("--row"));
+  }
+
+  /** The height of the visible lines in pixels, without the headings. */
+  seen() {
+    return this.grid.clientHeight - byId("columns").offsetHeight;
+  }
+
+  /** Lines on a page. */
+  page() {
+    return Math.max(1, Math.floor(this.seen() / this.height()) - 1);
   }
 
   draw() {
     const height = this.height();
-    this.space.style.height = `${Math.max(1, this.rows.length) * height}px`;
-    const first = Math.max(0, Math.floor(this.view.scrollTop / height) - SPARE);
-    const last = Math.min(this.rows.length, Math.ceil((this.view.scrollTop + this.view.clientHeight) / height) + SPARE);
-    this.space.replaceChildren(...this.rows.slice(first, last).map((row, offset) => this.line(row, first + offset, height)));
-    if (!this.rows.length) this.space.append(el("p", { class: "empty soft" }, "No matching samples."));
-    this.view.setAttribute("aria-activedescendant", this.current < 0 ? "" : `row-${this.current}`);
+    this.space.style.height = `${this.selection.length * height}px`;
+    const first = Math.max(0, Math.floor(this.grid.scrollTop / height) - SPARE);
+    const last = Math.min(this.selection.length, Math.ceil((this.grid.scrollTop + this.grid.clientHeight) / height) + SPARE);
+    this.selection.load(first, last)?.then(() => this.draw());
+    const lines = [];
+    for (let position = first; position < last; position += 1) lines.push(this.line(this.selection.at(position), position, height));
+    this.space.replaceChildren(...lines);
+    if (this.current >= first && this.current < last) this.grid.setAttribute("aria-activedescendant", `row-${this.current}`);
+    else this.grid.removeAttribute("aria-activedescendant");
   }
 
   line(row, position, height) {
-    const cells = this.columns.map((column) => el("div", { class: `cell ${column.name}${column.number ? " number" : ""}`, role: "gridcell", dir: column.number ? null : "auto" }, column.show(row)));
-    const line = el("div", { class: "row", id: `row-${position}`, role: "row", "aria-rowindex": position + 1, "aria-selected": position === this.current ? "true" : "false", onclick: () => { this.select(position); this.open(row); } }, cells);
+    const cells = row ? this.columns.map((column) => el("div", { class: `cell ${column.name}${column.number ? " number" : ""}`, role: "gridcell", dir: column.number ? null : "auto" }, column.show(row))) : [el("div", { class: "cell soft", role: "gridcell" }, "…")];
+    const line = el("div", { class: "row", id: `row-${position}`, role: "row", "aria-rowindex": position + 2, "aria-selected": position === this.current ? "true" : "false", onclick: () => { this.select(position); this.open(position); } }, cells);
     line.style.transform = `translateY(${position * height}px)`;
     return line;
   }
@@ -86,7 +95,7 @@ class Table {
   drawColumns() {
     byId("columns").replaceChildren(...this.columns.map(({ name, title, number }) => {
       const order = this.sorting.name !== name ? "none" : this.sorting.down ? "descending" : "ascending";
-      const sort = el("button", { type: "button", onclick: () => this.sortBy(name) }, title, el("span", { class: "order", "aria-hidden": "true" }, { none: "", ascending: " ↑", descending: " ↓" }[order]));
+      const sort = el("button", { type: "button", onclick: () => this.sortBy(name) }, say(title), el("span", { class: "order", "aria-hidden": "true" }, { none: "", ascending: " ↑", descending: " ↓" }[order]));
       return el("div", { class: `cell ${name}${number ? " number" : ""}`, role: "columnheader", "aria-sort": order }, sort);
     }));
   }

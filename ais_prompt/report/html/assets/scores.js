@@ -1,26 +1,13 @@
-// The overview: what was run, and its scores.
+// The tab of scores: every metric with interval, bounds and states, and scores under other postprocessors.
 
-/** Draw everything that needs no sample; a click calls `choose(filters)`. */
-function drawOverview(choose) {
-  byId("title").append(plain(data.name));
-  byId("subtitle").append(subtitle());
-  byId("scores").append(scoresTable(choose), legend(), ...otherPostprocessors());
-  const answers = answersParts();
-  byId("answers").append(...answers);
-  byId("answers-section").hidden = !answers.length;
-  byId("run").append(...runFacts());
+/** Draw the tab; a click calls `choose(filters)`. */
+function scoresParts(choose) {
+  return [scoresTable(choose), legend(), ...otherPostprocessors()];
 }
 
 /** The models or datasets that have samples. */
 function names(key) {
   return [...new Set(data.tasks.map((task) => task[key]))];
-}
-
-function subtitle() {
-  const samples = data.tasks.reduce((sum, task) => sum + task.samples, 0);
-  const started = data.sessions.length ? moment(data.sessions[0].started) : data.time;
-  const parts = [started, counted(names("model").length, "model"), counted(names("dataset").length, "dataset"), counted(samples, "sample")];
-  return (data.status === "finished" ? parts : [...parts, plain(data.status)]).join(" · ");
 }
 
 function cell(kind, ...children) {
@@ -69,14 +56,6 @@ function scoreRow(line, before, range, choose) {
   return el("tr", {}, nameCells(line, before), score, states);
 }
 
-/** What a session asked: ", 1,319 requests, 0.43 USD". */
-function usedBy(session) {
-  const used = session.used;
-  if (!used?.requests) return "";
-  const cost = Object.entries(used.cost || {}).map(([currency, amount]) => `, ${figure(amount)} ${currency}`);
-  return plain(`, ${count(used.requests)} requests${cost.join("")}`);
-}
-
 /** Number of samples asked; and of all, if not every sample was asked. */
 function sizeOf(line, task) {
   return line.of ? `${count(line.n)} of ${count(line.of)}` : count(task.samples);
@@ -84,7 +63,7 @@ function sizeOf(line, task) {
 
 function scoreCells(line, range, show) {
   const text = scored(line.score, line.fraction);
-  const value = show ? el("a", { href: "#samples", title: "Show its samples", onclick: (event) => { event.preventDefault(); show(); } }, text) : text;
+  const value = show ? el("button", { type: "button", class: "link", title: say("Show its samples"), onclick: () => show() }, text) : text;
   return [
     cell("metric soft", plain(line.metric), line.repeats > 1 ? `, ${line.repeats} answers each` : ""),
     cell("number score", value),
@@ -122,14 +101,4 @@ function otherPostprocessors() {
   const drawn = tasks.filter((task) => task.sensitivity.samples < task.sensitivity.of);
   const notes = [far.length ? `${counted(far.length, "task")}: another postprocessor changes the score by more than a standard error.` : "No postprocessor changes a score by more than a standard error.", drawn.length ? `${counted(drawn.length, "task")}: 1,000 samples, drawn at random.` : ""];
   return [el("details", { class: "read-otherwise", open: far.length ? "" : null }, el("summary", {}, "Scores under other postprocessors"), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
-}
-
-function runFacts() {
-  const sessions = data.sessions.map((session) => el("li", {}, el("code", {}, plain(session.command || "aisprompt run")), el("span", { class: "soft" }, ` ${moment(session.started)}${session.ended ? `, ${duration(session.started, session.ended)}` : ""}, ${plain(session.status)}${usedBy(session)}`)));
-  const versions = Object.entries(data.versions).map(([name, version]) => el("span", { class: "version" }, `${plain(name)} `, el("b", {}, plain(String(version)))));
-  return [
-    el("ol", { class: "sessions" }, sessions),
-    el("details", {}, el("summary", {}, "Versions"), el("p", { class: "versions" }, versions)),
-    el("details", {}, el("summary", {}, "Config of the run"), el("pre", { class: "config" }, ...visible(data.config))),
-  ];
 }

@@ -1,0 +1,27 @@
+// The tab of the run: command lines, versions and config.
+
+/** One line below the title: when, how much, and how it ended. */
+function subtitle() {
+  const samples = data.tasks.reduce((sum, task) => sum + task.samples, 0);
+  const started = data.sessions.length ? moment(data.sessions[0].started) : data.time;
+  const parts = [started, counted(names("model").length, "model"), counted(names("dataset").length, "dataset"), counted(samples, "sample")];
+  return (data.status === "finished" ? parts : [...parts, plain(say(data.status))]).join(" · ");
+}
+
+/** What a session asked: ", 1,319 requests, 0.43 USD". */
+function usedBy(session) {
+  const used = session.used;
+  if (!used?.requests) return "";
+  const cost = Object.entries(used.cost || {}).map(([currency, amount]) => `, ${figure(amount)} ${currency}`);
+  return plain(`, ${count(used.requests)} requests${cost.join("")}`);
+}
+
+function runFacts() {
+  const sessions = data.sessions.map((session) => el("li", {}, el("code", {}, plain(session.command || "aisprompt run")), el("span", { class: "soft" }, ` ${moment(session.started)}${session.ended ? `, ${duration(session.started, session.ended)}` : ""}, ${plain(session.status)}${usedBy(session)}`)));
+  const versions = Object.entries(data.versions).map(([name, version]) => el("span", { class: "version" }, `${plain(name)} `, el("b", {}, plain(String(version)))));
+  return [
+    el("ol", { class: "sessions" }, sessions),
+    el("details", {}, el("summary", {}, "Versions"), el("p", { class: "versions" }, versions)),
+    el("details", {}, el("summary", {}, "Config of the run"), el("pre", { class: "config" }, ...visible(data.config))),
+  ];
+}

@@ -1,0 +1,32 @@
+// Tabs, used with mouse and keys as the ARIA Authoring Practices describe.
+
+const TABS = { samples: "Samples", scores: "Scores", answers: "Distributions", speed: "Speed", run: "Run and config" };
+
+/** Draw the tabs of the panels that have something to show. */
+function drawTabs() {
+  const present = Object.keys(TABS).filter((name) => byId(`panel-${name}`).childElementCount);
+  byId("tabs").replaceChildren(...present.map((name) => el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, onclick: () => { showTab(name); writeAddress(); } }, say(TABS[name]))));
+  byId("tabs").onkeydown = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const name = present.at((present.indexOf(shownTab()) + step) % present.length);
+    showTab(name);
+    writeAddress();
+    byId(`tab-${name}`).focus();
+  };
+  showTab("samples");
+}
+
+function showTab(name) {
+  if (!byId(`tab-${name}`)) return;
+  for (const tab of byId("tabs").children) {
+    const shown = tab.id === `tab-${name}`;
+    tab.setAttribute("aria-selected", shown);
+    tab.tabIndex = shown ? 0 : -1;
+    byId(tab.getAttribute("aria-controls")).hidden = !shown;
+  }
+}
+
+function shownTab() {
+  return byId("tabs").querySelector("[aria-selected=true]").id.slice("tab-".length);
+}
