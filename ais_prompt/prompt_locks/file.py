@@ -27,8 +27,8 @@ def write_prompt_lock(path: Path, lock: PromptLock) -> None:
     Raises:
         StoreError: it cannot be written; the old file is unchanged.
     """
-    content = _File(
-        format=FORMAT, config=lock.config, made_with=dict(lock.made_with), tasks=list(map(_Task.of, lock.tasks))
+    content = PromptLockFile(
+        format=FORMAT, config=lock.config, made_with=dict(lock.made_with), tasks=list(map(LockedTask.of, lock.tasks))
     )
     try:
         with replacing(path, json=True) as stream:
@@ -56,7 +56,7 @@ def read_prompt_lock(path: Path) -> PromptLock:
         raise ConfigError(f"the lock is not JSON: {error}", where=str(path), fix=fix) from None
     _check_format(values, path)
     try:
-        file = _File.model_validate(values)
+        file = PromptLockFile.model_validate(values)
     except ValidationError as error:
         raise _edited(_first_fault(error), path) from None
     return PromptLock(file.config, file.made_with, [task.prompts(path) for task in file.tasks])
@@ -89,38 +89,49 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Turn(_Strict):
+class KeptMessage(_Strict):
     """A message. Text is stored as a list of lines, so that a changed line is one line of a git diff."""
 
     role: str
     content: list[str] | list[dict[str, Any]]
 
 
-class _Kept(_Strict):
+class KeptPrompts(_Strict):
     """The prompts of one sample in full, each as the lines of a text or a list of messages."""
 
     id: str
-    prompts: list[list[str] | list[_Turn]]
+    prompts: list[list[str] | list[KeptMessage]]
 
 
-class _Task(_Strict):
+class LockedTask(_Strict):
+    """The prompts of one model on one dataset.
+
+    Attributes:
+        model, dataset: their ``abbr``.
+        parts: kind (``data``, ``templates``) → what determines the prompts.
+        characters: total length of all prompts.
+        tokens: total tokens of all prompts; missing without a tokenizer.
+        kept: a few prompts in full.
+        digests: id of the row → the first 48 bits of SHA-256 of each of its prompts as base64url, between spaces.
+    """
+
     model: str
     dataset: str
     parts: dict[str, dict[str, Any]]
     characters: int
     tokens: int | None = None
-    kept: list[_Kept]
+    kept: list[KeptPrompts]
     digests: dict[str, _Digests]
 
     @classmethod
-    def of(cls, task: TaskPrompts) -> _Task:
+    def of(cls, task: TaskPrompts) -> LockedTask:
         return cls(
             model=task.model,
             dataset=task.dataset,
             parts={kind: dict(named) for kind, named in task.parts.items()},
             characters=task.characters,
             tokens=task.tokens,
-            kept=[_Kept(id=sample, prompts=list(map(_lines, texts))) for sample, texts in task.texts.items()],
+            kept=[KeptPrompts(id=sample, prompts=list(map(_lines, texts))) for sample, texts in task.texts.items()],
             digests={sample: " ".join(digests) for sample, digests in task.digests.items()},
         )
 
@@ -133,15 +144,24 @@ class _Task(_Strict):
         return TaskPrompts(self.model, self.dataset, self.parts, digests, texts, self.characters, self.tokens)
 
 
-class _File(_Strict):
+class PromptLockFile(_Strict):
+    """What the prompts of a config were.
+
+    Attributes:
+        format: version of the form.
+        config: name of the config.
+        made_with: package → its version, of packages that can change a prompt; not compared.
+        tasks: the prompts of each model on each dataset.
+    """
+
     format: Literal[1]
     config: str
     made_with: dict[str, str]
-    tasks: list[_Task]
+    tasks: list[LockedTask]
 
 
-def _lines(text: str) -> list[str] | list[_Turn]:
-    turns = [_Turn(role=message.role, content=_content_lines(message)) for message in messages_of_text(text)]
+def _lines(text: str) -> list[str] | list[KeptMessage]:
+    turns = [KeptMessage(role=message.role, content=_content_lines(message)) for message in messages_of_text(text)]
     return turns or text.split("\n")
 
 
@@ -150,13 +170,13 @@ def _content_lines(message: ChatMessage) -> list[str] | list[dict[str, Any]]:
     return content.split("\n") if isinstance(content, str) else [dict(part) for part in content]
 
 
-def _text(written: list[str] | list[_Turn]) -> str:
+def _text(written: list[str] | list[KeptMessage]) -> str:
     lines = [line for line in written if isinstance(line, str)]
-    turns = [turn for turn in written if isinstance(turn, _Turn)]
+    turns = [turn for turn in written if isinstance(turn, KeptMessage)]
     return text_of_prompt(tuple(map(_message, turns))) if turns else "\n".join(lines)
 
 
-def _message(turn: _Turn) -> ChatMessage:
+def _message(turn: KeptMessage) -> ChatMessage:
     lines = [line for line in turn.content if isinstance(line, str)]
     parts = [part for part in turn.content if isinstance(part, dict)]
     return ChatMessage(turn.role, tuple(parts) if not lines else "\n".join(lines))

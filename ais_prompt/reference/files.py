@@ -8,7 +8,10 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+from pydantic import BaseModel
 
+from ais_prompt.prompt_locks.file import FORMAT as LOCK_FORMAT
+from ais_prompt.prompt_locks.file import PromptLockFile
 from ais_prompt.reference.docstring import read_docstring
 from ais_prompt.reference.entry import Argument, Entry, type_words
 from ais_prompt.store.baseline_file import FORMAT as BASELINE_FORMAT
@@ -71,6 +74,13 @@ FILES: Final = (
         BaselineFile,
         version=BASELINE_FORMAT,
     ),
+    FileKind(
+        "prompt-lock",
+        "CONFIG.lock",
+        "A digest of every prompt of a config, and the text of a few. It is beside the config.",
+        PromptLockFile,
+        version=LOCK_FORMAT,
+    ),
 )
 
 
@@ -86,7 +96,11 @@ def file_entries() -> Iterator[Entry]:
 
 def schema_of(file: FileKind) -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of a file, or of a line of it."""
-    schema = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(file.shape)))  # its defaults may be tuples
+    if _is_pydantic(file.shape):
+        schema = file.shape.model_json_schema()
+        del schema["title"]
+    else:
+        schema = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(file.shape)))  # its defaults may be tuples
     title = f"{file.path}: a line" if file.lines else file.path
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
     for name, definition in schema.get("$defs", {}).items():
@@ -131,6 +145,10 @@ def _keys(shape: Any) -> Iterator[Argument]:
 def _object_in(shape: Any) -> type | None:
     """Return the type with keys that a shape is, or that its items are."""
     for kind in (shape, *typing.get_args(shape)):
-        if typing.is_typeddict(kind) or (isinstance(kind, type) and issubclass(kind, Struct)):
+        if typing.is_typeddict(kind) or _is_pydantic(kind) or (isinstance(kind, type) and issubclass(kind, Struct)):
             return kind  # type: ignore[no-any-return]
     return None
+
+
+def _is_pydantic(shape: Any) -> bool:
+    return isinstance(shape, type) and issubclass(shape, BaseModel)

@@ -93,6 +93,10 @@ def test_files_without_a_schema_are_named() -> None:
     assert "run.json" in done.stderr
 
 
+OUTSIDE = {"baseline": "base.json", "prompt-lock": "eval.lock"}
+"""Kind of file that is not in the run folder → where the test below writes it."""
+
+
 def strict(schema: Any) -> Any:
     """A schema that forbids keys that it does not name."""
     if isinstance(schema, list):
@@ -116,6 +120,7 @@ def test_what_a_run_writes_is_as_its_schemas_say(project: Project) -> None:
     project.write_config(more="run_name = 'clean'")
     assert project.run("run", "eval.py").returncode == 0
     assert project.run("baseline", "clean", "-o", "base.json").returncode == 0
+    assert project.run("lock", "eval.py").returncode == 0
     answers = "{r'^3': dict(failure='http_500', message='no'), r'^2': '<think>a</think>4'}"
     model = f"dict(type='ScriptedModel', abbr='fake', answers={answers}, default='4')"
     often = DATASET.replace("'sums',", "'often',", 1).replace("eval_cfg", "n=3, eval_cfg")
@@ -123,8 +128,8 @@ def test_what_a_run_writes_is_as_its_schemas_say(project: Project) -> None:
     done = project.run("run", "eval.py", "--max-failures", "100%")
     assert done.returncode == 0, done.stderr
     for file in WITH_SCHEMA:
-        if file.name == "baseline":
-            values = [json.loads((project.root / "base.json").read_text())]
+        if file.name in OUTSIDE:
+            values = [json.loads((project.root / OUTSIDE[file.name]).read_text())]
         else:
             values = contents(file, project.folder())
         assert values, file.name
