@@ -102,8 +102,11 @@ class OwnEvaluator:
             PartError: the part fails, or does not return a list of scores.
         """
         if self._aggregate is None:
-            within = all(0 <= value <= 1 for score in scores for value in score.values.values())
-            return mean_scores(self.metrics or (self._only_metric,), scores, best=1.0 if within else None)
+            beyond = {name for score in scores for name, value in score.values.items() if not 0 <= value <= 1}
+            return [
+                mean_scores((name,), scores, best=None if name in beyond else 1.0)[0]
+                for name in self.metrics or (self._only_metric,)
+            ]
         found: list[Score] = self._aggregate(scores)
         if not found:
             raise self._wrong("aggregate gives no score", "return one Score for each of `metrics`")

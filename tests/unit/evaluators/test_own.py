@@ -65,12 +65,12 @@ def test_a_function_is_an_evaluator_and_its_metric_has_its_name() -> None:
     assert score.fraction
 
 
-def test_values_beyond_one_are_no_fractions() -> None:
+def test_a_metric_with_values_beyond_one_is_no_fraction_and_the_others_are() -> None:
     evaluator = made("two")
     scores = evaluator.aggregate(samples(evaluator, ("abc", "abc"), ("a", "b")))
     assert [(score.metric, score.value, score.fraction) for score in scores] == [
         ("length", 2.0, False),
-        ("same", 0.5, False),
+        ("same", 0.5, True),
     ]
 
 
