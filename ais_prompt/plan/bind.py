@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Unpack, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from ais_prompt.errors import ConfigError
@@ -29,37 +30,61 @@ def argument_faults(
         where: config path of the part.
         given: how many first parameters the program itself fills in (the text of a postprocessor: 1).
     """
-    found = _signature(part)
-    if found is None:
+    accepted = _accepted(part, given)
+    if accepted is None:
         return
-    parameters, hints = found[0][given:], dict(found[1])
-    named = _named_in_typed_dict(parameters, hints)
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)] + list(named)
-    takes_any = not named and any(p.kind is p.VAR_KEYWORD for p in parameters)
     name = getattr(part, "__name__", str(part))
-    for key in args:
-        if key not in names and not takes_any:
-            yield ConfigError(f"{name} has no argument {key!r}", where=f"{where}.{key}", fix=_nearest(key, names))
-    for parameter in parameters:
-        if parameter.name in names and parameter.default is parameter.empty and parameter.name not in args:
-            yield ConfigError(f"{name} needs {parameter.name!r}", where=where, fix=f"add {parameter.name}=...")
-    hints |= named
+    for key in accepted.unknown(args):
+        fix = _nearest(key, list(accepted.hints))
+        yield ConfigError(f"{name} has no argument {key!r}", where=f"{where}.{key}", fix=fix)
+    for key in accepted.missing(args):
+        yield ConfigError(f"{name} needs {key!r}", where=where, fix=f"add {key}=...")
     for key, value in args.items():
-        if key in names and key in hints and (fault := _fault(hints[key], value, f"{key!r} of {name}")):
+        if key in accepted.hints and (fault := _fault(accepted.hints[key], value, f"{key!r} of {name}")):
             fault.where = f"{where}.{fault.where if fault.where.startswith(f'{key}.') else key}"
             yield fault
 
 
-@lru_cache(PARTS_KEPT)
-def _signature(part: Callable[..., Any]) -> tuple[Sequence[inspect.Parameter], Mapping[str, Any]] | None:
-    """Return the parameters of a part and their type hints; None of the builtins that tell no signature.
+class _Accepted(Struct, frozen=True):
+    """The arguments that a part accepts.
 
-    They take as long to find as reading a small dataset, and a thousand datasets have the same parts.
+    Attributes:
+        hints: name → type hint, `Any` without one.
+        needed: the names of those without a default.
+        takes_any: whether any other name is accepted too.
+    """
+
+    hints: Mapping[str, Any]
+    needed: Sequence[str]
+    takes_any: bool
+
+    def unknown(self, names: Iterable[str]) -> list[str]:
+        """Return those of the names that are not accepted."""
+        return [] if self.takes_any else [name for name in names if name not in self.hints]
+
+    def missing(self, names: Container[str]) -> list[str]:
+        """Return the needed arguments that are not among the names."""
+        return [name for name in self.needed if name not in names]
+
+
+@lru_cache(PARTS_KEPT)
+def _accepted(part: Callable[..., Any], given: int) -> _Accepted | None:
+    """Return what a part accepts after the parameters that are given; None of the builtins that tell no signature.
+
+    It takes as long to find as reading a small dataset, and a thousand datasets have the same parts.
     """
     try:
-        return list(inspect.signature(part).parameters.values()), _hints(part)
+        parameters = list(inspect.signature(part).parameters.values())[given:]
     except ValueError:
         return None
+    hints = _hints(part)
+    named = [one for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    options = _named_in_typed_dict(parameters, hints)
+    return _Accepted(
+        {one.name: hints.get(one.name, Any) for one in named} | options,
+        [one.name for one in named if one.default is one.empty],
+        not options and any(one.kind is one.VAR_KEYWORD for one in parameters),
+    )
 
 
 def _named_in_typed_dict(parameters: Iterable[inspect.Parameter], hints: Mapping[str, Any]) -> dict[str, Any]:

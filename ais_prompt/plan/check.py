@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain, product
 from typing import Any, Final
 
 from msgspec import Struct
@@ -42,7 +43,7 @@ from ais_prompt.plan.media import check_media, taken_kinds
 from ais_prompt.plan.plan import Plan, PlannedDataset, PlannedModel
 from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.shots import check_shots_are_shown
-from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.plan.warning import PromptProbe, PromptWarning
 from ais_prompt.plan.warnings import label_warnings, prompt_warnings
 from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
@@ -88,18 +89,32 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     faults = FaultList(place)
     models = [side for model in plan.models if (side := _check_model(model, faults))]
     questions = [question for dataset in plan.datasets if (question := _check_dataset(dataset, faults))]
-    found = [warning for model in models for question in questions for warning in _try_prompts(model, question, faults)]
-    found += [warning for question in questions for warning in _ignored_examples(question)]
+    found = list(_try_questions(models, questions, faults))
+    _check_runner_and_gates(plan, faults)
+    if thorough:
+        found += chain.from_iterable(_look_for_leaks(question, faults) for question in questions)
+    return Findings(faults, [replace(warning, where=place(warning.where)) for warning in _once(found)])
+
+
+def _try_questions(
+    models: Sequence[_ModelSide], questions: Sequence[_Question], faults: FaultList
+) -> Iterator[PromptWarning]:
+    """Yield the warnings about the first question of each dataset; note a fault if it cannot be asked or judged."""
+    for model, question in product(models, questions):
+        yield from _try_prompts(model, question, faults)
+    for question in questions:
+        yield from _ignored_examples(question)
     if not faults:
-        found += [warning for question in questions for warning in _check_judge(question, faults)]
+        for question in questions:
+            yield from _check_judge(question, faults)
+
+
+def _check_runner_and_gates(plan: Plan, faults: FaultList) -> None:
     if (runner := plan.spec.runner) is not None and faults.check_part(RUNNERS, runner):
         faults.attempt(lambda: build_runner(runner), runner.where)
     if not faults:
         for fault in gate_faults(plan.spec.gates, plan):
             faults.note(fault, fault.where)
-    if thorough:
-        found += [warning for question in questions for warning in _look_for_leaks(question, faults)]
-    return Findings(faults, [replace(warning, where=place(warning.where)) for warning in _once(found)])
 
 
 def _once(warnings: Iterable[PromptWarning]) -> Iterator[PromptWarning]:
@@ -194,15 +209,23 @@ def _check_prompts(planned: PlannedDataset, data: Dataset | None, faults: FaultL
     shots = faults.attempt(lambda: _rows(data.train, chosen, retriever), spec.infer.retriever.where)
     if shots is None:
         return None
+    first = _Question(planned, question, shots)
     before = len(faults)
+    _check_question(first, data, faults)
+    return first if len(faults) == before else None
+
+
+def _check_question(question: _Question, data: Dataset, faults: FaultList) -> None:
+    """Check what needs the data of a dataset whose parts are well: clusters, overlap, the first prompt, media."""
+    planned, spec, shots = question.planned, question.planned.spec, question.shots
     faults.attempt(lambda: check_cluster(spec.eval, data.test), spec.eval.where)
     if not spec.infer.allow_overlap:
         columns = spec.reader.input_columns
-        overlap = partial(refuse_shown_questions, retriever, columns, data.train, data.test)
+        overlap = partial(refuse_shown_questions, planned.retriever, columns, data.train, data.test)
         faults.attempt(overlap, spec.infer.retriever.where)
-    if faults.attempt(lambda: _try_prompt(prompts, inferencer, question, shots), spec.infer.where):
+    prompts, inferencer = planned.prompts, planned.inferencer
+    if faults.attempt(lambda: _try_prompt(prompts, inferencer, question.sample, shots), spec.infer.where):
         faults.attempt(lambda: check_media(prompts, data.test, shots), spec.infer.where)
-    return _Question(planned, question, shots) if len(faults) == before else None
 
 
 def _rows(train: Sequence[Sample], chosen: ShotIds, retriever: Retriever) -> list[Sample]:
@@ -223,28 +246,38 @@ def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample
 
 def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> list[PromptWarning]:
     """Return the warnings of the prompts of a question; note a fault if the model cannot take them."""
-    model, dataset = side.planned, question.planned
-    task = TaskSpec(model.spec, dataset.spec)
-    context = InferenceContext(dataset.prompts, side.chat, model.model, dataset.data.test)
+    model, dataset = side.planned.spec, question.planned.spec
     try:
-        found = probe_prompts(task, dataset.inferencer, context, question.sample, question.shots)
-        seen = [trial.seen for trial in found]
-        check_shots_are_shown(dataset.inferencer, question.sample, question.shots, context, seen)
-        if kinds := taken_kinds(model.model, dataset.prompts, offline=True):
-            check_media(dataset.prompts, dataset.data.test, question.shots, kinds)
-        if not is_shipped(type(dataset.inferencer)):
-            call_inferencer(dataset.inferencer, question.sample, question.shots, context)
-        elif isinstance(model.model, ChecksRequests):
-            conversation = dataset.inferencer.converse(question.sample, question.shots, context)
-            for request in RunningConversation(conversation, lambda _: None).open_requests():
-                model.model.check_request(request)
+        found = _probed(side, question)
     except ConfigError as error:
-        faults.note(error, f"{model.spec.where}.meta_template", error.where)
+        faults.note(error, f"{model.where}.meta_template", error.where)
         return []
     except AisPromptError as error:
-        faults.note(error, dataset.spec.infer.where, error.where or f"for the model {model.spec.abbr}")
+        faults.note(error, dataset.infer.where, error.where or f"for the model {model.abbr}")
         return []
     return [*(warning for probe in found for warning in prompt_warnings(probe)), *label_warnings(found)]
+
+
+def _probed(side: _ModelSide, question: _Question) -> list[PromptProbe]:
+    """Return the probes of the prompts of a question, which a model can take; the first requests are made as well.
+
+    Raises:
+        AisPromptError: the model cannot take them.
+    """
+    model, dataset = side.planned, question.planned
+    inferencer, sample, shots = dataset.inferencer, question.sample, question.shots
+    context = InferenceContext(dataset.prompts, side.chat, model.model, dataset.data.test)
+    found = probe_prompts(TaskSpec(model.spec, dataset.spec), inferencer, context, sample, shots)
+    check_shots_are_shown(inferencer, sample, shots, context, [probe.seen for probe in found])
+    if kinds := taken_kinds(model.model, dataset.prompts, offline=True):
+        check_media(dataset.prompts, dataset.data.test, shots, kinds)
+    if not is_shipped(type(inferencer)):
+        call_inferencer(inferencer, sample, shots, context)
+    elif isinstance(model.model, ChecksRequests):
+        conversation = inferencer.converse(sample, shots, context)
+        for request in RunningConversation(conversation, lambda _: None).open_requests():
+            model.model.check_request(request)
+    return found
 
 
 def _ignored_examples(question: _Question) -> list[PromptWarning]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -33,9 +33,8 @@ def gate_faults(gates: Sequence[Gate], plan: Plan) -> list[ConfigError]:
 
 def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
     spec = plan.spec
-    names = _subjects(spec)
-    if not any(gate.concerns(model, name) for model, name in names):
-        known = ", ".join(dict.fromkeys(name for _, name in names))
+    if not _concerned(gate, spec):
+        known = ", ".join(dict.fromkeys(name for _, name in _subjects(spec)))
         yield _fault(gate, f"{gate.pattern!r} matches no dataset", f"datasets are {known}; or write model/dataset")
         return
     if gate.confidence is not None:
@@ -50,47 +49,93 @@ def _faults_alone(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
 
 def _faults_of_claim(gate: Gate, spec: RunSpec) -> Iterator[ConfigError]:
     assert gate.confidence is not None
-    least, best = gate.comparator[0] == ">", 100 if gate.percent else 1
-    if not 0.5 <= gate.confidence < 1:
-        yield _fault(gate, "a confidence is at least 50 % and less than 100 %", "write @95%")
-    elif gate.counts_answers:
-        yield _fault(gate, f"a claim is about a metric or the drop, not {gate.name}", f"write '{gate.name} <= 1%'")
-    elif gate.limits_drop and (least or not 0 < gate.limit < best):
-        yield _fault(gate, "a claim about the drop says that it is less than some points", "write 'drop < 1pt @95%'")
-    elif not gate.limits_drop and gate.limit == (best if least else 0):
-        yield _fault(gate, "no number of samples shows it", "lower the limit" if least else "raise the limit")
-    elif not any(gate.concerns(model.abbr, dataset.abbr) for model in spec.models for dataset in spec.datasets):
-        yield _fault(gate, "a claim is about a dataset, not an average of several", "leave out the confidence")
+    least, best = gate.comparator[0] == ">", _best(gate)
+    datasets = {dataset.abbr for dataset in spec.datasets}
+    rules = (
+        (not 0.5 <= gate.confidence < 1, "a confidence is at least 50 % and less than 100 %", "write @95%"),
+        (
+            gate.counts_answers,
+            f"a claim is about a metric or the drop, not {gate.name}",
+            f"write '{gate.name} <= 1%'",
+        ),
+        (
+            gate.limits_drop and (least or not 0 < gate.limit < best),
+            "a claim about the drop says that it is less than some points",
+            "write 'drop < 1pt @95%'",
+        ),
+        (
+            not gate.limits_drop and gate.limit == (best if least else 0),
+            "no number of samples shows it",
+            "lower the limit" if least else "raise the limit",
+        ),
+        (
+            datasets.isdisjoint(name for _, name in _concerned(gate, spec)),
+            "a claim is about a dataset, not an average of several",
+            "leave out the confidence",
+        ),
+    )
+    yield from _first_fault(gate, rules)
 
 
 def _faults_of_count(gate: Gate) -> Iterator[ConfigError]:
-    if not gate.percent and gate.limit.denominator != 1:
-        yield _fault(gate, "a number of answers is whole", f"for a share of them write '{gate.name} <= 1%'")
-    elif gate.percent and gate.limit > 100:
-        yield _fault(gate, "there are no more than 100 % of the answers", "lower the limit")
-    elif _is_below_zero(gate) or (gate.percent and gate.comparator == ">" and gate.limit == 100):
-        yield _fault(gate, "no number of answers can keep to it", f"write '{gate.name} <= 0' to allow none")
+    is_whole = gate.limit.denominator == 1
+    rules = (
+        (
+            not (gate.percent or is_whole),
+            "a number of answers is whole",
+            f"for a share of them write '{gate.name} <= 1%'",
+        ),
+        (gate.percent and gate.limit > 100, "there are no more than 100 % of the answers", "lower the limit"),
+        (
+            _is_below_zero(gate) or (gate.percent and _is_above_best(gate)),
+            "no number of answers can keep to it",
+            f"write '{gate.name} <= 0' to allow none",
+        ),
+    )
+    yield from _first_fault(gate, rules)
 
 
 def _faults_of_metric(gate: Gate, plan: Plan) -> Iterator[ConfigError]:
-    spec = plan.spec
-    meant = [one for one in plan.datasets if any(gate.concerns(model.abbr, one.spec.abbr) for model in spec.models)]
-    known = [_Metrics.of(dataset) for dataset in meant]
-    groups = [one for one in spec.summary.groups if any(gate.concerns(model.abbr, one.name) for model in spec.models)]
-    known += [_Metrics((*AVERAGES, *group.metrics)) for group in groups]
+    names = {name for _, name in _concerned(gate, plan.spec)}
+    known = [_Metrics.of(dataset) for dataset in plan.datasets if dataset.spec.abbr in names]
+    known += [_Metrics((*AVERAGES, *group.metrics)) for group in plan.spec.summary.groups if group.name in names]
     having = [metrics for metrics in known if metrics.may_have(gate.name)]
     if not having:
-        names = list(dict.fromkeys(name for metrics in known for name in metrics.names))
-        near = difflib.get_close_matches(gate.name, [*names, *COUNTS], n=1)
-        offer = f"did you mean {near[0]!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
-        yield _fault(gate, f"no dataset that it concerns has the metric {gate.name!r}", offer)
-    elif having and all(metrics.are_fractions for metrics in having):
-        best = 100 if gate.percent else 1
-        if gate.limit > best:
-            fix = "lower the limit" if gate.percent else f"write '{gate.name} {gate.comparator} {float(gate.limit):g}%'"
-            yield _fault(gate, f"{gate.name} is never more than {'100 %' if gate.percent else '1'}", fix)
-        elif _is_below_zero(gate) or (gate.comparator == ">" and gate.limit == best):
-            yield _fault(gate, f"no {gate.name} can keep to it", "write >= or <=")
+        yield _fault(gate, f"no dataset that it concerns has the metric {gate.name!r}", _offered_metrics(gate, known))
+    elif all(metrics.are_fractions for metrics in having):
+        yield from _faults_of_fraction(gate)
+
+
+def _offered_metrics(gate: Gate, known: Sequence[_Metrics]) -> str:
+    """Return the metric with the nearest name as a question, or all metrics."""
+    names = list(dict.fromkeys(name for metrics in known for name in metrics.names))
+    near = difflib.get_close_matches(gate.name, [*names, *COUNTS], n=1)
+    return f"did you mean {near[0]!r}?" if near else f"metrics are {', '.join(names) or 'none: no evaluator'}"
+
+
+def _faults_of_fraction(gate: Gate) -> Iterator[ConfigError]:
+    rules = (
+        (
+            gate.limit > _best(gate),
+            f"{gate.name} is never more than {'100 %' if gate.percent else '1'}",
+            "lower the limit" if gate.percent else f"write '{gate.name} {gate.comparator} {float(gate.limit):g}%'",
+        ),
+        (_is_below_zero(gate) or _is_above_best(gate), f"no {gate.name} can keep to it", "write >= or <="),
+    )
+    yield from _first_fault(gate, rules)
+
+
+def _first_fault(gate: Gate, rules: Iterable[tuple[bool, str, str]]) -> Iterator[ConfigError]:
+    """Yield the fault of the first rule that a gate breaks.
+
+    Args:
+        gate: the gate.
+        rules: whether it is broken, what is wrong then, and what to do.
+    """
+    for is_broken, what, fix in rules:
+        if is_broken:
+            yield _fault(gate, what, fix)
+            return
 
 
 def _contradiction(one: Gate, other: Gate, spec: RunSpec) -> Iterator[ConfigError]:
@@ -100,13 +145,26 @@ def _contradiction(one: Gate, other: Gate, spec: RunSpec) -> Iterator[ConfigErro
     strict = "=" not in low.comparator or "=" not in high.comparator
     if low.limit < high.limit or (low.limit == high.limit and not strict):
         return
-    both = [name for model, name in _subjects(spec) if one.concerns(model, name) and other.concerns(model, name)]
+    both = [name for model, name in _concerned(one, spec) if other.concerns(model, name)]
     if both:
         yield _fault(other, f"{both[0]} cannot keep to both {one.text!r} and {other.text!r}", "take one of them out")
 
 
+def _best(gate: Gate) -> int:
+    """Return the highest value of a share, in the unit of the gate."""
+    return 100 if gate.percent else 1
+
+
 def _is_below_zero(gate: Gate) -> bool:
     return gate.comparator == "<" and gate.limit == 0
+
+
+def _is_above_best(gate: Gate) -> bool:
+    return gate.comparator == ">" and gate.limit == _best(gate)
+
+
+def _concerned(gate: Gate, spec: RunSpec) -> list[tuple[str, str]]:
+    return [(model, name) for model, name in _subjects(spec) if gate.concerns(model, name)]
 
 
 def _subjects(spec: RunSpec) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -23,31 +23,35 @@ def shown_gap(
 
     A prompt is only made for rows with gaps, with a mark in each gap: a column is shown if its mark comes out.
     """
-    rows = [sample, *shots]
+    shown = _first_shown(inferencer, [sample, *shots], context)
+    if shown is None:
+        return None
+    number, name = shown
+    row = f"row {sample.index}"
+    if number > 0:
+        row = f"train row {shots[number - 1].index}, an example of {row},"
+    return Failure(NO_VALUE, f"{row} has no value in the column {name!r}, which the prompt shows")
+
+
+def _first_shown(inferencer: Inferencer, rows: Sequence[Sample], context: InferenceContext) -> tuple[int, str] | None:
+    """Return the number of a row, the question being 0, and its column without a value that the prompt shows."""
     gaps = [(number, name) for number, row in enumerate(rows) for name, value in row.fields.items() if value is None]
     if not gaps:
         return None
     marks = {gap: f"{_MARK}{number}{_MARK}" for number, gap in enumerate(gaps)}
-    marked = [_filled(row, {name: mark for (at, name), mark in marks.items() if at == n}) for n, row in enumerate(rows)]
+    question, *shots = (_filled(number, row, marks) for number, row in enumerate(rows))
     try:
-        views = inferencer.preview(marked[0], marked[1:], context)
+        views = inferencer.preview(question, shots, context)
     except AisPromptError:  # the column does not hold plain text; the prompt itself says what is wrong
         return None
     text = "".join(piece for view in views for piece in _texts(view.prompt))
-    shown = next((gap for gap in gaps if marks[gap] in text), None)
-    if shown is None:
-        return None
-    number, name = shown
-    row = (
-        f"row {sample.index}"
-        if number == 0
-        else f"train row {shots[number - 1].index}, an example of row {sample.index},"
-    )
-    return Failure(NO_VALUE, f"{row} has no value in the column {name!r}, which the prompt shows")
+    return next((gap for gap in gaps if marks[gap] in text), None)
 
 
-def _filled(row: Sample, marks: dict[str, str]) -> Sample:
-    return replace(row, fields={**row.fields, **marks}) if marks else row
+def _filled(number: int, row: Sample, marks: Mapping[tuple[int, str], str]) -> Sample:
+    """Return the row of a number with its marks in the gaps."""
+    own = {name: mark for (place, name), mark in marks.items() if place == number}
+    return replace(row, fields={**row.fields, **own}) if own else row
 
 
 def _texts(prompt: Prompt) -> Iterator[str]:

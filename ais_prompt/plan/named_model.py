@@ -26,23 +26,24 @@ def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
         ConfigError: they have no model in common, or several.
     """
     provider = PROVIDERS.get(urls[0]) if len(urls) == 1 else None
+    if provider is None:
+        model = _common_model([served_models(url) for url in urls]) if name is None else name
+        return {"type": "OpenAIChatModel", "model": model, "base_url": urls[0] if len(urls) == 1 else list(urls)}
     if name is None:
-        lists = (
-            [served_models(provider.base_url, provider.key, api=provider.api)]
-            if provider
-            else list(map(served_models, urls))
-        )
-        found = [model for model in lists[0] if all(model in names for names in lists)]
-        if not found:
-            raise ConfigError("the servers have no model in common", where="--url", fix="leave out the other servers")
-        if len(found) > 1:
-            has = "the server has" if len(urls) == 1 else "the servers have"
-            raise ConfigError(f"{has} {len(found)} models", where="--url", fix=f"--model with: {listed(found)}")
-        name = found[0]
-    if provider:
-        kind = "AnthropicModel" if provider.api == "anthropic" else "OpenAIChatModel"
-        return {"type": kind, "model": name, "provider": urls[0]}
-    return {"type": "OpenAIChatModel", "model": name, "base_url": urls[0] if len(urls) == 1 else list(urls)}
+        name = _common_model([served_models(provider.base_url, provider.key, api=provider.api)])
+    kind = "AnthropicModel" if provider.api == "anthropic" else "OpenAIChatModel"
+    return {"type": kind, "model": name, "provider": urls[0]}
+
+
+def _common_model(lists: Sequence[Sequence[str]]) -> str:
+    """Return the only model that is in all lists, one of each server."""
+    found = [model for model in lists[0] if all(model in names for names in lists)]
+    if not found:
+        raise ConfigError("the servers have no model in common", where="--url", fix="leave out the other servers")
+    if len(found) > 1:
+        has = "the server has" if len(lists) == 1 else "the servers have"
+        raise ConfigError(f"{has} {len(found)} models", where="--url", fix=f"--model with: {listed(found)}")
+    return found[0]
 
 
 def local_model(path: str, hf_type: HfType, gpus: int | None = None) -> dict[str, Any]:

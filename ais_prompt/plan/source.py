@@ -119,12 +119,7 @@ def read_spec(source: Source) -> ReadConfig:
     Raises:
         ConfigError: it cannot be read, or has the wrong shape (`ConfigFaults`, all at once).
     """
-    loaded = _load(source)
-    if source.answered_by is not None:
-        models = [{"type": "elsewhere", "abbr": source.answered_by}]
-        loaded = replace(loaded, values={**loaded.values, "models": models})
-    if source.dataset_num_runs is not None:
-        loaded = replace(loaded, values=_asked_often(loaded.values, source.dataset_num_runs))
+    loaded = _with_named_values(_load(source), source)
     values, notes = translate(
         loaded.values,
         peer_scores=source.peer_scores,
@@ -136,6 +131,21 @@ def read_spec(source: Source) -> ReadConfig:
     notes = (*(Note(text, "") for text in loaded.notes), *notes)
     loaded = replace(loaded, values=values)
     spec = parse_run(loaded, work_dir=source.work_dir, budget=source.budget)
+    return ReadConfig(loaded, _with_named_options(spec, source), notes)
+
+
+def _with_named_values(loaded: LoadedConfig, source: Source) -> LoadedConfig:
+    """Return the config with the values that the command line names, before it is translated and parsed."""
+    if source.answered_by is not None:
+        models = [{"type": "elsewhere", "abbr": source.answered_by}]
+        loaded = replace(loaded, values={**loaded.values, "models": models})
+    if source.dataset_num_runs is not None:
+        loaded = replace(loaded, values=_asked_often(loaded.values, source.dataset_num_runs))
+    return loaded
+
+
+def _with_named_options(spec: RunSpec, source: Source) -> RunSpec:
+    """Return the parsed config with the options of the command line."""
     if source.answered_by is not None:
         spec = _with_one_dataset(spec, source.answered)
     if source.num_prompts is not None:
@@ -147,7 +157,7 @@ def read_spec(source: Source) -> ReadConfig:
         spec = replace(spec, runner=None)
     if source.cache is not None:
         spec = replace(spec, cache=expand(source.cache))
-    return ReadConfig(loaded, spec, notes)
+    return spec
 
 
 def _load(source: Source) -> LoadedConfig:
@@ -156,15 +166,7 @@ def _load(source: Source) -> LoadedConfig:
     Raises:
         ConfigError: it names nothing, or two things that exclude each other.
     """
-    if source.config is not None and (source.models or source.names_dataset or source.names_model):
-        raise ConfigError(
-            "give either a config, or datasets and models on the command line, not both",
-            fix="change values of a config with --set",
-        )
-    if source.urls and source.hf_path is not None:
-        raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
-    if source.model is not None and not source.urls:
-        raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
+    _refuse_contradictions(source)
     if source.loaded is not None:
         return source.loaded
     if source.config is not None:
@@ -186,6 +188,18 @@ def _load(source: Source) -> LoadedConfig:
         fix="name a config: a path such as my_eval.py, or a shipped one such as eval; "
         "or --models NAME --datasets NAME, see `aisprompt list`; or --url http://…/v1 --datasets NAME",
     )
+
+
+def _refuse_contradictions(source: Source) -> None:
+    if source.config is not None and (source.models or source.names_dataset or source.names_model):
+        raise ConfigError(
+            "give either a config, or datasets and models on the command line, not both",
+            fix="change values of a config with --set",
+        )
+    if source.urls and source.hf_path is not None:
+        raise ConfigError("--url is for a server and --hf-path for a local model", fix="give one of them")
+    if source.model is not None and not source.urls:
+        raise ConfigError("--model is the model of a server", fix="add --url http://…/v1, or --models for a config")
 
 
 def refuse_lists_only(loaded: LoadedConfig, path: str) -> None:
@@ -290,14 +304,15 @@ def open_stored(run: str, source: Source) -> tuple[Plan, RunFolder]:
 def _with_one_dataset(spec: RunSpec, abbr: str | None) -> RunSpec:
     """Return the config with only one of its datasets."""
     abbrs = [dataset.abbr for dataset in spec.datasets]
-    if abbr not in abbrs and (abbr is not None or len(abbrs) > 1):
+    if abbr is None and len(abbrs) == 1:
+        abbr = abbrs[0]
+    if abbr not in abbrs:
         what = f"the config has no dataset {abbr!r}" if abbr else f"the config has {len(abbrs)} datasets"
         raise ConfigError(what, where="--dataset", fix=f"give --dataset with one of: {listed(abbrs)}")
-    index = 0 if abbr is None else abbrs.index(abbr)
+    index = abbrs.index(abbr)
     resolved = {key: value for key, value in spec.resolved.items() if key != "summarizer"}
-    chosen = spec.datasets[index].abbr
     # Those of other datasets have nothing to decide here.
-    gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, chosen) for model in spec.models))
+    gates = tuple(gate for gate in spec.gates if any(gate.concerns(model.abbr, abbr) for model in spec.models))
     resolved["gates"] = [gate.text for gate in gates]
     resolved["datasets"] = [spec.resolved["datasets"][index]]
     return replace(spec, datasets=(spec.datasets[index],), resolved=resolved, summary=SummarySpec(), gates=gates)

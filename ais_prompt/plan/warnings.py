@@ -6,7 +6,7 @@ Nothing here stops a run: each warning says what was seen, where it comes from a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Final
 
@@ -225,13 +225,17 @@ def _silent(part: PromptSection, meta: MetaTemplate) -> Iterator[str]:
         return
     rounds = [piece for piece in split_rounds(part.body, meta) if not isinstance(piece, str)]
     for said in rounds:
-        for index, slot in enumerate(meta.round):
-            if not isinstance(slot, Slot) or index in said:
-                continue
-            if slot.generate and said is rounds[-1] and part.name != "ice":  # here the model is to speak
-                break
-            if slot.prompt is None and slot.text():
-                yield slot.role
+        yield from _silent_in_round(said, meta, is_asked=said is rounds[-1] and part.name != "ice")
+
+
+def _silent_in_round(said: Container[int], meta: MetaTemplate, *, is_asked: bool) -> Iterator[str]:
+    for index, slot in enumerate(meta.round):
+        if not isinstance(slot, Slot) or index in said:
+            continue
+        if slot.generate and is_asked:  # here the model is to speak
+            break
+        if slot.prompt is None and slot.text():
+            yield slot.role
 
 
 def _model_template(probe: PromptProbe) -> str:

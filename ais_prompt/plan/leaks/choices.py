@@ -57,20 +57,23 @@ def find_choices(
         golds: the gold of each question.
     """
     for used, options_of in _layouts(columns, rows):
-        options = [options_of(row) for row in rows]
-        if any(found is None or len(found[1]) < 2 for found in options):
-            continue
-        known = [found for found in options if found is not None]
-        places = next(filter(None, (_places(rule, golds, known) for rule in _RULES)), None)
-        if places is not None:
-            questions = [
-                Choices(tuple(texts), len(texts), place) for (_, texts), place in zip(known, places, strict=True)
-            ]
+        if questions := _choices([options_of(row) for row in rows], golds):
             return ChoiceLayout(used, questions)
     letters = [ascii_lowercase.find(gold.lower()) if len(gold) == 1 else -1 for gold in golds]
     if not letters or min(letters) < 0 or not 2 <= max(letters) + 1 <= 10:
         return None
     return ChoiceLayout((), [Choices((), max(letters) + 1, place) for place in letters])
+
+
+def _choices(options: Sequence[_Options | None], golds: Sequence[str]) -> list[Choices] | None:
+    """Return the choices of each question; None if one has fewer than two, or no rule says which is the right one."""
+    known = [found for found in options if found is not None and len(found[1]) >= 2]
+    if len(known) < len(options):
+        return None
+    places = next(filter(None, (_places(rule, golds, known) for rule in _RULES)), None)
+    if places is None:
+        return None
+    return [Choices(tuple(texts), len(texts), place) for (_, texts), place in zip(known, places, strict=True)]
 
 
 def _layouts(

@@ -33,20 +33,32 @@ def find_clues(
         golds_of: the texts that count as the gold of a sample; none if it has no text.
     """
     chosen = drawn(samples, range(len(samples)), MAX_ROWS, columns)
-    golds = [tuple(golds_of(sample)) for sample in chosen]
-    asked = [(sample, gold) for sample, gold in zip(chosen, golds, strict=True) if gold]
+    asked = [(sample, gold) for sample in chosen if (gold := tuple(golds_of(sample)))]
     if not asked:
         return []
     rows = [sample.index for sample, _ in asked]
     fields = [sample.fields for sample, _ in asked]
-    single = all(len(gold) == 1 for _, gold in asked)
-    layout = find_choices(columns, fields, [gold[0] for _, gold in asked]) if single else None
+    golds = [gold for _, gold in asked]
+    layout = _layout(columns, fields, golds)
     others = [column for column in columns if layout is None or column not in layout.columns]
-    texts = {column: [_spaced(value_text(row.get(column))) for row in fields] for column in others}
-    clues = list(_in_columns(texts, rows, [gold for _, gold in asked]))
+    texts = {column: _words_in(column, fields) for column in others}
+    clues = list(_in_columns(texts, rows, golds))
     if layout is not None:
         clues += _in_choices(layout, rows, texts)
     return clues
+
+
+def _layout(
+    columns: Sequence[str], fields: Sequence[Mapping[str, Any]], golds: Sequence[tuple[str, ...]]
+) -> ChoiceLayout | None:
+    """Return how the choices are stored; None if there are none, or a question has several golds."""
+    if any(len(gold) > 1 for gold in golds):
+        return None
+    return find_choices(columns, fields, [gold[0] for gold in golds])
+
+
+def _words_in(column: str, fields: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [_spaced(value_text(row.get(column))) for row in fields]
 
 
 def _spaced(text: str) -> str:
@@ -93,28 +105,20 @@ def _in_choices(layout: ChoiceLayout, rows: Sequence[int], texts: Mapping[str, S
     if not layout.columns:
         return
     rest = [" ".join(row) for row in zip(*texts.values(), strict=True)] or [""] * len(rows)
-    picks: dict[str, Callable[[Choices, str], int | None]] = {
-        "the longest": lambda question, _: _only_one([len(text) for text in question.texts], max),
-        "the shortest": lambda question, _: _only_one([len(text) for text in question.texts], min),
-        "the only one that begins as it does": lambda question, _: _odd_one([text[:1] for text in question.texts]),
-        "the only one that ends as it does": lambda question, _: _odd_one([text[-1:] for text in question.texts]),
-        "the only one that occurs elsewhere in the prompt": lambda question, text: _only_one(
-            [(phrase := _spaced(choice)).strip() != "" and phrase in text for choice in question.texts], max
-        ),
-    }
-    for name, pick in picks.items():
-        picked = [pick(question, text) for question, text in zip(questions, rest, strict=True)]
-        tried = [index for index, place in enumerate(picked) if place is not None]
-        hits = [index for index in tried if picked[index] == questions[index].gold]
-        options = [questions[index].options for index in tried]
-        yield Clue(
-            f"the right choice is {name}",
-            [rows[index] for index in hits],
-            len(rows),
-            sum(1 / n for n in options) / len(rows),
-            p_of_hits(len(hits), options) if hits else 1.0,
-            _IN_COLUMN if "elsewhere" in name else _IN_CHOICES,
-        )
+    for name, (pick, fix) in _PICKS.items():
+        picked = [pick(question.texts, text) for question, text in zip(questions, rest, strict=True)]
+        yield _pick_clue(f"the right choice is {name}", picked, questions, rows, fix)
+
+
+def _pick_clue(
+    what: str, picked: Sequence[int | None], questions: Sequence[Choices], rows: Sequence[int], fix: str
+) -> Clue:
+    """Return how often the choice that was picked without the question, None for no choice, is the right one."""
+    tried = [index for index, place in enumerate(picked) if place is not None]
+    hits = [index for index in tried if picked[index] == questions[index].gold]
+    options = [questions[index].options for index in tried]
+    p = p_of_hits(len(hits), options) if hits else 1.0
+    return Clue(what, [rows[index] for index in hits], len(rows), sum(1 / n for n in options) / len(rows), p, fix)
 
 
 def _position_clue(questions: Sequence[Choices], rows: Sequence[int]) -> Clue:
@@ -142,3 +146,24 @@ def _odd_one(characters: Sequence[str]) -> int | None:
     kinds = ["" if character.isalnum() else character for character in characters]
     odd = [place for place, kind in enumerate(kinds) if kinds.count(kind) == 1]
     return odd[0] if len(kinds) > 2 and len(odd) == 1 and len(set(kinds)) == 2 else None
+
+
+def _elsewhere(choices: Sequence[str], text: str) -> list[bool]:
+    """Return which choices occur in a text."""
+    phrases = map(_spaced, choices)
+    return [phrase.strip() != "" and phrase in text for phrase in phrases]
+
+
+_Pick = Callable[[Sequence[str], str], int | None]
+_PICKS: Final[Mapping[str, tuple[_Pick, str]]] = {
+    "the longest": (lambda choices, _: _only_one([len(one) for one in choices], max), _IN_CHOICES),
+    "the shortest": (lambda choices, _: _only_one([len(one) for one in choices], min), _IN_CHOICES),
+    "the only one that begins as it does": (lambda choices, _: _odd_one([one[:1] for one in choices]), _IN_CHOICES),
+    "the only one that ends as it does": (lambda choices, _: _odd_one([one[-1:] for one in choices]), _IN_CHOICES),
+    "the only one that occurs elsewhere in the prompt": (
+        lambda choices, text: _only_one(_elsewhere(choices, text), max),
+        _IN_COLUMN,
+    ),
+}
+"""What tells a choice apart → which choice of a question it is, from the choices and the rest of the prompt; and the
+fix."""

@@ -45,11 +45,12 @@ def check_gold_is_hidden(
         PromptError: a prompt cannot be built.
     """
     output = builder.output_column
-    hidden = [output] if output is not None and inferencer.mask is not None else []
-    columns = [*hidden, *(column for column in gold_columns if column != output)]
+    columns = _hidden_columns(inferencer, output, gold_columns)
+    if not columns:
+        return
     prompts = _prompt_maker(inferencer, builder, samples, shots)
     leaking: dict[str, list[Sample]] = {column: [] for column in columns}
-    for sample in tracked(samples, "looking for golds in prompts") if columns else ():
+    for sample in tracked(samples, "looking for golds in prompts"):
         expected = prompts(sample)
         for column in columns:
             if prompts(with_other_value(sample, column)) != expected:
@@ -64,6 +65,12 @@ def check_gold_is_hidden(
                 where=f"sample {shown[0].id}, row {shown[0].index}; {len(shown)} of {len(samples)} samples",
                 fix=f"take {{{column}}} out of the template, or {other}",
             )
+
+
+def _hidden_columns(inferencer: Inferencer, output: str | None, gold_columns: Sequence[str]) -> list[str]:
+    """Return the columns with the gold that no prompt may show."""
+    hidden = [output] if output is not None and inferencer.mask is not None else []
+    return [*hidden, *(column for column in gold_columns if column != output)]
 
 
 def shown_columns(
