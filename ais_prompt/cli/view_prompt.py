@@ -45,17 +45,17 @@ def view_prompt(
     from rich.console import Console
 
     from ais_prompt.plan.preview import previews
-    from ais_prompt.plan.source import checked
+    from ais_prompt.plan.source import checked_with_places
     from ais_prompt.report.prompt_view import print_sample
     from ais_prompt.utils.jsonl import encode
 
     # The warnings of what is shown come with it, and nothing is executed here.
-    plan, _ = checked(replace(source(**options), allow_code_execution="unsafe"))
+    plan, _, place = checked_with_places(replace(source(**options), allow_code_execution="unsafe"))
     tasks = _matching(plan.tasks, pattern)
     if not every:
         asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
         tasks = [_chosen(tasks, asking)]
-    prompts = previews(tasks, count, origins=origins, tokens=tokens)
+    prompts = previews(tasks, count, origins=origins, tokens=tokens, place=place)
     if as_json:
         click.echo(encode([prompt.to_json() for prompt in prompts], indent=2), nl=False)
         return

@@ -121,14 +121,20 @@ def build_inferencer(spec: DatasetSpec) -> Inferencer:
     return inferencer
 
 
+def build_templates(spec: DatasetSpec, inferencer: Inferencer) -> tuple[Template | None, Template | None]:
+    """Build the template of an in-context example and that of the question; None for one that is not there."""
+    ice, prompt = (_template(part) for part in (spec.infer.ice_template, spec.infer.prompt_template))
+    if isinstance(inferencer, DialogueInferencer):
+        prompt = inferencer.dialogue_template(prompt, spec.reader)
+        if ice is not None and prompt is not None and prompt.ice_token is None:
+            ice = None  # the check warns of it; with a retriever that gives examples it is a fault
+    return ice, prompt
+
+
 def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inferencer) -> PromptBuilder:
     """Build the dataset's side of the prompt."""
-    ice, prompt = (_template(part) for part in (spec.infer.ice_template, spec.infer.prompt_template))
     try:
-        if isinstance(inferencer, DialogueInferencer):
-            prompt = inferencer.dialogue_template(prompt, spec.reader)
-            if ice is not None and prompt is not None and prompt.ice_token is None:
-                ice = None  # the check warns of it; with a retriever that gives examples it is a fault
+        ice, prompt = build_templates(spec, inferencer)
         return PromptBuilder(
             ice,
             prompt,

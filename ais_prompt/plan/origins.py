@@ -1,86 +1,70 @@
 """Find where every character of a prompt comes from: data, template, example, or the model's format.
 
-The prompt is made once more with marks around everything that goes into it: around each value of the data, around each
-example, around each text that the dataset's templates write. What is inside of no mark is the format's own. Templates
-and formats pass texts on as they are, so the marks survive; the prompt without them must be the prompt that is sent, or
-else nothing is claimed.
+The prompt is made once more with marks around everything that goes into it: around each text of the config, each value
+of the data, and each example. What is inside of no mark is the format's own. The prompt without its marks must be the
+prompt that is sent, or else nothing is claimed.
 """
 
 from __future__ import annotations
 
-import re
+import logging
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import Any, Final, Literal, TypeAlias
+from contextlib import contextmanager
+from itertools import product
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from ais_prompt.chat import ChatFormat, Mode
 from ais_prompt.chat.formats import MessagesFormat
-from ais_prompt.chat.role_format import RoleTemplateFormat
 from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
-from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer, Preview
-from ais_prompt.prompts import Filled, PromptBuilder, PromptList
-from ais_prompt.prompts.multimodal import END, STARTS, has_marker
-from ais_prompt.prompts.prompt_list import Item, Piece, PromptSection, text_of, with_text
+from ais_prompt.inferencers import InferenceContext, Preview
+from ais_prompt.plan.build import build_context, build_templates
+from ais_prompt.plan.marked_config import SAID, marked_dataset, marked_model
+from ais_prompt.plan.marks import BETWEEN_SHOTS, Marks, Origin, Span
+from ais_prompt.plan.plan import Task
+from ais_prompt.prompts import Filled, PromptBuilder, Template
+from ais_prompt.prompts.prompt_list import Item
 from ais_prompt.types import ChatMessage, Prompt, Sample
-
-Kind: TypeAlias = Literal["data", "template", "meta template", "role template", "chat template"]
-
-TRIES: Final = ((True, False), (False, False), (True, True))
-"""How marks are set, until they harm nothing: around blanks or within, around a value or in the texts of its parts."""
-
-FIRST_MARK: Final = 0xF0000
-LAST_MARK: Final = 0xFFFFD
-"""Marks are characters of a private plane, which no text is expected to hold."""
-
-_TEXT_PART: Final = re.compile(f"({re.escape(STARTS['text'])})(.*?)(?={re.escape(END)}|$)", re.DOTALL)
-
-
-class Origin(Struct, frozen=True):
-    """Where a piece of a prompt comes from.
-
-    Attributes:
-        kind: ``data``, a value of a row; ``template``, a text of the dataset's templates; or what the model's side
-            writes around these: its meta template, its role template, or the chat template of its tokenizer.
-        column: the column of a value; empty for others.
-        shot: number of the in-context example that it belongs to, from 1; None for what belongs to none.
-    """
-
-    kind: Kind
-    column: str = ""
-    shot: int | None = None
-
-
-class Span(Struct, frozen=True):
-    """A piece of a prompt that comes from one place."""
-
-    text: str
-    origin: Origin
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {"text": self.text, **asdict(self.origin)}
-
 
 Origins: TypeAlias = tuple[tuple[Span, ...], ...]
 """The spans of a prompt that is one text, or of each message in order; a message with media has those of its texts."""
 
 
-def find_origins(
-    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, seen: Sequence[Preview]
-) -> list[Origins | None]:
+class Way(NamedTuple):
+    """How marks are set.
+
+    Attributes:
+        in_config: whether the texts of the config have marks of their own, or only what the templates make of them.
+        in_lists: whether the entries of a list have marks of their own, as turns need, or the text of the whole list.
+        in_parts, around_blanks: as in `Marks`.
+    """
+
+    in_config: bool
+    in_lists: bool
+    in_parts: bool
+    around_blanks: bool
+
+
+WAYS: Final = tuple(Way(*flags) for flags in product((True, False), (False, True), (False, True), (True, False)))
+"""Tried in this order until the marks change nothing else in a prompt."""
+
+
+def find_origins(task: Task, sample: Sample, shots: Sequence[Sample], seen: Sequence[Preview]) -> list[Origins | None]:
     """Return the origins of every prompt of a sample; None for one whose format changes its texts.
 
     Args:
-        inferencer, sample, shots, context: what the prompts are made of.
+        task: what the prompts belong to.
+        sample, shots: the question and its in-context examples.
         seen: the prompts themselves.
     """
     found: list[Origins | None] = [None] * len(seen)
-    for around_blanks, in_parts in TRIES:
-        marks = _Marks(Origin(_format_kind(context.chat)), around_blanks=around_blanks, in_parts=in_parts)
-        marked = _marked_previews(inferencer, sample, shots, context, marks)
+    used = [text for view in seen for text in _texts(view.prompt)]
+    for way in WAYS:
+        if None not in found:
+            break
+        marks = Marks(_outside(task), used, around_blanks=way.around_blanks, in_parts=way.in_parts)
+        marked = _marked_previews(task, sample, shots, marks, way)
         if len(marked) != len(seen):
             continue
         for number, (view, origins) in enumerate(zip(seen, marked, strict=True)):
@@ -89,155 +73,168 @@ def find_origins(
     return found
 
 
-def _format_kind(chat: ChatFormat) -> Kind:
-    """Return what writes the outermost texts."""
-    if isinstance(chat, TokenizerChatFormat):
-        return "chat template"
-    return "role template" if isinstance(chat, RoleTemplateFormat) else "meta template"
+def _outside(task: Task) -> Origin:
+    """Return the origin of the outermost texts."""
+    model = task.spec.model
+    if model.prompt_template is not None:
+        return Origin("role template", where=f"{model.where}.prompt_template")
+    if isinstance(task.context.chat, TokenizerChatFormat):
+        return Origin("chat template")
+    return Origin("meta template", where=f"{model.where}.meta_template" if model.meta_template else "")
 
 
-class _Marks:
-    """Put marks around texts, and read them back.
-
-    Args:
-        outside: what writes the texts that no mark is around.
-        around_blanks: whether blanks at either end of a text are inside of its marks. A chat template that strips
-            texts would find none to strip then.
-        in_parts: whether a value with AISBench's markers of texts and media is a list of parts, of which only the texts
-            are marked, or a text like any other.
-    """
-
-    def __init__(self, outside: Origin, *, around_blanks: bool, in_parts: bool) -> None:
-        self._outside = outside
-        self._around_blanks = around_blanks
-        self._in_parts = in_parts
-        self._origins: list[Origin] = []
-
-    def wrap(self, text: str, origin: Origin) -> str:
-        """Put a text between two marks; an empty text stays as it is."""
-        core = text if self._around_blanks else text.strip()
-        number = FIRST_MARK + 2 * len(self._origins)
-        if not core or number >= LAST_MARK:
-            return text
-        self._origins.append(origin)
-        return text.replace(core, f"{chr(number)}{core}{chr(number + 1)}", 1)
-
-    def wrap_value(self, value: str, origin: Origin) -> str:
-        """Return a value of the data with marks."""
-        if not (self._in_parts and has_marker(value)):
-            return self.wrap(value, origin)
-        return _TEXT_PART.sub(lambda found: found[1] + self.wrap(found[2], origin), value)
-
-    def read(self, text: str) -> tuple[Span, ...]:
-        """Return the spans of a marked text."""
-        return tuple(
-            Span("".join(sign for sign, _ in group), origin)
-            for origin, group in groupby(self._signs(text), key=lambda pair: pair[1])
-        )
-
-    def _signs(self, text: str) -> Iterator[tuple[str, Origin]]:
-        inside = [self._outside]
-        for sign in text:
-            number = ord(sign) - FIRST_MARK
-            if not 0 <= number < 2 * len(self._origins):
-                yield sign, inside[-1]
-            elif number % 2:
-                inside.pop()
-            else:
-                inside.append(self._origins[number // 2])
-
-
-def _marked_previews(
-    inferencer: Inferencer, sample: Sample, shots: Sequence[Sample], context: InferenceContext, marks: _Marks
-) -> list[Origins]:
-    in_turns = isinstance(inferencer, DialogueInferencer)
-    question = _marked_sample(sample, marks, None, in_turns=in_turns)
-    examples = [_marked_sample(shot, marks, number) for number, shot in enumerate(shots, start=1)]
-    chat = _MarkingFormat(context.chat, context.builder, examples, marks)
+def _marked_previews(task: Task, sample: Sample, shots: Sequence[Sample], marks: Marks, way: Way) -> list[Origins]:
+    question = _marked_sample(sample, marks, None, in_lists=way.in_lists)
+    examples = [
+        _marked_sample(shot, marks, number, in_lists=way.in_lists) for number, shot in enumerate(shots, start=1)
+    ]
     try:
-        views = inferencer.preview(question, examples, replace(context, chat=chat))
+        with _without_warnings():
+            context = _marked_context(task, examples, marks, in_config=way.in_config)
+            views = task.inferencer.preview(question, examples, context)
         return [tuple(marks.read(text) for text in _texts(view.prompt)) for view in views]
     except Exception:  # templates and formats may be the user's own, and expect whatever they like of a value
         return []
 
 
-def _marked_sample(sample: Sample, marks: _Marks, shot: int | None, *, in_turns: bool = False) -> Sample:
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Log no warnings: the prompt without marks had them already."""
+    before = logging.root.manager.disable
+    logging.disable(max(before, logging.WARNING))
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def _marked_context(task: Task, examples: Sequence[Sample], marks: Marks, *, in_config: bool) -> InferenceContext:
+    dataset, model = task.spec.dataset, task.spec.model
+    if in_config:
+        dataset, model = marked_dataset(dataset, marks), marked_model(model, marks)
+    ice, prompt = build_templates(dataset, task.inferencer)
+    retriever, infer = task.dataset.retriever, dataset.infer
+    separator, end = (
+        marks.wrap(text, Origin("template", shot=BETWEEN_SHOTS, where=infer.retriever.where))
+        for text in (retriever.ice_separator, retriever.ice_eos_token)
+    )
+    template = prompt or ice
+    if ice is not None and template is not None and template.ice_token is not None:
+        ice = _MarkedExamples(ice, examples, marks, infer.ice_template.where if infer.ice_template else "")
+    else:
+        ice = None
+    builder = PromptBuilder(
+        ice,
+        template,
+        output_column=dataset.reader.output_column,
+        ice_separator=separator,
+        ice_eos_token=end,
+        mask=task.inferencer.mask or "",
+        shots_expected=retriever.gives_shots,
+    )
+    context = build_context(model, task.model, builder, task.data)
+    where = (infer.prompt_template or infer.ice_template or infer).where
+    return replace(context, chat=_MarkingFormat(context.chat, marks, where))
+
+
+def _marked_sample(sample: Sample, marks: Marks, shot: int | None, *, in_lists: bool) -> Sample:
     """Return the sample under another id, since ids distinguish examples; its label stays, for label tables."""
     fields = {
-        column: _marked_value(value, Origin("data", column, shot), marks, in_turns=in_turns)
+        column: _marked_value(value, Origin("data", column, shot), marks, in_lists=in_lists)
         for column, value in sample.fields.items()
     }
-    return replace(sample, id=f"{sample.id}, marked as example {shot} by {id(marks)}", fields=fields)
+    return replace(sample, id=f"{sample.id}, marked as example {shot}", fields=fields)
 
 
-def _marked_value(value: Any, origin: Origin, marks: _Marks, *, in_turns: bool = False) -> Any:
-    """Return a value with marks; a list that holds neither turns nor messages becomes one text."""
-    if isinstance(value, list | tuple) and (in_turns or all(isinstance(entry, Mapping) for entry in value)):
-        return [_marked_value(entry, origin, marks, in_turns=in_turns) for entry in value]
+def _marked_value(value: Any, origin: Origin, marks: Marks, *, in_lists: bool) -> Any:
+    """Return a value with marks in its entries or messages, or around its text."""
+    if isinstance(value, list | tuple) and (in_lists or all(isinstance(entry, Mapping) for entry in value)):
+        return [_marked_value(entry, origin, marks, in_lists=in_lists) for entry in value]
     if isinstance(value, Mapping):  # a message: its role must stay
-        return {key: _marked_value(entry, origin, marks) if key == "content" else entry for key, entry in value.items()}
+        return {
+            key: _wrapped_content(entry, origin, marks) if key == "content" else entry for key, entry in value.items()
+        }
     return marks.wrap_value(str(value), origin)
 
 
-class _MarkingFormat:
-    """Mark the texts of the dataset's templates and examples before the model's format gets them."""
+class _MarkedExamples:
+    """A template that marks each in-context example with its number."""
 
-    def __init__(self, chat: ChatFormat, builder: PromptBuilder, examples: Sequence[Sample], marks: _Marks) -> None:
+    def __init__(self, template: Template, examples: Sequence[Sample], marks: Marks, where: str) -> None:
+        self._template = template
+        self._examples = examples
+        self._marks = marks
+        self._where = where
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._template, name)
+
+    def render_example(self, fields: Mapping[str, Any], label: Any = None, drop: Sequence[str] = ()) -> Filled:
+        number = next(number for number, shot in enumerate(self._examples, start=1) if shot.fields is fields)
+        origin = Origin("template", shot=number, where=self._where)
+        return _wrapped(self._template.render_example(fields, label=label, drop=drop), origin, self._marks)
+
+
+class _MarkingFormat:
+    """Mark the texts of the dataset's templates before the model's format gets them."""
+
+    def __init__(self, chat: ChatFormat, marks: Marks, where: str) -> None:
         self._chat = (
             TokenizerChatFormat(_MarkedMessages(chat.messages, marks), chat.tokenizer, chat.media_kinds)
             if isinstance(chat, TokenizerChatFormat)
             else chat
         )
-        self._builder = builder
-        self._examples = examples
         self._marks = marks
+        self._where = where
 
     def render(self, prompt: Filled, mode: Mode) -> Prompt:
-        numbers = iter(range(1, len(self._examples) + 1))
-        marked = self._text(prompt) if isinstance(prompt, str) else self._list(prompt, None, numbers)
-        return self._chat.render(marked, mode)
-
-    def _list(self, prompt: PromptList, shot: int | None, numbers: Iterator[int]) -> PromptList:
-        return PromptList(self._piece(piece, shot, numbers) for piece in prompt.pieces)
-
-    def _piece(self, piece: Piece, shot: int | None, numbers: Iterator[int]) -> Piece:
-        if isinstance(piece, PromptSection):
-            inner = next(numbers, shot) if piece.name == "ice" else shot
-            return PromptSection(piece.name, self._list(piece.body, inner, numbers))
-        return self._item(piece, shot)
-
-    def _item(self, item: Item, shot: int | None) -> Item:
-        if not isinstance(item, str) and isinstance(item.get("content"), str):  # a message in OpenAI form
-            return {**item, "content": self._text(item["content"])}
-        text = text_of(item)
-        return with_text(
-            item, self._text(text) if shot is None else self._marks.wrap(text, Origin("template", "", shot))
-        )
-
-    def _text(self, text: str) -> str:
-        """Return the span of a text that may contain examples."""
-        for number, shot in enumerate(self._examples, start=1):
-            example = self._builder.examples([shot]) if self._builder.ice_template else ""
-            core = example.strip() if isinstance(example, str) else ""
-            if core:
-                text = text.replace(core, self._marks.wrap(core, Origin("template", "", number)), 1)
-        return self._marks.wrap(text, Origin("template"))
+        return self._chat.render(_wrapped(prompt, Origin("template", where=self._where), self._marks), mode)
 
 
 class _MarkedMessages:
     """Mark the messages of a chat template."""
 
-    def __init__(self, messages: MessagesFormat, marks: _Marks) -> None:
+    def __init__(self, messages: MessagesFormat, marks: Marks) -> None:
         self._messages = messages
         self._marks = marks
 
     def render(self, prompt: Filled, mode: Mode) -> tuple[ChatMessage, ...]:
         return tuple(
-            ChatMessage(message.role, self._marks.wrap(message.content, Origin("meta template")))
+            replace(message, content=self._marks.wrap(message.content, Origin("meta template", role=message.role)))
             if isinstance(message.content, str)
             else message
             for message in self._messages.render(prompt, mode)
         )
+
+
+def _wrapped(filled: Filled, origin: Origin, marks: Marks) -> Filled:
+    """Return a filled template with marks around each of its texts; a turn also marks who says it."""
+    if isinstance(filled, str):
+        return marks.wrap(filled, origin)
+    return filled.with_items(lambda item: _wrapped_item(item, origin, marks))
+
+
+def _wrapped_item(item: Item, origin: Origin, marks: Marks) -> Item:
+    if isinstance(item, str):
+        return marks.wrap(item, origin)
+    said = replace(origin, role=str(item.get("role", "")))
+    return {key: _wrapped_content(value, said, marks) if key in SAID else value for key, value in item.items()}
+
+
+def _wrapped_content(content: Any, origin: Origin, marks: Marks) -> Any:
+    """Return a text, or parts in OpenAI form, with marks around the texts."""
+    if isinstance(content, str):
+        return marks.wrap(content, origin)
+    if not isinstance(content, list | tuple):
+        return content
+    return [
+        {**part, "text": marks.wrap(part["text"], origin)}
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+        else _wrapped_content(part, origin, marks)
+        if isinstance(part, str)
+        else part
+        for part in content
+    ]
 
 
 def _texts(prompt: Prompt) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from ais_prompt.errors import ModelError
-from ais_prompt.inferencers import Preview
 from ais_prompt.inferencers.base import GoldUse
 from ais_prompt.models.base import Model
 from ais_prompt.plan.origins import Origins, find_origins
@@ -20,7 +20,7 @@ from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.plan.warnings import label_warnings, prompt_warnings, shows_gold
 from ais_prompt.prompts import Filled
 from ais_prompt.retrievers import ShotIds
-from ais_prompt.types import Prompt, Sample, prompt_to_json
+from ais_prompt.types import Prompt, prompt_to_json
 
 GoldSent: TypeAlias = GoldUse | Literal["all"]
 """What of the gold a prompt shows: as the inferencer means it, or ``all``, because a template has its column."""
@@ -43,6 +43,8 @@ class PromptView(Struct, frozen=True):
         origins: where each piece of the prompt comes from; None if not requested, empty if unknown.
         all_tokens: the tokens of the prompt; None if not requested, or without a tokenizer.
         left_out: how many further examples were retrieved but do not fit ``max_seq_len``.
+        max_seq_len: most tokens of a prompt; None if the model has no limit.
+        places: config path of an origin → the same with ``file:line``, as far as that is known.
     """
 
     model: str
@@ -60,6 +62,8 @@ class PromptView(Struct, frozen=True):
     origins: Origins | None = None
     all_tokens: tuple[Token, ...] | None = None
     gold_sent: GoldSent = "none"
+    max_seq_len: int | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -76,13 +80,17 @@ class PromptView(Struct, frozen=True):
             "gold": self.gold,
             "gold_sent": self.gold_sent,
             "tokens": self.tokens,
+            "max_seq_len": self.max_seq_len,
             "warnings": [asdict(warning) for warning in self.warnings],
             **({"origins": [[span.to_json() for span in spans] for spans in self.origins]} if self.origins else {}),
+            **({"places": dict(self.places)} if self.places else {}),
             **({"all_tokens": [token.to_json() for token in self.all_tokens]} if self.all_tokens else {}),
         }
 
 
-def preview(task: Task, count: int, *, origins: bool = False, tokens: bool = False) -> Iterator[PromptView]:
+def preview(
+    task: Task, count: int, *, origins: bool = False, tokens: bool = False, place: Callable[[str], str] = str
+) -> Iterator[PromptView]:
     """Yield the prompts of the first ``count`` samples, on request with origins and tokens.
 
     Raises:
@@ -93,8 +101,8 @@ def preview(task: Task, count: int, *, origins: bool = False, tokens: bool = Fal
         shots = task.shots(sample)
         found = probe_prompts(task.spec, task.inferencer, task.context, sample, shots)
         seen = [probe.seen for probe in found]
-        places = _places(task, sample, shots, seen) if origins else [None] * len(seen)
-        for probe, place in zip(found, places, strict=True):
+        pieces = [one or () for one in find_origins(task, sample, shots, seen)] if origins else [None] * len(seen)
+        for probe, spans in zip(found, pieces, strict=True):
             yield PromptView(
                 model=task.spec.model.abbr,
                 dataset=task.spec.dataset.abbr,
@@ -107,15 +115,18 @@ def preview(task: Task, count: int, *, origins: bool = False, tokens: bool = Fal
                 gold=sample.gold,
                 tokens=_tokens(model, probe.seen.prompt),
                 warnings=(*prompt_warnings(probe), *label_warnings(found)),
-                origins=place,
+                origins=spans,
                 all_tokens=find_tokens(model, probe.seen.prompt) if tokens else None,
                 left_out=task.shots_retrieved(sample.index) - len(shots),
                 gold_sent="all" if shows_gold(probe) else probe.seen.gold,
+                max_seq_len=model.max_seq_len,
+                places={where: place(where) for where in _paths(spans or ())},
             )
 
 
-def _places(task: Task, sample: Sample, shots: Sequence[Sample], seen: Sequence[Preview]) -> Sequence[Origins]:
-    return [origins or () for origins in find_origins(task.inferencer, sample, shots, task.context, seen)]
+def _paths(origins: Origins) -> list[str]:
+    """Return the config paths of origins, each once."""
+    return list(dict.fromkeys(span.origin.where for spans in origins for span in spans if span.origin.where))
 
 
 def _tokens(model: Model, prompt: Prompt) -> int | None:
@@ -125,16 +136,24 @@ def _tokens(model: Model, prompt: Prompt) -> int | None:
         return None
 
 
-def previews(tasks: Sequence[Task], count: int, *, origins: bool = False, tokens: bool = False) -> Iterator[PromptView]:
+def previews(
+    tasks: Sequence[Task],
+    count: int,
+    *,
+    origins: bool = False,
+    tokens: bool = False,
+    place: Callable[[str], str] = str,
+) -> Iterator[PromptView]:
     """Yield the first prompts of each task as a run would send them. No weights are loaded.
 
     Args:
         tasks: of a plan that was checked.
         count: most samples of each task.
         origins, tokens: as in `preview`.
+        place: adds ``file:line`` to a config path, as `LoadedConfig.place` does.
 
     Raises:
         AisPromptError: a prompt cannot be built.
     """
     for task in tasks:
-        yield from preview(task, count, origins=origins, tokens=tokens)
+        yield from preview(task, count, origins=origins, tokens=tokens, place=lru_cache(place))

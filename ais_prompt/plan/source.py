@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -255,12 +255,20 @@ def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[Promp
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
+    plan, warnings, _ = checked_with_places(source, thorough=thorough)
+    return plan, warnings
+
+
+def checked_with_places(
+    source: Source, *, thorough: bool = False
+) -> tuple[Plan, list[PromptWarning], Callable[[str], str]]:
+    """Do the same as `checked`; also return what adds ``file:line`` to a config path."""
     config = read_spec(source)
     plan = Plan(config.spec)
     found = check_plan(plan, config.loaded.place, thorough=thorough)
     if found.faults:
         raise ConfigFaults(found.faults)
-    return plan, [*config.warnings, *found.warnings]
+    return plan, [*config.warnings, *found.warnings], config.loaded.place
 
 
 def checked_for_scoring(source: Source) -> Plan:

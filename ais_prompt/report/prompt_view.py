@@ -12,7 +12,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ais_prompt.plan.origins import Origin, Origins, Span
+from ais_prompt.plan.marks import BETWEEN_SHOTS, Origin, Span
+from ais_prompt.plan.origins import Origins
 from ais_prompt.plan.preview import GoldSent, PromptView
 from ais_prompt.plan.tokens import Token
 from ais_prompt.prompts import PromptList
@@ -230,6 +231,8 @@ def listed(spans: Iterable[Span]) -> Iterator[Text]:
 def describe(origin: Origin) -> str:
     """Describe the origin of a piece: ``data column 'question' of shot 2``."""
     what = f"data column {origin.column!r}" if origin.kind == "data" else origin.kind
+    if origin.shot == BETWEEN_SHOTS:
+        return f"{what} between shots"
     return what if origin.shot is None else f"{what} of shot {origin.shot}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,10 @@ def test_every_piece_has_an_origin(viewed: Project) -> None:
     [view] = json.loads(viewed.run("view-prompt", "eval.py", "-p", "shots", "-n", "--origins", "--json").stdout)
     [spans] = view["origins"]
     assert "".join(span["text"] for span in spans) == view["prompt"][0]["content"]
-    assert {"text": "2+2=?", "kind": "data", "column": "question", "shot": 2} in spans
+    where = "datasets[2].infer_cfg.ice_template.template"
+    data = {"kind": "data", "column": "question", "shot": 2, "where": where, "role": ""}
+    assert {"text": "2+2=?", **data} in spans
+    assert re.fullmatch(re.escape(where) + r" \(eval\.py:\d+\)", view["places"][where])
 
 
 @pytest.mark.torch

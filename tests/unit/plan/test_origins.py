@@ -6,23 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ais_prompt.chat import ChatFormat, make_chat_format
-from ais_prompt.inferencers import GenInferencer, InferenceContext, Inferencer, MultiTurnGenInferencer
-from ais_prompt.inferencers.ppl import PPLInferencer
-from ais_prompt.models import ScriptedModel
-from ais_prompt.plan.origins import Origin, Origins, find_origins
-from ais_prompt.prompts import (
-    MMPromptTemplate,
-    MultiTurnPromptTemplate,
-    PromptBuilder,
-    PromptTemplate,
-    RawPromptTemplate,
-    Template,
-)
-from ais_prompt.types import Sample
+from ais_prompt.plan.marks import Origin
+from ais_prompt.plan.origins import Origins, find_origins
+from tests.prompt_tasks import INFER, prompt_task
 
 META = {
     "round": [
@@ -31,7 +18,7 @@ META = {
     ]
 }
 DIALOGUE = {"round": [{"role": "HUMAN", "prompt": "{q}?"}, {"role": "BOT", "prompt": "{a}"}]}
-TEXT = make_chat_format("text", None, lambda: None)
+SHOTS = [{"q": "1+1", "a": "2"}, {"q": "2+2", "a": "4"}]
 
 
 class TrimmingTokenizer:
@@ -50,26 +37,12 @@ class ShoutingTokenizer(TrimmingTokenizer):
         return "".join(ascii(message["content"]) for message in messages)
 
 
-def sample(number: int, **fields: Any) -> Sample:
-    return Sample(f"id{number}", number, fields, fields.get("a"))
-
-
-SHOTS = [sample(1, q="1+1", a="2"), sample(2, q="2+2", a="4")]
-
-
-def origins(
-    template: Template,
-    chat: ChatFormat = TEXT,
-    ice: Template | None = None,
-    question: Sample | None = None,
-    inferencer: Inferencer | None = None,
-) -> list[Origins | None]:
-    inferencer = inferencer or GenInferencer()
-    builder = PromptBuilder(ice, template, output_column="a", mask=inferencer.mask or "")
-    context = InferenceContext(builder, chat, ScriptedModel(), [question or sample(0, q="3+3", a="6")])
-    shots = SHOTS if ice else []
-    seen = inferencer.preview(context.samples[0], shots, context)
-    return find_origins(inferencer, context.samples[0], shots, context, seen)
+def origins(template: Any, **more: Any) -> list[Origins | None]:
+    """The origins of every prompt of the first question."""
+    task = prompt_task(template, **more)
+    sample = task.data.test[0]
+    shots = task.shots(sample)
+    return find_origins(task, sample, shots, task.inferencer.preview(sample, shots, task.context))
 
 
 def pieces(found: Origins | None) -> list[tuple[str, str]]:
@@ -81,111 +54,139 @@ def _name(origin: Origin) -> str:
     return f"{origin.column or origin.kind}{'' if origin.shot is None else origin.shot}"
 
 
+def places(found: Origins | None) -> list[tuple[str, str]]:
+    assert found is not None
+    return [(span.text, span.origin.where.removeprefix(f"{INFER}.")) for spans in found for span in spans]
+
+
+def roles(found: Origins | None) -> list[tuple[str, str]]:
+    assert found is not None
+    return [(span.text, span.origin.role) for spans in found for span in spans]
+
+
 def test_examples_that_are_texts() -> None:
-    [found] = origins(PromptTemplate("Sums.\n</E>{q} = {a}", "</E>"), ice=PromptTemplate("{q} = {a};"))
+    [found] = origins("Sums.\n</E>{q} = {a}", ice="{q} = {a};", train=SHOTS)
     assert pieces(found) == [
         ("Sums.\n", "template"),
         ("1+1", "q1"),
         (" = ", "template1"),
         ("2", "a1"),
         (";", "template1"),
-        ("\n", "template"),
+        ("\n", "template0"),
         ("2+2", "q2"),
         (" = ", "template2"),
         ("4", "a2"),
         (";", "template2"),
-        ("\n", "template"),
+        ("\n", "template0"),
         ("3+3", "q"),
         (" = ", "template"),
     ]
+    assert places(found)[:3] == [
+        ("Sums.\n", "prompt_template.template"),
+        ("1+1", "ice_template.template"),
+        (" = ", "ice_template.template"),
+    ]
+    assert ("\n", "retriever") in places(found)
 
 
 def test_turns_within_a_meta_template() -> None:
-    chat = make_chat_format("text", META, lambda: None)
-    [found] = origins(PromptTemplate({"begin": "</E>", **DIALOGUE}, "</E>"), chat, PromptTemplate(DIALOGUE))
+    [found] = origins({"begin": ["</E>"], **DIALOGUE}, ice=DIALOGUE, train=SHOTS, meta=META)
     assert pieces(found)[:5] == [
         ("H: ", "meta template"),
         ("1+1", "q1"),
         ("?", "template1"),
-        ("\nB: ", "meta template"),
-        ("2", "a1"),
+        ("\n", "meta template"),
+        ("B: ", "meta template"),
     ]
-    assert pieces(found)[-4:] == [("H: ", "meta template"), ("3+3", "q"), ("?", "template"), ("\nB: ", "meta template")]
+    assert pieces(found)[-5:] == [
+        ("H: ", "meta template"),
+        ("3+3", "q"),
+        ("?", "template"),
+        ("\n", "meta template"),
+        ("B: ", "meta template"),
+    ]
+    assert places(found)[-5:] == [
+        ("H: ", "models[0].meta_template.round[0].begin"),
+        ("3+3", "prompt_template.template.round[0].prompt"),
+        ("?", "prompt_template.template.round[0].prompt"),
+        ("\n", "models[0].meta_template.round[0].end"),
+        ("B: ", "models[0].meta_template.round[1].begin"),
+    ]
+    assert [role for _, role in roles(found)[-5:]] == ["HUMAN"] * 4 + ["BOT"]
 
 
 def test_messages_have_the_spans_of_each() -> None:
-    [found] = origins(PromptTemplate(DIALOGUE), make_chat_format("messages", None, lambda: None))
+    [found] = origins(DIALOGUE, style="messages")
     assert found is not None
     assert len(found) == 1
     assert pieces(found) == [("3+3", "q"), ("?", "template")]
 
 
 def test_a_chat_template_that_strips_what_is_said() -> None:
-    chat = make_chat_format("chat_template", META, TrimmingTokenizer)
-    template = PromptTemplate({"round": [{"role": "HUMAN", "prompt": " {q}\n"}, {"role": "BOT", "prompt": ""}]})
-    [found] = origins(template, chat)
+    template = {"round": [{"role": "HUMAN", "prompt": " {q}\n"}, {"role": "BOT", "prompt": ""}]}
+    [found] = origins(template, style="chat_template", meta=META, tokenizer=TrimmingTokenizer)
     assert ("3+3", "q") in pieces(found)
     assert pieces(found)[0] == ("<user>", "chat template")
     assert pieces(found)[1][1] == "meta template"
+    assert ("3+3", "user") in roles(found)
 
 
 def test_nothing_is_claimed_where_texts_are_changed() -> None:
-    assert origins(PromptTemplate(DIALOGUE), make_chat_format("chat_template", None, ShoutingTokenizer)) == [None]
+    assert origins(DIALOGUE, style="chat_template", tokenizer=ShoutingTokenizer) == [None]
 
 
 def test_every_label_and_every_turn_has_its_own() -> None:
-    labels = origins(PromptTemplate({"A": "{q} is A", "B": "{q} is B"}), inferencer=PPLInferencer())
+    labels = origins(
+        {"type": "PromptTemplate", "template": {"A": "{q} is A", "B": "{q} is B"}}, inferencer={"type": "PPLInferencer"}
+    )
     assert [pieces(found)[-1] for found in labels] == [(" is A", "template"), (" is B", "template")]
+    assert [places(found)[-1][1] for found in labels] == ["prompt_template.template.A", "prompt_template.template.B"]
     turns = origins(
-        MultiTurnPromptTemplate(
-            {"round": [{"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "prompt": "{answer}"}]}
-        ),
-        question=sample(0, question=["a", "b"], answer=["1", "2"], a="2"),
-        inferencer=MultiTurnGenInferencer(),
+        {
+            "type": "MultiTurnPromptTemplate",
+            "template": {"round": [{"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "prompt": "{answer}"}]},
+        },
+        rows=[{"question": ["a", "b"], "answer": ["1", "2"], "a": "2"}],
+        inferencer={"type": "MultiTurnGenInferencer"},
     )
     assert [("b", "question") in pieces(found) for found in turns] == [False, True]
 
 
 def test_raw_messages_and_values_that_are_no_texts() -> None:
-    raw = RawPromptTemplate([{"role": "system", "content": "Be {q}."}, {"expand_column": "chat"}])
-    question = sample(0, q=["x", 1], chat=[{"role": "user", "content": "hi"}], a="")
-    [found] = origins(raw, make_chat_format("messages", None, lambda: None), question=question)
+    messages = [{"role": "system", "content": "Be {q}."}, {"expand_column": "chat"}]
+    row = {"q": ["x", 1], "chat": [{"role": "user", "content": "hi"}], "a": ""}
+    [found] = origins({"type": "RawPromptTemplate", "messages": messages}, rows=[row], style="messages")
     assert pieces(found) == [("Be ", "template"), ("['x', 1]", "q"), (".", "template"), ("hi", "chat")]
+    assert places(found)[0] == ("Be ", "prompt_template.messages[0].content")
 
 
 def test_the_texts_between_media() -> None:
-    row = sample(0, content="<AIS_TEXT_START>What is it?<AIS_CONTENT_TAG><AIS_IMAGE_START>http://a/b.png", a="")
-    template = MMPromptTemplate(
-        {
-            "round": [
-                {
-                    "role": "HUMAN",
-                    "prompt_mm": {
-                        "text": {"type": "text", "text": "Look: {question}"},
-                        "image": {"type": "image_url", "image_url": {"url": "{image}"}},
-                    },
-                }
-            ]
-        }
-    )
-    [found] = origins(template, make_chat_format("messages", None, lambda: None), question=row)
-    assert ("What is it?", "content") in pieces(found)
+    row = {"content": "<AIS_TEXT_START>What is it?<AIS_CONTENT_TAG><AIS_IMAGE_START>http://a/b.png", "a": ""}
+    parts = {
+        "text": {"type": "text", "text": "Look: {question}"},
+        "image": {"type": "image_url", "image_url": {"url": "{image}"}},
+    }
+    template = {"round": [{"role": "HUMAN", "prompt_mm": parts}]}
+    [found] = origins({"type": "MMPromptTemplate", "template": template}, rows=[row], style="messages")
+    assert pieces(found) == [("Look: ", "template"), ("What is it?", "content")]
+    assert places(found)[0] == ("Look: ", "prompt_template.template.round[0].prompt_mm.text.text")
 
 
-@given(st.text(), st.text(), st.sampled_from(["text", "messages"]))
-def test_the_pieces_are_the_prompt_whatever_the_data(question: str, other: str, style: str) -> None:
-    chat = make_chat_format(style, META if style == "text" else None, lambda: None)
-    row = sample(0, q="q" + question, other=other, a="a")
-    template = PromptTemplate({"round": [{"role": "HUMAN", "prompt": "{other}{q}!"}, {"role": "BOT", "prompt": ""}]})
-    [found] = origins(template, chat, question=row)
-    whole = [text for text, _ in pieces(found)]
-    assert "".join(whole) == ("H: " if style == "text" else "") + f"{other}q{question}!" + ("\nB: " * (style == "text"))
-    assert ("q" + question, "q") in pieces(found)
+def test_the_table_of_a_role_template() -> None:
+    [found] = origins(DIALOGUE, role_template={"user": ("Q: ", "\n"), "assistant": ("A: ", None)})
+    assert places(found) == [
+        ("Q: ", "models[0].prompt_template.user[0]"),
+        ("3+3", "prompt_template.template.round[0].prompt"),
+        ("?", "prompt_template.template.round[0].prompt"),
+        ("\n", "models[0].prompt_template.user[1]"),
+        ("A: ", "models[0].prompt_template.assistant[0]"),
+    ]
+    assert {role for _, role in roles(found)} == {"HUMAN", "BOT"}
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("count", [0, 1])
 def test_marks_do_not_run_out(count: int) -> None:
-    row = sample(0, **{f"c{number}": "x" for number in range(40_000)}, q="3+3", a="6")
-    [found] = origins(PromptTemplate("{q}" + "!" * count), question=row)
+    row = {f"c{number}": "x" for number in range(70_000)} | {"q": "3+3", "a": "6"}
+    [found] = origins({"type": "PromptTemplate", "template": "{q}" + "!" * count}, rows=[row])
     assert found is not None

@@ -1,0 +1,127 @@
+"""Mark texts with where they come from, and read the marks back from a prompt that was made of them.
+
+A mark is a character of Unicode's private planes in front of a text, with another one behind it. Templates and chat
+formats pass texts on as they are, so the marks reach the prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from ais_prompt.prompts.multimodal import END, STARTS, has_marker
+
+Kind: TypeAlias = Literal["data", "template", "meta template", "role template", "chat template"]
+
+BETWEEN_SHOTS: Final = 0
+"""The shot of a text between in-context examples, or after the last one."""
+
+_PLANES: Final = (range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
+_TEXT_PART: Final = re.compile(f"({re.escape(STARTS['text'])})(.*?)(?={re.escape(END)}|$)", re.DOTALL)
+
+
+class Origin(Struct, frozen=True):
+    """Where a piece of a prompt comes from.
+
+    Attributes:
+        kind: ``data``, a value of a row; ``template``, a text of the dataset's templates; or what the model's side
+            writes around these: its meta template, its role template, or the chat template of its tokenizer.
+        column: the column of a value; empty for others.
+        shot: number of the in-context example that it belongs to, from 1, or `BETWEEN_SHOTS`; None outside of examples.
+        where: config path of the text, or for data of the text with the placeholder; empty if the config has none.
+        role: who says it; empty for a text without a role.
+    """
+
+    kind: Kind
+    column: str = ""
+    shot: int | None = None
+    where: str = ""
+    role: str = ""
+
+    def inside(self, outer: Origin) -> Origin:
+        """Return this origin with what it does not say from the text around it; the outermost role is the one sent."""
+        shot = outer.shot if self.shot is None else self.shot
+        return Origin(self.kind, self.column, shot, self.where or outer.where, outer.role or self.role)
+
+
+class Span(Struct, frozen=True):
+    """A piece of a prompt that comes from one place."""
+
+    text: str
+    origin: Origin
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {"text": self.text, **asdict(self.origin)}
+
+
+class Marks:
+    """Put marks around texts, and read them back.
+
+    Args:
+        outside: the origin of texts without marks.
+        used: texts whose characters cannot be marks.
+        around_blanks: whether white space at either end of a text is inside of its marks. A chat template that strips
+            texts would find none to strip then.
+        in_parts: whether a value with AISBench's markers of texts and media is a list of parts, of which only the texts
+            are marked, or a text like any other.
+    """
+
+    def __init__(self, outside: Origin, used: Iterable[str], *, around_blanks: bool, in_parts: bool) -> None:
+        self._outside = outside
+        self._around_blanks = around_blanks
+        self._in_parts = in_parts
+        taken = set(chain.from_iterable(used))
+        self._free = (sign for sign in map(chr, chain(*_PLANES)) if sign not in taken)
+        self._origins: dict[str, Origin | None] = {}  # None for a mark behind a text
+
+    def wrap(self, text: str, origin: Origin) -> str:
+        """Put a text between two marks; an empty text stays as it is, and so does every text if no mark is left."""
+        core = text if self._around_blanks else text.strip()
+        before, behind = (next(self._free, ""), next(self._free, "")) if core else ("", "")
+        if not behind:
+            return text
+        self._origins |= {before: origin, behind: None}
+        return text.replace(core, f"{before}{core}{behind}", 1)
+
+    def wrap_around(self, text: str, origin: Origin, tokens: Iterable[str]) -> str:
+        """Put marks around what is between tokens, so that a token that is a whole text stays a whole text."""
+        kept = [token for token in tokens if token]
+        if not kept:
+            return self.wrap(text, origin)
+        pieces = re.split(f"({'|'.join(map(re.escape, kept))})", text)
+        return "".join(piece if number % 2 else self.wrap(piece, origin) for number, piece in enumerate(pieces))
+
+    def wrap_value(self, value: str, origin: Origin) -> str:
+        """Return a value of the data with marks."""
+        if not (self._in_parts and has_marker(value)):
+            return self.wrap(value, origin)
+        return _TEXT_PART.sub(lambda found: found[1] + self.wrap(found[2], origin), value)
+
+    def read(self, text: str) -> tuple[Span, ...]:
+        """Return the spans of a marked text."""
+        return tuple(
+            Span("".join(piece for piece, _ in group), origin)
+            for origin, group in groupby(self._pieces(text), key=lambda pair: pair[1])
+        )
+
+    def _pieces(self, text: str) -> Iterator[tuple[str, Origin]]:
+        around = [self._outside]
+        for piece in re.split(f"([{_class_of(_PLANES)}])", text):
+            origin = self._origins.get(piece, around[-1])
+            if piece not in self._origins:
+                if piece:
+                    yield piece, around[-1]
+            elif origin is not None:
+                around.append(origin.inside(around[-1]))
+            elif len(around) > 1:
+                around.pop()
+
+
+def _class_of(planes: Iterable[range]) -> str:
+    return "".join(f"{chr(plane[0])}-{chr(plane[-1])}" for plane in planes)
