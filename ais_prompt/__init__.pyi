@@ -161,6 +161,7 @@ from ais_prompt.prompts.template import PromptTemplate as PromptTemplate
 from ais_prompt.readers.arrow.table import Table as Table
 from ais_prompt.readers.base import Reader as Reader
 from ais_prompt.readers.benchmarks.dataset import BenchmarkDataset as BenchmarkDataset
+from ais_prompt.readers.catalogue.dataset import CatalogDataset as CatalogDataset
 from ais_prompt.readers.hugging_face import HuggingFaceDataset as HuggingFaceDataset
 from ais_prompt.readers.local import LocalDataset as LocalDataset
 from ais_prompt.registry import ENCODERS as ENCODERS

@@ -28,6 +28,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     },
     "readers": {
         "BenchmarkDataset": "ais_prompt.readers.benchmarks.dataset",
+        "CatalogDataset": "ais_prompt.readers.catalogue.dataset",
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
         "LocalDataset": "ais_prompt.readers.local",
         "PeerDataset": "ais_prompt.peers.code.dataset",

@@ -12,6 +12,7 @@ from ais_prompt.cli.baseline import baseline
 from ais_prompt.cli.check import check
 from ais_prompt.cli.compare import compare
 from ais_prompt.cli.completion import completion
+from ais_prompt.cli.data import data
 from ais_prompt.cli.describe import describe
 from ais_prompt.cli.diff import diff
 from ais_prompt.cli.export import export
@@ -58,6 +59,7 @@ VERBS: Final[dict[str, dict[click.Command, str]]] = {
         baseline: "Write what later runs are held against.",
     },
     "Others": {
+        data: "Bring benchmarks to this machine, or check them.",
         export: "Write results in the form of another program.",
         import_run: "Bring a run of OpenCompass or AISBench.",
         migrate: "Write their config as one of this program.",

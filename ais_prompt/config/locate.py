@@ -61,7 +61,7 @@ def match_shipped(kind: Kind, pattern: str) -> list[Path]:
     before those of plugins, and the trees of OpenCompass and AISBench come last.
     """
     pattern = pattern.removesuffix(".py")
-    for folder in [*_folders(kind), *_peer_folders(kind)]:
+    for folder in [*config_folders(kind), *_peer_folders(kind)]:
         found = [file for file in _config_files(folder) if _matches(file, folder, pattern)]
         if found:
             return found
@@ -84,7 +84,9 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
     found = match_shipped(kind, name)
     kind_word = kind.removesuffix("s")
     if not found:
-        known = [file.stem for folder in [*_folders(kind), *_peer_folders(kind)] for file in _config_files(folder)]
+        known = [
+            file.stem for folder in [*config_folders(kind), *_peer_folders(kind)] for file in _config_files(folder)
+        ]
         raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=advice(name, known))
     if len(found) > 1 and notes is not None:
         first, *others = (_below_kind(file, kind) for file in found)
@@ -95,7 +97,7 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
 def list_shipped(kind: Kind) -> list[NamedConfig]:
     """Return every config that can be used by name, the user's own first, each folder in alphabetical order."""
     configs: list[NamedConfig] = []
-    for folder in _folders(kind):
+    for folder in config_folders(kind):
         files = _config_files(folder)
         stems = [file.stem for file in files]
         for file in files:
@@ -146,8 +148,8 @@ def missing_config(path: Path) -> ConfigError:
     return ConfigError(f"there is no config {str(path)!r}", where=place(path), fix=fix)
 
 
-def _folders(kind: Kind) -> list[Path]:
-    """Return the folders of the user's own configs, of the shipped ones, and of installed packages."""
+def config_folders(kind: Kind) -> list[Path]:
+    """Return the folders of the user's own configs, of the shipped ones, and of installed packages, in this order."""
     own = [folder / kind for folder in (*config_dirs(), Path.cwd() / "configs")]
     shipped = shipped_root() / kind
     return [*(folder for folder in own if folder.resolve() != shipped.resolve()), shipped, *_plugin_folders(kind)]
@@ -181,7 +183,7 @@ def _relative_name(file: Path, folder: Path) -> str:
 
 
 def _below_kind(file: Path, kind: Kind) -> str:
-    folder = next(one for one in [*_folders(kind), *_peer_folders(kind)] if file.is_relative_to(one))
+    folder = next(one for one in [*config_folders(kind), *_peer_folders(kind)] if file.is_relative_to(one))
     return _relative_name(file, folder)
 
 

@@ -22,15 +22,16 @@ pytestmark = pytest.mark.skipif(GSM8K is None or not GSM8K.is_dir(), reason="the
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("gsm8k")
-    (made / "data").mkdir()
-    assert GSM8K is not None
-    (made / "data/gsm8k").symlink_to(GSM8K)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AISPROMPT_DATA", str(made / "data"))
+        assert CliRunner().invoke(main, ["data", "get", "gsm8k", "--from", str(GSM8K)]).exit_code == 0
     return made
 
 
 @pytest.fixture(autouse=True)
 def locked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("AISPROMPT_DATA", str(folder / "data"))
     if not Path("gsm8k.lock").exists():
         assert CliRunner().invoke(main, ARGS).exit_code == 0
 

@@ -1,14 +1,13 @@
 """GSM8K, four worked examples as earlier turns of a chat, the last number of the answer compared with the gold.
 
-Put `train.jsonl` and `test.jsonl` into `data/gsm8k` of the working directory, or let the hub's copy be downloaded:
---set datasets.0.type=HuggingFaceDataset --set datasets.0.path=openai/gsm8k --set datasets.0.name=main
+`aisprompt data get gsm8k` brings the data.
 """
 
 datasets = [
     dict(
         abbr='gsm8k-4shot-chat',
-        type='LocalDataset',
-        path='data/gsm8k',
+        type='CatalogDataset',
+        benchmark='gsm8k',
         reader_cfg=dict(input_columns=['question'], output_column='answer'),
         infer_cfg=dict(
             ice_template=dict(

@@ -24,6 +24,7 @@ from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.source import Source, checked
 from ais_prompt.plan.warnings import prompt_warnings
 from ais_prompt.types import ModelSpec, PartSpec, Sample, TaskSpec
+from ais_prompt.workflows.data import get
 from tests.parts import dataset_spec, write_rows
 
 ROW = {"question": "1+1=?", "answer": "2", "hint": ""}
@@ -425,7 +426,9 @@ def test_shipped_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tmp_path)
     for split in ("train", "test"):  # different questions: those among their own examples are refused
         sums = [{"question": f"{split}: {n}+1=?", "answer": f"We add one.\n#### {n + 1}"} for n in range(4)]
-        write_rows(tmp_path / f"data/gsm8k/{split}.jsonl", sums)
+        write_rows(tmp_path / f"brought/{split}.jsonl", sums)
+    monkeypatch.setenv("AISPROMPT_DATA", str(tmp_path / "benchmarks"))
+    get("gsm8k", tmp_path / "brought")
     function = {"prompt": "def f():\n", "canonical_solution": "    return 1", "test": "", "entry_point": "f"}
     with gzip.open(write_rows(tmp_path / "data/humaneval/HumanEval.jsonl.gz", []), "wt") as stream:
         stream.write(json.dumps(function))

@@ -1,0 +1,160 @@
+"""``data.lock``: which data of a benchmark are on this machine, so that a change of a single row is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from ais_prompt.config.cards import LOCK, Card
+from ais_prompt.errors import DataError
+from ais_prompt.readers.formats import read_file
+from ais_prompt.utils.digest import file_digest
+
+MOST_ROWS: Final = 5
+"""Changed rows that a message names."""
+
+
+class SourceFile(Struct, frozen=True):
+    """A file that the rows were made of: its size in bytes and its SHA-256."""
+
+    bytes: int
+    sha256: str
+
+
+class SplitLock(Struct, frozen=True):
+    """The stored rows of a split.
+
+    Attributes:
+        rows: their number.
+        digest: of all rows and their order; it does not depend on the file.
+        sha256: of the file.
+    """
+
+    rows: int
+    digest: str
+    sha256: str
+
+
+class DataLock(Struct, frozen=True, omit_defaults=True):
+    """What ``data.lock`` holds.
+
+    Attributes:
+        name: the benchmark.
+        origin: the repository of the hub, or the folder or archive.
+        kind: which of the two.
+        revision: the commit on the hub; empty for files.
+        files: the publisher's files by their paths.
+        splits: the stored rows by split.
+    """
+
+    name: str
+    origin: str
+    kind: Literal["hub", "files"]
+    files: Mapping[str, SourceFile]
+    splits: Mapping[str, SplitLock]
+    revision: str = ""
+
+
+def split_file(folder: Path, split: str) -> Path:
+    """Return the file of a split."""
+    return folder / f"{split}.parquet"
+
+
+def ids_file(folder: Path, split: str) -> Path:
+    """Return the file with the ids of the rows of a split, one a line."""
+    return folder / f"{split}.rows"
+
+
+def read_lock(card: Card, folder: Path | None = None) -> DataLock:
+    """Read the lock of a benchmark.
+
+    Args:
+        card: the benchmark.
+        folder: the folder of its data; None is that of this machine.
+
+    Raises:
+        DataError: its data are not here, and the fix is the command that brings them; or the lock cannot be read.
+    """
+    file = (folder or card.data) / LOCK
+    if not file.is_file():
+        raise DataError(
+            f"the data of {card.name} are not on this machine", where=str(card.data), fix=get_command(card.name)
+        )
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=DataLock)
+    except (OSError, msgspec.MsgspecError) as error:
+        fix = f"remove {file.parent}, then {get_command(card.name)}"
+        raise DataError(f"the lock cannot be read: {error}", where=str(file), fix=fix) from None
+
+
+def get_command(name: str) -> str:
+    """Return the command that brings the data of a benchmark."""
+    return f"aisprompt data get {name}"
+
+
+def changed_file(folder: Path, lock: DataLock, split: str) -> DataError | None:
+    """Return the error for a stored file that is not that of the lock; None if it is."""
+    file = split_file(folder, split)
+    name = lock.name
+    if not file.is_file():
+        return DataError(f"a file of {name} is missing", where=str(file), fix=get_command(name))
+    if file_digest(file) != lock.splits[split].sha256:
+        fix = f"aisprompt data check {name} names the rows; {get_command(name)} brings the data of the lock again"
+        return DataError(f"the data of {name} are not those of its lock", where=str(file), fix=fix)
+    return None
+
+
+def row_changes(folder: Path, lock: DataLock, split: str) -> list[str]:
+    """Return what differs between the stored rows of a split and its lock, a sentence for each change.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    table = read_file(split_file(folder, split), "parquet")
+    if table.digest == lock.splits[split].digest:
+        return []
+    return changes_between(stored_ids(folder, split), list(table.row_ids), split)
+
+
+def lock_changes(old: Path, lock: DataLock, new: Path, other: DataLock) -> list[str]:
+    """Return what differs between the data of two locks, a sentence for each change.
+
+    Args:
+        old, new: the folders of the data.
+        lock, other: their locks.
+    """
+    found = [f"the split {split!r} is in one of them only" for split in lock.splits.keys() ^ other.splits.keys()]
+    for split in lock.splits.keys() & other.splits.keys():
+        if lock.splits[split].digest != other.splits[split].digest:
+            found += changes_between(stored_ids(old, split), stored_ids(new, split), split)
+    return found
+
+
+def stored_ids(folder: Path, split: str) -> list[str]:
+    """Return the ids of the rows when they were stored; empty if their file is gone."""
+    file = ids_file(folder, split)
+    return file.read_text("ascii").splitlines() if file.is_file() else []
+
+
+def changes_between(old: Sequence[str], new: Sequence[str], split: str) -> list[str]:
+    """Return a sentence for each row that is not what it was; the first `MOST_ROWS`, and how many more.
+
+    Args:
+        old, new: the ids of the rows.
+        split: their split.
+    """
+    if not old:
+        return [f"{split}: the rows changed; the list of their ids is gone, so it is not known which"]
+    if len(old) == len(new):
+        found = [f"row {row} changed" for row, (before, now) in enumerate(zip(old, new, strict=True)) if before != now]
+    else:
+        known, now_known = set(old), set(new)
+        found = [f"{len(old):,} rows became {len(new):,}"]
+        found += [f"row {row} is gone" for row, one in enumerate(old) if one not in now_known]
+        found += [f"row {row} is new" for row, one in enumerate(new) if one not in known]
+    more = [f"… and {len(found) - MOST_ROWS:,} more"] if len(found) > MOST_ROWS else []
+    return [f"{split}: {change}" for change in [*found[:MOST_ROWS], *more]]

@@ -1,0 +1,212 @@
+"""From the rows of a publisher to ours: a column for what a template shows, letters as the gold of choices."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from ais_prompt.readers.arrow.table import Row
+from ais_prompt.utils.digest import text_digest
+
+MakeRow: TypeAlias = Callable[[Row], Row]
+
+LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ARTEFACTS: Final = re.compile(r"\[.*?\]")
+
+
+def with_choices(texts: Sequence[str], gold: int | None, *, least: int = 0) -> Row:
+    """Return the columns of choices: ``options``, one a line; ``A``, ``B``, …; their number; the letter of the gold.
+
+    Args:
+        texts: the choices.
+        gold: number of the right one, from 0; None if it is not known.
+        least: choices that get a column at least; those that are not there are empty.
+    """
+    texts = [str(text).strip() for text in texts]
+    lettered = {letter: texts[place] if place < len(texts) else "" for place, letter in enumerate(LETTERS[:least])}
+    return {
+        "options": "\n".join(f"{letter}. {text}" for letter, text in zip(LETTERS, texts, strict=False)),
+        **lettered,
+        "count": len(texts),
+        "answer": "" if gold is None else LETTERS[gold],
+    }
+
+
+def shuffled(texts: Sequence[str], gold: int, key: str) -> tuple[list[str], int]:
+    """Return choices in an order that depends on the question only, and the new place of the gold."""
+    order = sorted(range(len(texts)), key=lambda place: text_digest(f"{key}\n{place}"))
+    return [texts[place] for place in order], order.index(gold)
+
+
+def four_choices(row: Row) -> Row:
+    """MMLU: a list of choices, and the number of the right one."""
+    return {**row, **with_choices(row["choices"], row["answer"], least=4)}
+
+
+def labelled_choices(row: Row) -> Row:
+    """ARC and CommonsenseQA: texts and labels of choices; the labels of some questions are 1 to 4."""
+    choices = row["choices"]
+    key = row["answerKey"]
+    gold = list(choices["label"]).index(key) if key else None
+    return {**row, **with_choices(choices["text"], gold, least=5)}
+
+
+def mmlu_pro(row: Row) -> Row:
+    """MMLU-Pro: up to ten choices."""
+    texts = [text for text in row["options"] if text != "N/A"]
+    return {**row, **with_choices(texts, LETTERS.index(row["answer"]))}
+
+
+def lettered(row: Row) -> Row:
+    """CMMLU and C-Eval: four columns of choices, and the letter of the right one."""
+    columns = {name.lower() if len(name) > 1 else name: value for name, value in row.items()}
+    texts = [columns[letter] for letter in "ABCD"]
+    answer = str(columns.get("answer") or "").strip()
+    return {**columns, **with_choices(texts, LETTERS.index(answer) if answer else None, least=4)}
+
+
+def gpqa(row: Row) -> Row:
+    """GPQA: the right answer and three wrong ones, in an order that depends on the question."""
+    texts = [row["Correct Answer"], *(row[f"Incorrect Answer {number}"] for number in (1, 2, 3))]
+    question = row["Question"].strip()
+    return {"question": question, **with_choices(*shuffled(texts, 0, question), least=4)}
+
+
+def hellaswag(row: Row) -> Row:
+    """HellaSwag: four endings of a text. Marks of the source, such as [title], are left out."""
+    context = f"{row['activity_label']}: {row['ctx_a']} {str(row['ctx_b']).capitalize()}"
+    gold = int(row["label"]) if str(row["label"]) else None
+    return {"context": _plain(context), **with_choices(list(map(_plain, row["endings"])), gold, least=4)}
+
+
+def _plain(text: str) -> str:
+    """Return a text of WikiHow without its marks."""
+    return " ".join(_ARTEFACTS.sub("", text.replace(" [title]", ". ")).split())
+
+
+def winogrande(row: Row) -> Row:
+    """WinoGrande: a sentence with a gap, and two words for it. ``start_A`` is the sentence up to and with the first."""
+    start, _, end = row["sentence"].partition("_")
+    texts = [row["option1"], row["option2"]]
+    starts = {f"start_{letter}": start + text for letter, text in zip("AB", texts, strict=True)}
+    gold = int(row["answer"]) - 1 if str(row["answer"]) else None
+    return {"sentence": row["sentence"], "end": end.strip(), **starts, **with_choices(texts, gold, least=2)}
+
+
+def piqa(row: Row) -> Row:
+    """PIQA: a goal, and two ways to reach it."""
+    gold = row["label"] if row["label"] in (0, 1) else None
+    return {"goal": row["goal"], **with_choices([row["sol1"], row["sol2"]], gold, least=2)}
+
+
+def boolq(row: Row) -> Row:
+    """BoolQ: yes or no; some versions call the gold ``label``."""
+    gold = row["answer"] if "answer" in row else row["label"]
+    question = str(row["question"]).strip().rstrip("?")
+    return {"passage": row["passage"], "question": question + "?", "answer": "yes" if gold else "no"}
+
+
+def truthfulqa(row: Row) -> Row:
+    """TruthfulQA with one right choice, which is always the first one in the data, so the order is changed."""
+    targets = row["mc1_targets"]
+    gold = list(targets["labels"]).index(1)
+    return {"question": row["question"], **with_choices(*shuffled(targets["choices"], gold, row["question"]))}
+
+
+def logiqa(row: Row) -> Row:
+    """LogiQA: a text, a question and four choices; the gold is a letter or a number."""
+    label = row["label"] if "label" in row else row["correct_option"]
+    gold = LETTERS.index(label.upper()) if isinstance(label, str) else int(label)
+    texts = [re.sub(r"^\s*[A-D][.)]\s*", "", text) for text in row["options"]]
+    question = row["question"] if "question" in row else row["query"]
+    return {"context": row["context"], "question": question, **with_choices(texts, gold, least=4)}
+
+
+def triviaqa(row: Row) -> Row:
+    """TriviaQA: all spellings of the answer."""
+    answer = row["answer"]
+    spellings = dict.fromkeys([answer["value"], *answer["aliases"]])
+    return {"question": row["question"], "answers": list(spellings)}
+
+
+def drop(row: Row) -> Row:
+    """DROP: the accepted answers, from any of the forms in which it is published."""
+    if "answers_spans" in row:
+        answers = [", ".join(row["answers_spans"]["spans"])]
+        answers += row["answers_spans"]["spans"]
+    else:
+        validated = row["validated_answers"]
+        answers = [text for one in [row["answer"], *_objects(validated)] for text in _drop_texts(one)]
+    return {
+        "passage": row["passage"],
+        "question": row["question"],
+        "answers": list(dict.fromkeys(filter(None, answers))),
+    }
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """Return a list of objects, which Arrow may have stored as an object of lists."""
+    if isinstance(value, Mapping):
+        return [dict(zip(value, one, strict=True)) for one in zip(*value.values(), strict=True)]
+    return list(value or ())
+
+
+def _drop_texts(answer: Mapping[str, Any]) -> list[str]:
+    if answer["number"]:
+        return [str(answer["number"])]
+    if answer["spans"]:
+        return [", ".join(answer["spans"]), *answer["spans"]]
+    return [" ".join(part for part in (answer["date"][name] for name in ("day", "month", "year")) if part)]
+
+
+def mgsm(row: Row) -> Row:
+    """MGSM: the answer as a number; the hub has it in a column of its own, the files as a text with commas."""
+    number = row.get("answer_number")
+    answer = str(number if number is not None else row["answer"]).replace(",", "")
+    return {"question": re.sub(r"^(?:Question|Frage|问题)\s*[:：]\s*", "", row["question"]), "answer": answer}
+
+
+def mbpp(row: Row) -> Row:
+    """MBPP: its tests, one a line."""
+    text = row["text"] if "text" in row else row["prompt"]
+    tests = row["test_list"]
+    tests = ast.literal_eval(tests) if isinstance(tests, str) else tests
+    setup = row["test_setup_code"] if "test_setup_code" in row else "\n".join(row.get("test_imports") or ())
+    return {
+        "task_id": row["task_id"],
+        "text": text,
+        "code": row["code"],
+        "test_list": "\n".join(tests),
+        "test_setup_code": setup or "",
+    }
+
+
+def mbpp_plus(row: Row) -> Row:
+    """MBPP+: the three tests that the question shows, and the program that tests the answer."""
+    return {**mbpp(row), "test": row["test"]}
+
+
+def mt_bench(row: Row) -> Row:
+    """MT-Bench: two questions, and the reference answers of some; the hub has them as ``prompt``."""
+    turns = row["prompt"] if "prompt" in row else row["turns"]
+    references = list(row.get("reference") or ())
+    return {
+        "question_id": row["prompt_id"] if "prompt_id" in row else row["question_id"],
+        "category": row["category"],
+        "turn_1": turns[0],
+        "turn_2": turns[1],
+        "reference_1": references[0] if references else "",
+        "reference_2": references[1] if len(references) > 1 else "",
+    }
+
+
+ROWS: Final[Mapping[str, MakeRow]] = {
+    function.__name__: function
+    for function in (
+        *(boolq, drop, four_choices, gpqa, hellaswag, labelled_choices, lettered, logiqa, mbpp, mbpp_plus, mgsm),
+        *(mmlu_pro, mt_bench, piqa, triviaqa, truthfulqa, winogrande),
+    )
+}
+"""Name in a card → function."""
