@@ -99,6 +99,8 @@ from ais_prompt.models.transport.base import Reply as Reply
 from ais_prompt.models.transport.base import Server as Server
 from ais_prompt.models.transport.base import Transport as Transport
 from ais_prompt.models.triton.model import TritonModel as TritonModel
+from ais_prompt.partitioners.num_worker import NumWorkerPartitioner as NumWorkerPartitioner
+from ais_prompt.partitioners.size import SizePartitioner as SizePartitioner
 from ais_prompt.peers.code.cascade import PeerCascadeEvaluator as PeerCascadeEvaluator
 from ais_prompt.peers.code.dataset import PeerDataset as PeerDataset
 from ais_prompt.peers.code.evaluator import PeerEvaluator as PeerEvaluator
@@ -168,6 +170,7 @@ from ais_prompt.registry import ENCODERS as ENCODERS
 from ais_prompt.registry import EVALUATORS as EVALUATORS
 from ais_prompt.registry import INFERENCERS as INFERENCERS
 from ais_prompt.registry import MODELS as MODELS
+from ais_prompt.registry import PARTITIONERS as PARTITIONERS
 from ais_prompt.registry import POSTPROCESSORS as POSTPROCESSORS
 from ais_prompt.registry import READERS as READERS
 from ais_prompt.registry import RETRIEVERS as RETRIEVERS

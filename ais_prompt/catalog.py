@@ -147,6 +147,10 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RougeEvaluator": "ais_prompt.evaluators.rouge",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
     },
+    "partitioners": {
+        "NumWorkerPartitioner": "ais_prompt.partitioners.num_worker",
+        "SizePartitioner": "ais_prompt.partitioners.size",
+    },
     "runners": {
         "LocalRunner": "ais_prompt.runners.processes",
         "RayRunner": "ais_prompt.runners.ray",
@@ -177,6 +181,7 @@ PROTOCOLS: Final[dict[str, tuple[str, ...]]] = {
         "ais_prompt.evaluators.batch.BatchEvaluator",
         "ais_prompt.evaluators.batch.JudgedBatchEvaluator",
     ),
+    "partitioners": ("ais_prompt.partitioners.base.Partitioner",),
     "runners": ("ais_prompt.runners.base.Runner",),
 }
 """Kind of part → what the program calls of it; a part must have all of the first, and may have the others."""

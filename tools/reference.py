@@ -34,6 +34,7 @@ PAGES: Final = {
     "inferencers": ("Inferencers", "`infer_cfg.inferencer`: which requests a sample needs."),
     "postprocessors": ("Postprocessors", "`pred_postprocessor` and `dataset_postprocessor` of `eval_cfg`."),
     "evaluators": ("Evaluators", "`eval_cfg.evaluator`: what compares answers with golds."),
+    "partitioners": ("Partitioners", "`partitioner`: which shard asks which datasets."),
     "runners": ("Runners", "`--runner`: where the shards of a run are started."),
     "commands": ("Commands", "Every command of `aisprompt`, and its options."),
     "errors": ("Errors", "Every error, and the exit code of the command line."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
 from ais_prompt.cli.output import hint, json_option, quiet_option, speed_option, verbose_option
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
-from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard
+from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def run(
     gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
     refuse_undecided_gates(mode, gate_values, stop_early=stop_early)
     asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
-    plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None))
+    tasks_of = partial(tasks_of_shard, shard, reuse)
+    plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None), tasks_of=tasks_of)
     keeper = read_gates(plan, **gate_values)
     decisive = keeper.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(plan, lock_file, options):

@@ -90,6 +90,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     from ais_prompt.store.layout import RunFolder
     from ais_prompt.store.shards import shard_folders
     from ais_prompt.workflows import run as pipeline
+    from ais_prompt.workflows.partition import prepare_partition
 
     values = ctx.params
     runner, work, count = _prepared(ctx, plan)
@@ -98,6 +99,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     work = replace(work, folder=RunFolder(folder.root.absolute()))
     for warning in warnings:
         click.echo(f"Warning: {warning}", err=True)
+    prepare_partition(plan, work.folder, count)
     click.echo(f"Run folder: {folder.root}; its {count} shards: aisprompt status {_quoted(folder)}", err=True)
     unfinished = _followed(runner, work, count)
     if not shard_folders(work.folder):  # no shard got so far as to ask

@@ -15,12 +15,13 @@ from ais_prompt.cli.options import CODE_EXECUTION
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any, Literal
 
     from ais_prompt.plan.plan import Plan
     from ais_prompt.plan.warning import PromptWarning
     from ais_prompt.store.layout import RunFolder
+    from ais_prompt.types import RunSpec
 
 NOT_IN_SHARDS = ("gates", "baseline", "junit", "markdown")
 """Options about the scores of the whole run, which no shard has."""
@@ -38,6 +39,17 @@ def refuse_scores_of_shard(mode: str, *, stop_early: bool, gate_values: dict[str
     if mode in ("eval", "viz") or stop_early or given:
         what = "a shard has no scores, so nothing about them can be decided in it"
         raise ConfigError(what, where="--shard", fix="give gates to `aisprompt score` when all shards are done")
+
+
+def tasks_of_shard(shard: str | None, reuse: str | None, spec: RunSpec) -> Collection[str] | None:
+    """Return the tasks that a shard asks, so that it reads no others; None for all, or if that is not decided yet."""
+    from ais_prompt.store.shards import parse_shard, shared_run_folder
+    from ais_prompt.workflows.partition import held_tasks
+
+    if shard is None or reuse is None or spec.partitioner is None:
+        return None
+    held = held_tasks(spec, shared_run_folder(spec.work_dir, spec.name, reuse), parse_shard(shard))
+    return None if held is None else held.portions
 
 
 def run_shard(

@@ -20,12 +20,12 @@ from ais_prompt.plan.gaps import shown_gap
 from ais_prompt.plan.plan import Task
 from ais_prompt.store.journal import JournalView
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
-from ais_prompt.types import Completion, Failure, Prediction, Request, Sample, Shard
+from ais_prompt.types import Completion, Failure, Portion, Prediction, Request, Sample
 from ais_prompt.utils.occurrences import Occurrences
 
 
 def conversations(
-    task: Task, recall: Recall, samples: Iterable[Sample], cluster: str | None = None, shard: Shard | None = None
+    task: Task, recall: Recall, samples: Iterable[Sample], cluster: str | None = None, portion: Portion | None = None
 ) -> Iterator[RunningConversation]:
     """Start one conversation after the other, each when it is taken.
 
@@ -34,8 +34,8 @@ def conversations(
         recall: looks up earlier answers.
         samples: of the task's data, in the order of asking.
         cluster: ``eval_cfg.cluster``, to be noted in the predictions.
-        shard: only those of its samples. The prompts of the others are made too, since equal prompts are numbered over
-            the whole dataset.
+        portion: only those of its samples. The prompts of the others are made too, since equal prompts are numbered
+            over the whole dataset.
 
     Raises:
         AisPromptError: the task cannot be asked at all; ``where`` names the sample.
@@ -44,7 +44,7 @@ def conversations(
     for sample in samples:
         try:
             conversation = _conversation(task, sample, openings, cluster)
-            if shard is None or shard.holds(sample.id):
+            if portion is None or portion.holds(sample.id):
                 yield RunningConversation(conversation, recall)
             else:
                 with suppress(StopIteration):  # it cannot be asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -33,7 +33,7 @@ from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.types import Completion, Failure, Prediction, Request, Sample, Shard, TaskFacts
+from ais_prompt.types import Completion, Failure, Portion, Prediction, Request, Sample, TaskFacts
 
 logger = logging.getLogger(__name__)
 
@@ -53,16 +53,26 @@ class AskingOptions(Struct, frozen=True):
             a fair sample.
         addresses: where earlier sessions asked; version 1 had the address in its keys.
         spending: counts what is asked, and pauses the tasks when the budget is used up.
-        shard: the part of the samples that is asked; None for all.
-        shard_folders: of other shards of the run, whose answers count too.
+        shard: what a shard asks of each task, by name; None to ask all samples.
     """
 
     cache_folder: Path | None = None
     watch_of: Callable[[Task, int], Watch] | None = None
     addresses: Sequence[str] = ()
     spending: Spending = field(default_factory=Spending)
-    shard: Shard | None = None
-    shard_folders: Sequence[RunFolder] = ()
+    shard: Mapping[str, ShardTask] | None = None
+
+
+class ShardTask(Struct, frozen=True):
+    """What a shard asks of one task.
+
+    Attributes:
+        portion: the part of the samples that is asked.
+        others: folders in which the run and its other shards may have answers to them.
+    """
+
+    portion: Portion
+    others: Sequence[RunFolder] = ()
 
 
 class TaskJob:
@@ -90,6 +100,8 @@ class TaskJob:
         self._folder = folder
         self._open_progress = open_progress
         self._asking = asking or AskingOptions()
+        self._shard = self._asking.shard[task.name] if self._asking.shard is not None else None
+        self._portion = self._shard.portion if self._shard else None
         self._files = ExitStack()
         self._lock = threading.Lock()
         self._abandoned = False
@@ -127,10 +139,10 @@ class TaskJob:
             predictions = files.enter_context(sorted_predictions(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
-            of_shards = JournalView(*(folder.journal(*names) for folder in self._asking.shard_folders))
+            of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
             memory = Memory(journal, RequestKeys(model.identity()), cache, former_keys, of_shards)
             self._total = self._count()
-            self._known, used = _known(task, memory, self._asking.shard) if memory.has_answers else (0, 0)
+            self._known, used = _known(task, memory, self._portion) if memory.has_answers else (0, 0)
             self._memory, self._predictions, self._unused = memory, predictions, len(journal) - used
             with self._lock:
                 if self._abandoned:
@@ -150,7 +162,7 @@ class TaskJob:
         self._failures = FailureWatch(self._session.record, has_answered=self._known > 0)
         samples = _in_random_order(task.data.test) if watch_of else task.data.test
         cluster = task.spec.dataset.eval.cluster
-        self._conversations = conversations(task, memory.recall, samples, cluster, self._asking.shard)
+        self._conversations = conversations(task, memory.recall, samples, cluster, self._portion)
 
     def next(self) -> RunningConversation | None:
         """Start the next conversation; None after the last one, or if enough was asked."""
@@ -224,8 +236,8 @@ class TaskJob:
 
     def _count(self) -> int:
         """Return how many samples are to be answered in the end."""
-        samples, shard = self.task.data.test, self._asking.shard
-        return len(samples) if shard is None else sum(shard.holds(sample.id) for sample in samples)
+        samples, portion = self.task.data.test, self._portion
+        return len(samples) if portion is None else sum(portion.holds(sample.id) for sample in samples)
 
     def _release(self) -> None:
         """Let go of the data: a job may be kept until the end of the run."""
@@ -239,10 +251,10 @@ def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:
     return (samples[int(index)] for index in order)
 
 
-def _known(task: Task, memory: Memory, shard: Shard | None) -> tuple[int, int]:
+def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, int]:
     """How many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
-    for conversation in conversations(task, memory.recall, task.data.test, shard=shard):
+    for conversation in conversations(task, memory.recall, task.data.test, portion=portion):
         if conversation.prediction is not None and _is_known(conversation):
             known += 1
             used += len(conversation.prediction.completions)

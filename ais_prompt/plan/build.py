@@ -18,12 +18,14 @@ from ais_prompt.evaluators.judge import JudgeEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models.base import MediaModel, Model
+from ais_prompt.partitioners import Partitioner
 from ais_prompt.prompts import PromptBuilder, Template
 from ais_prompt.readers.base import Dataset, Reader, load_dataset
 from ais_prompt.registry import (
     EVALUATORS,
     INFERENCERS,
     MODELS,
+    PARTITIONERS,
     POSTPROCESSORS,
     READERS,
     RETRIEVERS,
@@ -189,6 +191,12 @@ def build_runner(spec: PartSpec, max_num_workers: int | None = None) -> Any:
     if max_num_workers is not None:
         spec = replace(spec, args={**spec.args, "max_num_workers": max_num_workers})
     return build_part(RUNNERS, spec)
+
+
+def build_partitioner(spec: PartSpec) -> Partitioner:
+    """Build what divides the tasks of a run among shards."""
+    partitioner: Partitioner = build_part(PARTITIONERS, spec)
+    return partitioner
 
 
 def build_postprocessor(spec: PartSpec | None) -> Postprocessor:

@@ -26,7 +26,7 @@ from ais_prompt.inferencers import (
 )
 from ais_prompt.models.base import AsyncModel, ChecksRequests, MediaModel
 from ais_prompt.plan.blank_calls import call_inferencer, call_model
-from ais_prompt.plan.build import build_chat_format, build_runner
+from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
 from ais_prompt.plan.check_gates import gate_faults
 from ais_prompt.plan.check_scoring import check_eval, check_k
 from ais_prompt.plan.cluster import check_cluster
@@ -51,6 +51,7 @@ from ais_prompt.registry import (
     ENCODERS,
     INFERENCERS,
     MODELS,
+    PARTITIONERS,
     READERS,
     RETRIEVERS,
     RUNNERS,
@@ -112,6 +113,8 @@ def _try_questions(
 def _check_runner_and_gates(plan: Plan, faults: FaultList) -> None:
     if (runner := plan.spec.runner) is not None and faults.check_part(RUNNERS, runner):
         faults.attempt(lambda: build_runner(runner), runner.where)
+    if (partitioner := plan.spec.partitioner) is not None and faults.check_part(PARTITIONERS, partitioner):
+        faults.attempt(lambda: build_partitioner(partitioner), partitioner.where)
     if not faults:
         for fault in gate_faults(plan.spec.gates, plan):
             faults.note(fault, fault.where)

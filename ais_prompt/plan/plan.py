@@ -6,11 +6,13 @@ another. Building a part opens no weights, socket or server.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from functools import lru_cache
 from threading import RLock
 from typing import Any, Final, Generic, TypeVar
+
+from msgspec.structs import replace
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators.base import Evaluator
@@ -32,7 +34,7 @@ from ais_prompt.prompts import PromptBuilder
 from ais_prompt.readers.base import Dataset
 from ais_prompt.registry import INFERENCERS, is_shipped
 from ais_prompt.retrievers import Retriever, ShotIds
-from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, TaskSpec
+from ais_prompt.types import DatasetSpec, JudgeSpec, ModelSpec, RunSpec, Sample, SummarySpec, TaskSpec
 from ais_prompt.utils.guard import guarded_call
 
 ROWS_KEPT: Final = 2048
@@ -310,6 +312,20 @@ class Plan:
         self._judges: list[PlannedModel] = []
         self.datasets = tuple(PlannedDataset(dataset, self._judge(dataset.eval.judge)) for dataset in spec.datasets)
         self.tasks = tuple(Task(model, dataset) for model in self.models for dataset in self.datasets)
+
+    def only(self, tasks: Collection[str]) -> Plan:
+        """Return the plan of some tasks, for a shard. It has no gates and no summary, which need all tasks.
+
+        Args:
+            tasks: their names.
+        """
+        some = copy(self)
+        some.spec = replace(self.spec, gates=(), summary=SummarySpec())
+        some.tasks = tuple(task for task in self.tasks if task.name in tasks)
+        models, datasets = ({getattr(task.spec, kind).abbr for task in some.tasks} for kind in ("model", "dataset"))
+        some.models = tuple(model for model in self.models if model.spec.abbr in models)
+        some.datasets = tuple(dataset for dataset in self.datasets if dataset.spec.abbr in datasets)
+        return some
 
     @property
     def judges(self) -> Sequence[PlannedModel]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -242,12 +242,19 @@ def _described(source: Source) -> dict[str, Any] | None:
     return local_model(source.hf_path, source.hf_type, source.hf_num_gpus)
 
 
-def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[PromptWarning]]:
+TasksOf: TypeAlias = Callable[[RunSpec], Collection[str] | None]
+"""Returns the names of the tasks of a config to check and to plan; None for all."""
+
+
+def checked(
+    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
+) -> tuple[Plan, list[PromptWarning]]:
     """Load, parse and check a config.
 
     Args:
         source: where it comes from.
         thorough: as in `check_plan`.
+        tasks_of: which tasks are checked and planned.
 
     Returns:
         The plan of the config, and the warnings of its prompts.
@@ -255,16 +262,18 @@ def checked(source: Source, *, thorough: bool = False) -> tuple[Plan, list[Promp
     Raises:
         ConfigFaults: everything that is wrong, each with its config path, file and line.
     """
-    plan, warnings, _ = checked_with_places(source, thorough=thorough)
+    plan, warnings, _ = checked_with_places(source, thorough=thorough, tasks_of=tasks_of)
     return plan, warnings
 
 
 def checked_with_places(
-    source: Source, *, thorough: bool = False
+    source: Source, *, thorough: bool = False, tasks_of: TasksOf = lambda _: None
 ) -> tuple[Plan, list[PromptWarning], Callable[[str], str]]:
     """Do the same as `checked`; also return what adds ``file:line`` to a config path."""
     config = read_spec(source)
-    plan = Plan(config.spec)
+    plan, tasks = Plan(config.spec), tasks_of(config.spec)
+    if tasks is not None:
+        plan = plan.only(tasks)
     found = check_plan(plan, config.loaded.place, thorough=thorough)
     if found.faults:
         raise ConfigFaults(found.faults)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from ais_prompt.errors import ConfigError
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Shard
 
@@ -20,12 +21,24 @@ class ShardWork(Struct, frozen=True):
         name: of the config, for the names of jobs.
         words: the arguments of ``aisprompt`` that name the config, without those that are the shard's own.
         num_gpus: GPUs that each shard needs; 0 if no model computes on this side of a server.
+        num_groups: groups of tasks that the partitioner makes, each for one shard; 0 without a partitioner.
     """
 
     folder: RunFolder
     name: str
     words: tuple[str, ...]
     num_gpus: int = 0
+    num_groups: int = 0
+
+    def count(self, num_shards: int | None) -> int:
+        """Return the number of shards: what the runner says, or else as many as the partitioner makes groups.
+
+        Raises:
+            ConfigError: neither says it.
+        """
+        if not (found := num_shards or self.num_groups):
+            raise ConfigError("the number of shards is not known", where="runner", fix="add num_shards to the runner")
+        return found
 
     def arguments(self, shard: Shard | str) -> list[str]:
         """Return the arguments of ``aisprompt`` for one shard, such as ``3/8`` or ``auto/8``."""

@@ -30,7 +30,7 @@ class LocalRunner:
     """Starts each shard as a process of this machine, as many at a time as there is room for.
 
     Args:
-        num_shards: number of shards; None for as many as run at a time.
+        num_shards: number of shards; None for as many as the partitioner makes groups, or as run at a time.
         max_num_workers: shards that run at a time. None for as many as the GPUs allow, or as this machine has CPUs.
         num_gpus: GPUs of each shard; None for those of the model that has most (``run_cfg``).
         restarts: how often a shard that dies is started again.
@@ -63,7 +63,7 @@ class LocalRunner:
 
     def count(self, work: ShardWork) -> int:
         """Return the number of shards."""
-        return self._num_shards or self._at_a_time(work)
+        return self._num_shards or work.num_groups or self._at_a_time(work)
 
     def preflight(self) -> None:
         """Do nothing: there is always this machine."""

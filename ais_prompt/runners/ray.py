@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import shlex
@@ -45,7 +46,7 @@ class RayRunner:
     whose node is lost is started again on another one.
 
     Args:
-        num_shards: number of shards.
+        num_shards: number of shards; None for as many as the partitioner makes groups.
         max_num_workers: shards that run at a time; None for as many as the cluster has room for.
         address: of the cluster. None for the one of ``RAY_ADDRESS``, or that runs on this machine; ``local`` starts one
             of this machine alone, for a trial.
@@ -65,7 +66,7 @@ class RayRunner:
 
     def __init__(
         self,
-        num_shards: int,
+        num_shards: int | None = None,
         max_num_workers: int | None = None,
         address: str | None = None,
         num_cpus: int = 1,
@@ -79,7 +80,7 @@ class RayRunner:
         require_installed("ray", extra="ray", why="RayRunner")
         self.restarts = restarts
         self._num_shards = num_shards
-        self._max_num_workers = max_num_workers or num_shards
+        self._max_num_workers = max_num_workers or math.inf
         self._address = address
         self._num_cpus = num_cpus
         self._num_gpus = num_gpus
@@ -89,9 +90,13 @@ class RayRunner:
         self._tasks: dict[Shard, Any] = {}
         self._gone: dict[Shard, int | None] = {}
 
-    def count(self, work: ShardWork) -> int:  # noqa: ARG002
-        """Return the number of shards."""
-        return self._num_shards
+    def count(self, work: ShardWork) -> int:
+        """Return the number of shards.
+
+        Raises:
+            ConfigError: it is not known.
+        """
+        return work.count(self._num_shards)
 
     def preflight(self) -> None:
         """Connect to the cluster.

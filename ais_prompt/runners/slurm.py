@@ -42,7 +42,7 @@ class SlurmRunner:
     """Starts shards as the elements of an array job, one task on one node each.
 
     Args:
-        num_shards: number of shards.
+        num_shards: number of shards; None for as many as the partitioner makes groups.
         max_num_workers: shards that run at a time (``--array=…%N``); None for as many as Slurm allows.
         partition, account, qos: as of ``sbatch``.
         time: time limit of a shard: minutes, or a text such as ``04:00:00``. A shard that needs more goes on in another
@@ -67,7 +67,7 @@ class SlurmRunner:
 
     def __init__(
         self,
-        num_shards: int,
+        num_shards: int | None = None,
         max_num_workers: int | None = None,
         partition: str | None = None,
         account: str | None = None,
@@ -104,9 +104,13 @@ class SlurmRunner:
         self._gone: set[Shard] = set()
         self._name = ""
 
-    def count(self, work: ShardWork) -> int:  # noqa: ARG002
-        """Return the number of shards."""
-        return self._num_shards
+    def count(self, work: ShardWork) -> int:
+        """Return the number of shards.
+
+        Raises:
+            ConfigError: it is not known.
+        """
+        return work.count(self._num_shards)
 
     def preflight(self) -> None:
         """See whether Slurm is here.

@@ -68,6 +68,11 @@ class RunFolder(Struct, frozen=True):
         return self.root / "shard.json"
 
     @property
+    def portions_file(self) -> Path:
+        """In the folder of a shard: what it asks, where a partitioner decides it."""
+        return self.root / "portions.json"
+
+    @property
     def logs(self) -> Path:
         """The folder of log files."""
         return self.root / "logs"

@@ -25,6 +25,7 @@ from msgspec import Struct
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, safe_name
+from ais_prompt.store.partitions import EVERYTHING, HeldTasks, read_held, write_held
 from ais_prompt.store.results import read_json, write_json_atomic
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.types import Shard
@@ -34,6 +35,8 @@ BEAT: Final = 10.0
 """Seconds between two heartbeats of a shard."""
 SILENCE: Final = 6 * BEAT
 """Seconds without a heartbeat after which a shard counts as dead; cluster file systems show changes late."""
+_OF_TASKS: Final = ("models", "datasets", "decoding", "rows", "requests")
+"""Keys of an agreement that have a value for each model, dataset or task of a shard."""
 _NAMED: Final = 3
 """How many differences between two shards an error names."""
 _NAME: Final = re.compile(
@@ -169,23 +172,30 @@ def stored_agreements(run: RunFolder) -> list[dict[str, Any]]:
 
 
 def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
-    """Return the latest session of each shard, for the number of shards of the latest session; None if not started."""
+    """Return the latest session of each shard; None for one that was not started.
+
+    The latest session decides how many there are. Sessions that divided the tasks differently do not count: what they
+    asked is not what the shard of this number is to ask.
+    """
     found = shard_folders(run)
     if not found:
         return {}
-    count = found[-1].shard.count
-    latest = {one.shard: one for one in found}
+    count, key = found[-1].shard.count, read_held(found[-1].folder).key
+    latest = {one.shard: one for one in found if one.shard.count == count and read_held(one.folder).key == key}
     return {shard: latest.get(shard) for shard in (Shard(index, count) for index in range(count))}
 
 
 @contextmanager
-def open_shard(run: RunFolder, shard: Shard, plan: Mapping[str, Any]) -> Iterator[RunFolder]:
+def open_shard(
+    run: RunFolder, shard: Shard, plan: Mapping[str, Any], held: HeldTasks = EVERYTHING
+) -> Iterator[RunFolder]:
     """Create the folder of a shard, and write heartbeats while the body runs.
 
     Args:
         run: the run folder that all shards share.
         shard: the part that is asked.
         plan: what all shards must agree on, as JSON values that were read back.
+        held: what the session asks.
 
     Raises:
         ConfigError: another shard was started with something else.
@@ -195,6 +205,8 @@ def open_shard(run: RunFolder, shard: Shard, plan: Mapping[str, Any]) -> Iterato
     stamp = datetime.now(UTC).strftime("%Y%m%d_%H%M%SZ")
     host = safe_name(socket.gethostname())
     folder = _make_folder(run, f"{stamp}_{shard.index}-of-{shard.count}_{host}_{os.getpid()}")
+    if held.key:
+        write_held(folder, held)
     write_json_atomic(folder.shard_file, plan)
     heart = _heart(folder)
     over = threading.Event()
@@ -264,7 +276,9 @@ def _refuse_others(run: RunFolder, plan: Mapping[str, Any]) -> None:
 def _differing(before: Mapping[str, Any], now: Mapping[str, Any], place: str = "") -> list[str]:
     """Return the paths of what differs, with the values unless they are digests."""
     found = []
-    for key in dict.fromkeys([*before, *now]):
+    # A shard may have only some of the tasks.
+    keys = [key for key in before if key in now] if place in _OF_TASKS else dict.fromkeys([*before, *now])
+    for key in keys:
         one, other = before.get(key), now.get(key)
         path = f"{place}.{key}" if place else str(key)
         if isinstance(one, Mapping) and isinstance(other, Mapping):

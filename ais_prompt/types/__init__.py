@@ -10,7 +10,7 @@ from ais_prompt.types.request import Decoding, LikelihoodQuery, Request
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
 from ais_prompt.types.score import REFUSAL, STATUSES, Precision, SampleScore, Score, Spread, Status
-from ais_prompt.types.shard import Shard
+from ais_prompt.types.shard import Partition, Portion, Shard
 from ais_prompt.types.spec import (
     AVERAGES,
     DatasetSpec,
@@ -53,6 +53,8 @@ __all__ = [
     "MetaTemplateSpec",
     "ModelSpec",
     "PartSpec",
+    "Partition",
+    "Portion",
     "Precision",
     "Prediction",
     "Price",

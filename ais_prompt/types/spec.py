@@ -223,6 +223,7 @@ class RunSpec(Struct, frozen=True):
         gates: the conditions that the run must meet.
         budget: how much each session may ask.
         runner: starts the shards of the run; None asks everything in one process.
+        partitioner: divides the tasks among the shards; None lets every shard ask a part of each dataset.
     """
 
     name: str
@@ -236,6 +237,7 @@ class RunSpec(Struct, frozen=True):
     gates: tuple[Gate, ...] = ()
     budget: Budget = Budget()
     runner: PartSpec | None = None
+    partitioner: PartSpec | None = None
 
     @property
     def tasks(self) -> list[TaskSpec]:

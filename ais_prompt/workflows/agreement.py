@@ -21,15 +21,18 @@ from ais_prompt.utils.versions import versions
 def agreement(plan: Plan, tasks: Iterable[Task]) -> dict[str, Any]:
     """Return what is asked of which rows in some tasks of a plan; not where a server is, or how fast.
 
-    Parts that cannot be used are left out: they end their tasks. Secrets are hidden, and all values are those that
+    Parts that cannot be used are None: they end their tasks. Secrets are hidden, and all values are those that
     their JSON is read back as, so that they can be compared with what other shards have written.
     """
-    agreed: dict[str, Any] = {"version": versions().get("ais-prompt", "")}
+    names = [task.name for task in plan.spec.tasks]
+    agreed: dict[str, Any] = {"version": versions().get("ais-prompt", ""), "tasks": names}
     agreed |= {"models": {}, "datasets": {}, "decoding": {}, "rows": {}, "requests": {}}
     sections = dict(zip((dataset.abbr for dataset in plan.spec.datasets), plan.spec.resolved["datasets"], strict=True))
     for task in tasks:
         model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
         agreed["datasets"][dataset] = {key: value for key, value in sections[dataset].items() if key != "eval_cfg"}
+        agreed["models"][model] = agreed["rows"][dataset] = None
+        agreed["decoding"][task.name] = agreed["requests"][task.name] = None
         with suppress(AisPromptError):
             agreed["models"][model] = dict(task.model.identity())
         with suppress(AisPromptError):

@@ -51,7 +51,8 @@ def merge_journals(
         for task in plan.tasks:
             try:
                 ours = agreement_on(agreement(plan, [task]), task)
-                agrees = all(canonical(agreement_on(theirs, task)) == canonical(ours) for theirs in agreements)
+                asked = [theirs for theirs in agreements if task.name in theirs.get("requests", {})]
+                agrees = all(canonical(agreement_on(theirs, task)) == canonical(ours) for theirs in asked)
                 if not agrees:
                     logger.info("[%s] is not what the shards asked: their journals are read", task.name)
                 facts = collect(task, folder, whole=folder, part=partial, shards=shards if agrees else ())

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 
 from ais_prompt.config.render import hidden_again, render_config
-from ais_prompt.engine.infer import AskingOptions
+from ais_prompt.engine.infer import AskingOptions, ShardTask
 from ais_prompt.engine.spending import Spending
 from ais_prompt.errors import AisPromptError, ConfigError, Paused
 from ais_prompt.models.base import BatchModel
@@ -34,7 +34,7 @@ from ais_prompt.store.run_record import RunRecord, RunStatus, recorded
 from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
-from ais_prompt.types import Gate, Shard, Speed, TaskSpec, Used
+from ais_prompt.types import Gate, Speed, TaskSpec, Used
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 from ais_prompt.workflows.partial import forget_partial
@@ -118,8 +118,7 @@ def run(
     *,
     with_report: bool = True,
     max_num_workers: int | None = None,
-    shard: Shard | None = None,
-    shard_folders: Sequence[RunFolder] = (),
+    shard: Mapping[str, ShardTask] | None = None,
 ) -> RunResult:
     """Run every model on every dataset, and leave predictions, scores and a summary in the run folder.
 
@@ -132,21 +131,20 @@ def run(
         stop_early: ask of each dataset only until all of these gates that concern it are decided.
         with_report: write ``report.html``, which takes longer than the scores; else one of earlier scores is removed.
         max_num_workers: compute local models in so many worker processes; None computes in this process.
-        shard: ask only this part of the samples, in a folder that no other process knows of.
-        shard_folders: with a shard, what has been answered elsewhere in the run.
+        shard: ask only this part of each task of the plan, in a folder that no other process knows of.
 
     Raises:
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
         Interrupted: stopped by Ctrl-C; everything so far is kept.
     """
-    spec, tasks = plan.spec, plan.spec.tasks
+    spec, tasks = plan.spec, [task.spec for task in plan.tasks]
     # File systems that machines share do not always have locks; the folder of a shard needs none.
-    with nullcontext() if shard else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+    with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
             spending = Spending(spec.budget)
-            asking = AskingOptions(spec.cache, watch, record.addresses, spending, shard, shard_folders)
+            asking = AskingOptions(spec.cache, watch, record.addresses, spending, shard)
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:

@@ -13,6 +13,7 @@ from ais_prompt.runners.base import Runner, ShardWork
 from ais_prompt.runners.workers import gpus_of
 from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.types import Budget
+from ais_prompt.workflows.partition import groups_of
 
 
 def open_runner(plan: Plan, max_num_workers: int | None = None) -> Runner:
@@ -39,7 +40,7 @@ def work_of(plan: Plan, words: Sequence[str]) -> ShardWork:
     """
     root = plan.spec.work_dir.absolute() / safe_name(plan.spec.name) / "NEW"
     gpus = max((_gpus(model) for model in plan.models), default=0)
-    return ShardWork(RunFolder(root), plan.spec.name, tuple(words), gpus)
+    return ShardWork(RunFolder(root), plan.spec.name, tuple(words), gpus, len(groups_of(plan)))
 
 
 def share_of(budget: Budget, count: int) -> Budget:

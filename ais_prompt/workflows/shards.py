@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ais_prompt.config.render import render_config
+from ais_prompt.engine.infer import ShardTask
+from ais_prompt.errors import StoreError
 from ais_prompt.plan.plan import Plan
 from ais_prompt.plan.warning import PromptWarning
 from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.partitions import HeldTasks, read_held
 from ais_prompt.store.shards import latest_shards, open_shard, shard_folders
 from ais_prompt.types import Shard
 from ais_prompt.workflows.agreement import agreement
+from ais_prompt.workflows.partition import held_tasks, prepare_partition
 from ais_prompt.workflows.run import RunResult, run
 
 
@@ -27,7 +31,7 @@ def run_shard(
     """Ask the samples of one shard that no session has answered yet.
 
     Args:
-        plan: of a checked config.
+        plan: of a checked config, with at least the tasks of the shard.
         folder: the run folder that all shards share.
         shard: the part of the samples.
         command: the command line without secrets, for the record.
@@ -38,22 +42,36 @@ def run_shard(
         ConfigError: another shard of the run asks something else.
         AisPromptError: as `ais_prompt.workflows.run.run`.
     """
-    # A thousand shards that each read the journals of a thousand would be what breaks first on a shared disk.
-    others = [folder, *(one.folder for one in shard_folders(folder) if one.shard.overlaps(shard))]
-    with open_shard(folder, shard, agreement(plan, plan.tasks)) as own:
+    prepare_partition(plan, folder, shard.count)
+    held = held_tasks(plan.spec, folder, shard)
+    if held is None:
+        raise StoreError("cannot read which shards ask which tasks", where=str(folder.shards), fix="repair the disk")
+    if held.key:
+        plan = plan.only(held.portions)
+    tasks = _shard_tasks(plan, folder, shard, held)
+    with open_shard(folder, shard, agreement(plan, plan.tasks), held) as own:
         _leave_config(plan, folder)
         return run(
-            *(plan, own, "infer", command, warnings),
-            with_report=False,
-            max_num_workers=max_num_workers,
-            shard=shard,
-            shard_folders=others,
+            *(plan, own, "infer", command, warnings), with_report=False, max_num_workers=max_num_workers, shard=tasks
         )
 
 
 def is_asked(folder: RunFolder) -> bool:
     """Return whether all shards of a run have come to their end."""
     return all(one is not None and one.is_finished for one in latest_shards(folder).values())
+
+
+def _shard_tasks(plan: Plan, folder: RunFolder, shard: Shard, held: HeldTasks) -> dict[str, ShardTask]:
+    """Return what a shard asks of each task, and which folders may have answers to that."""
+    # A thousand shards that each read the journals of a thousand would be what breaks first on a shared disk.
+    sessions = [(one.folder, one.shard, read_held(one.folder)) for one in shard_folders(folder)]
+    found: dict[str, ShardTask] = {}
+    for name in (task.name for task in plan.tasks):
+        own = held.of(name, shard)
+        assert own is not None  # the plan has only tasks of the shard
+        theirs = [(root, other.of(name, its_shard)) for root, its_shard, other in sessions]
+        found[name] = ShardTask(own, [folder, *(root for root, one in theirs if one is not None and one.overlaps(own))])
+    return found
 
 
 def _leave_config(plan: Plan, folder: RunFolder) -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.engine.alone import ask_alone
-from ais_prompt.engine.infer import AskingOptions, TaskJob
+from ais_prompt.engine.infer import AskingOptions, ShardTask, TaskJob
 from ais_prompt.engine.progress import silent_progress
 from ais_prompt.errors import ModelError
 from ais_prompt.models import ScriptedModel
@@ -98,16 +98,16 @@ def test_predictions_of_shards_are_joined_to_what_their_journals_say(
 
 @given(st.text(), st.integers(1, 50))
 def test_every_sample_is_in_exactly_one_shard(sample_id: str, count: int) -> None:
-    assert sum(Shard(index, count).holds(sample_id) for index in range(count)) == 1
+    assert sum(Shard(index, count).portion.holds(sample_id) for index in range(count)) == 1
 
 
 @given(st.text(), shards(), shards())
 def test_shards_with_a_sample_in_common_overlap(sample_id: str, one: Shard, other: Shard) -> None:
     here, there = (Shard(shard.of(sample_id), shard.count) for shard in (one, other))
-    assert here.overlaps(there)
+    assert here.portion.overlaps(there.portion)
     numbers = range(one.count * other.count)
     both = any(n % one.count == one.index and n % other.count == other.index for n in numbers)
-    assert one.overlaps(other) == both
+    assert one.portion.overlaps(other.portion) == both
 
 
 def task_of(spec: object) -> Task:
@@ -116,9 +116,10 @@ def task_of(spec: object) -> Task:
 
 def ask_shard(task: Task, run: RunFolder, shard: Shard, kept: float | None) -> None:
     """Ask a shard, and lose a part of its journal if it is killed."""
-    others = [one.folder for one in shard_folders(run) if one.shard.overlaps(shard)]
+    others = [one.folder for one in shard_folders(run) if one.shard.portion.overlaps(shard.portion)]
     with open_shard(run, shard, {}) as folder:
-        ask_alone(TaskJob(task, folder, silent_progress, asking=AskingOptions(shard=shard, shard_folders=others)))
+        asking = AskingOptions(shard={task.name: ShardTask(shard.portion, others)})
+        ask_alone(TaskJob(task, folder, silent_progress, asking=asking))
         journal = folder.journal("fake", "sums")
         if kept is not None:
             journal.write_bytes(journal.read_bytes()[: int(kept * journal.stat().st_size)])

@@ -18,7 +18,7 @@ from ais_prompt.config import schema
 from ais_prompt.config.load import load_config
 from ais_prompt.config.parse.run import parse_run
 from ais_prompt.errors import ConfigFaults
-from ais_prompt.registry import ENCODERS, INFERENCERS, READERS, RETRIEVERS, RUNNERS
+from ais_prompt.registry import ENCODERS, INFERENCERS, PARTITIONERS, READERS, RETRIEVERS, RUNNERS
 from ais_prompt.types import RunSpec
 from tests.markdown import anchor, headings, links
 
@@ -26,10 +26,12 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 REGISTRIES = {
     **{"retrievers": RETRIEVERS, "encoders": ENCODERS, "inferencers": INFERENCERS, "readers": READERS},
+    "partitioners": PARTITIONERS,
     "runners": RUNNERS,
 }
 PAGES = {
     **{"retrievers": "retrievers", "encoders": "retrievers", "inferencers": "inferencers", "readers": "datasets"},
+    "partitioners": "scale",
     "runners": "scale",
 }
 DESCRIBED = [(kind, name) for kind in PAGES for name in PARTS[kind]]

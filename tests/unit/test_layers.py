@@ -28,7 +28,7 @@ LAYERS = (
     {"engine"},
     {"plan"},
     {"peers"},
-    {"inferencers", "evaluators"},
+    {"inferencers", "evaluators", "partitioners"},
     {"readers", "retrievers", "prompts", "chat", "models", "postprocess", "metrics"},
     {"registry", "catalog", "names", "config", "store"},
     {"utils"},

@@ -22,6 +22,7 @@ PACKAGES = {
     "postprocessors": "postprocess",
     "readers": "readers",
     "retrievers": "retrievers",
+    "partitioners": "partitioners",
     "runners": "runners",
     "templates": "prompts",
 }

@@ -23,7 +23,7 @@ from ais_prompt.config.syntax import read_syntax
 from ais_prompt.types import Budget, DatasetSpec, ModelSpec, RunSpec
 
 DEFAULT_WORK_DIR = "outputs"
-KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer", "gates", "budget", "runner")
+KEPT_KEYS = ("custom_imports", "models", "datasets", "summarizer", "gates", "budget", "runner", "partitioner")
 """What the resolved config has as it was written."""
 
 Spec = TypeVar("Spec", ModelSpec, DatasetSpec)
@@ -57,7 +57,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     summary = parse_summary(top, [dataset.abbr for dataset in datasets])
     gates = parse_gates(top)
     own = parse_budget(top)
-    runner = top.part("runner")
+    runner, partitioner = top.part("runner"), top.part("partitioner")
     budget = own if budget is None else budget.over(own)
     check_cost(budget, [*models, *_judges(datasets)], faults)
     faults.raise_any()
@@ -67,7 +67,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
     cache_folder = expand(cache) if cache else None
     return RunSpec(
         *(name, models, datasets, expand(where_to), loaded.path, resolved | kept),
-        *(summary, cache_folder, gates, budget, runner),
+        *(summary, cache_folder, gates, budget, runner, partitioner),
     )
 
 
