@@ -22,6 +22,7 @@ from ais_prompt.evaluators.judge import GenericLLMEvaluator
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.transport import Reply, Server, Sink
+from ais_prompt.partitioners import SizePartitioner
 from ais_prompt.prompts import MultiTurnPromptTemplate, PromptTemplate
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import import_dotted
@@ -213,6 +214,9 @@ JudgedBatch = breakable(TogetherJudged, "evaluators")
 
 
 Runner = breakable(LocalRunner, "runners")
+
+
+Partitioner = breakable(SizePartitioner, "partitioners")
 
 
 def answer_of(text: str) -> Any:

@@ -86,7 +86,7 @@ def run_shard(
     if not scores:
         return code
     try:
-        return _score(plan, folder, limit, debug=debug)
+        return _score(plan.whole, folder, limit, debug=debug)
     except StoreError as error:
         if "another process" not in error.what:
             raise

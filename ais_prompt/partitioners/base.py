@@ -8,8 +8,6 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from ais_prompt.errors import ConfigError
-
 Strategy: TypeAlias = Literal["heuristic", "split"]
 """``heuristic`` splits large datasets and groups small ones; ``split`` groups none."""
 
@@ -84,16 +82,6 @@ def split(task: TaskSize, count: int, cost: float) -> list[Chunk]:
         cost: of the whole task.
     """
     return [Chunk(task.name, index, count, cost / count) for index in range(count)]
-
-
-def check_strategy(strategy: str) -> None:
-    """Refuse an unknown strategy.
-
-    Raises:
-        ConfigError: it is unknown.
-    """
-    if strategy not in ("heuristic", "split"):
-        raise ConfigError(f"there is no strategy {strategy!r}", fix="set strategy='heuristic' or strategy='split'")
 
 
 def portions(amount: float, most: float) -> int:

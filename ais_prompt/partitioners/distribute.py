@@ -43,8 +43,9 @@ def _check(chunks: Sequence[Chunk], tasks: Sequence[TaskSize], found: dict[str, 
     counts = {chunk.task: chunk.count for chunk in chunks}
     known = {task.name for task in tasks}
     for task, shards in found.items():
-        if task not in known or sorted(shards) != list(range(counts.get(task, 0))):
-            what = f"the partitioner gives no complete division of {task}: portions {sorted(shards)}"
-            raise PartError(f"{what} of {counts.get(task, 0)}", where="partitioner", fix="correct its `groups`")
+        count = counts.get(task, 0)
+        if task not in known or not count or sorted(shards) != list(range(count)):
+            what = f"the partitioner does not divide {task} completely: portions {sorted(shards)} of {count}"
+            raise PartError(what, where="partitioner", fix="correct its `groups`")
     if len(chunks) != sum(map(len, found.values())):
         raise PartError("the partitioner gives a portion twice", where="partitioner", fix="correct its `groups`")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from ais_prompt.models.options import check_at_least
-from ais_prompt.partitioners.base import Chunk, Strategy, TaskSize, check_strategy, portions, split
+from ais_prompt.partitioners.base import Chunk, Strategy, TaskSize, portions, split
 from ais_prompt.partitioners.size import GEN_TASK_COEF
 from ais_prompt.registry import PARTITIONERS
 
@@ -23,7 +23,7 @@ class NumWorkerPartitioner:
         strategy: ``heuristic`` as above; ``split`` makes each portion a group of its own.
 
     Raises:
-        ConfigError: a number is too small, or the strategy is unknown.
+        ConfigError: a number is too small.
     """
 
     def __init__(
@@ -34,7 +34,6 @@ class NumWorkerPartitioner:
         strategy: Strategy = "heuristic",
     ) -> None:
         check_at_least(1, num_worker=num_worker, num_split=num_split, min_task_size=min_task_size)
-        check_strategy(strategy)
         self._num_worker = num_worker
         self._num_split = num_split or num_worker
         self._min_task_size = min_task_size

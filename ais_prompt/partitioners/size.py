@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from ais_prompt.models.options import check_at_least
-from ais_prompt.partitioners.base import Chunk, Strategy, TaskSize, check_strategy, portions, split
+from ais_prompt.partitioners.base import Chunk, Strategy, TaskSize, portions, split
 from ais_prompt.registry import PARTITIONERS
 
 GEN_TASK_COEF: Final = 20
@@ -27,14 +27,13 @@ class SizePartitioner:
         strategy: ``heuristic`` as above; ``split`` makes each portion of a dataset a group of its own.
 
     Raises:
-        ConfigError: a number is too small, or the strategy is unknown.
+        ConfigError: a number is too small.
     """
 
     def __init__(
         self, max_task_size: int = 40000, gen_task_coef: int = GEN_TASK_COEF, strategy: Strategy = "heuristic"
     ) -> None:
         check_at_least(1, max_task_size=max_task_size, gen_task_coef=gen_task_coef)
-        check_strategy(strategy)
         self._max_task_size = max_task_size
         self._gen_task_coef = gen_task_coef
         self._strategy = strategy

@@ -12,7 +12,8 @@ from ais_prompt.config.parse.section import Faults
 from ais_prompt.peers.custom import custom_dataset, is_custom
 from ais_prompt.peers.dataset import translate_dataset
 from ais_prompt.peers.model import translate_model
-from ais_prompt.peers.notes import Note
+from ais_prompt.peers.notes import Note, NoteList
+from ais_prompt.peers.partitioner import translate_partitioner
 from ais_prompt.peers.parts import Translation
 from ais_prompt.peers.summary import translate_summarizer
 from ais_prompt.peers.table import PEERS
@@ -61,16 +62,24 @@ def translate(
         datasets = datasets if isinstance(datasets, list | tuple) else ()
         abbrs = [str(one.get("abbr")) for one in datasets if isinstance(one, Mapping)]
         translated["summarizer"] = translate_summarizer(summarizer, abbrs, "summarizer", translation)
-    for key in ("infer", "eval"):
-        section = values.get(key)
-        if isinstance(section, Mapping) and {"partitioner", "runner"} & section.keys():
-            translation.notes.note(f"{key!r} is not used: all tasks share one engine in this process", key)
-    runner = values.get("runner")
-    if isinstance(runner, Mapping) and _is_peer(runner.get("type")):
-        translation.notes.note("the runner of a peer is not used: see docs/scale.md", "runner")
-        del translated["runner"]
+    _translate_running(values, translated, translation.notes)
     translation.faults.raise_any()
     return translated, tuple(translation.notes)
+
+
+def _translate_running(values: Mapping[str, Any], translated: dict[str, Any], notes: NoteList) -> None:
+    """Translate what says where the work is done."""
+    infer, evaluation, runner = (values.get(key) for key in ("infer", "eval", "runner"))
+    if isinstance(infer, Mapping) and "partitioner" not in values:
+        if (partitioner := translate_partitioner(infer, notes)) is not None:
+            translated["partitioner"] = partitioner
+        if "runner" in infer:
+            notes.note("'infer.runner' is not used: without `runner`, one process asks everything", "infer.runner")
+    if isinstance(evaluation, Mapping) and {"partitioner", "runner"} & evaluation.keys():
+        notes.note("'eval' is not used: scoring runs beside the asking", "eval")
+    if isinstance(runner, Mapping) and _is_peer(runner.get("type")):
+        notes.note("the runner of a peer is not used: see docs/scale.md", "runner")
+        del translated["runner"]
 
 
 def _translate_dataset(folder: Path | None, values: Any, where: str, translation: Translation) -> Any:

@@ -304,6 +304,7 @@ class Plan:
         spec: the config.
         models, datasets: those of the config, in its order.
         tasks: all datasets of a model together, so that it is loaded only once.
+        whole: the plan of all tasks; another one only if this has some of them.
     """
 
     def __init__(self, spec: RunSpec) -> None:
@@ -311,6 +312,7 @@ class Plan:
         self.models = tuple(map(PlannedModel, spec.models))
         self._judges: list[PlannedModel] = []
         self.datasets = tuple(PlannedDataset(dataset, self._judge(dataset.eval.judge)) for dataset in spec.datasets)
+        self.whole = self
         self.tasks = tuple(Task(model, dataset) for model in self.models for dataset in self.datasets)
 
     def only(self, tasks: Collection[str]) -> Plan:

@@ -180,7 +180,8 @@ def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
     found = shard_folders(run)
     if not found:
         return {}
-    count, key = found[-1].shard.count, read_held(found[-1].folder).key
+    newest = max(found, key=_began)
+    count, key = newest.shard.count, read_held(newest.folder).key
     latest = {one.shard: one for one in found if one.shard.count == count and read_held(one.folder).key == key}
     return {shard: latest.get(shard) for shard in (Shard(index, count) for index in range(count))}
 
@@ -287,6 +288,13 @@ def _differing(before: Mapping[str, Any], now: Mapping[str, Any], place: str = "
             is_digest = path.startswith(("rows.", "requests."))
             found.append(f"{path} differs" if is_digest else f"{path} is {other!r:.60}, theirs is {one!r:.60}")
     return found
+
+
+def _began(session: ShardFolder) -> tuple[str, int]:
+    """Return when a session began; its name has only the second."""
+    with suppress(OSError):
+        return session.start, session.folder.shard_file.stat().st_mtime_ns
+    return session.start, 0
 
 
 def _heart(folder: RunFolder) -> Path:

@@ -37,8 +37,7 @@ def prepare_partition(plan: Plan, folder: RunFolder, count: int) -> None:
     """
     if plan.spec.partitioner is None or read_partition(folder, _key(plan.spec, count)) is not None:
         return
-    whole = plan if len(plan.tasks) == len(plan.spec.tasks) else Plan(plan.spec)
-    sizes, groups = _divided(whole)
+    sizes, groups = _divided(plan.whole)
     record_partition(folder, _key(plan.spec, count), distribute(groups, sizes, count))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from ais_prompt.config.render import render_config
@@ -48,7 +48,7 @@ def run_shard(
         raise StoreError("cannot read which shards ask which tasks", where=str(folder.shards), fix="repair the disk")
     if held.key:
         plan = plan.only(held.portions)
-    tasks = _shard_tasks(plan, folder, shard, held)
+    tasks = shard_tasks([task.name for task in plan.tasks], folder, shard, held)
     with open_shard(folder, shard, agreement(plan, plan.tasks), held) as own:
         _leave_config(plan, folder)
         return run(
@@ -61,14 +61,24 @@ def is_asked(folder: RunFolder) -> bool:
     return all(one is not None and one.is_finished for one in latest_shards(folder).values())
 
 
-def _shard_tasks(plan: Plan, folder: RunFolder, shard: Shard, held: HeldTasks) -> dict[str, ShardTask]:
-    """Return what a shard asks of each task, and which folders may have answers to that."""
+def shard_tasks(names: Iterable[str], folder: RunFolder, shard: Shard, held: HeldTasks) -> dict[str, ShardTask]:
+    """Return what a shard asks of each of its tasks, and which folders may have answers to that.
+
+    Args:
+        names: of its tasks.
+        folder: the run folder that all shards share.
+        shard: the shard.
+        held: what it asks.
+
+    Raises:
+        StoreError: what another shard asks cannot be read.
+    """
     # A thousand shards that each read the journals of a thousand would be what breaks first on a shared disk.
     sessions = [(one.folder, one.shard, read_held(one.folder)) for one in shard_folders(folder)]
     found: dict[str, ShardTask] = {}
-    for name in (task.name for task in plan.tasks):
+    for name in names:
         own = held.of(name, shard)
-        assert own is not None  # the plan has only tasks of the shard
+        assert own is not None  # it is one of its tasks
         theirs = [(root, other.of(name, its_shard)) for root, its_shard, other in sessions]
         found[name] = ShardTask(own, [folder, *(root for root, one in theirs if one is not None and one.overlaps(own))])
     return found

@@ -38,6 +38,7 @@ PARTS = {
     "templates": ("Template", "MultiTurnTemplate"),
     "inferencers": ("Inferencer", "MultiTurnInferencer"),
     "evaluators": ("Evaluator", "Corpus", "Judged", "Batch", "JudgedBatch"),
+    "partitioners": ("Partitioner",),
     "runners": ("Runner",),
 }
 """Kind of part → the breakable parts, which have all members of its protocols between them."""
@@ -72,7 +73,7 @@ NOT_CALLED = {
 CASES = [
     (part, member)
     for kind, parts in PARTS.items()
-    if kind != "runners"  # they start the whole command: `test_a_runner_that_breaks_…`
+    if kind not in ("partitioners", "runners")  # of the whole command: `test_a_runner_that_breaks_…`
     for part in parts
     for member in dict.fromkeys(
         name
@@ -223,6 +224,20 @@ def test_a_runner_that_breaks_ends_its_own_command(config: Path, member: str, wr
     assert PLAN.hits, "nothing calls it"
     PLAN.target = None
     assert CliRunner().invoke(main, ["run", "eval.py"]).exit_code == 0
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("wrong_type", [False, True], ids=["raises", "wrong-type"])
+def test_a_partitioner_that_breaks_ends_its_own_command(config: Path, wrong_type: bool) -> None:
+    written(config, "answer_of", labels=False)
+    more = "partitioner = dict(type='tests.breakable.Partitioner')\n"
+    config.write_text(config.read_text().replace("tests.breakable.answer_of", "general") + more)
+    PLAN.target, PLAN.wrong_type, PLAN.hits = ("SizePartitioner", "groups"), wrong_type, 0
+    run_command("run", "eval.py", "-r", "4711", "--shard", "0/1")
+    run_command("run", "eval.py", "--runner", "local", "--dry-run")
+    assert PLAN.hits == 2
+    PLAN.target = None
+    assert CliRunner().invoke(main, ["run", "eval.py", "-r", "4711", "--shard", "0/1"]).exit_code == 0
 
 
 def look_at(result: RunResult, member: str) -> None:

@@ -14,15 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ais_prompt.engine.alone import ask_alone
-from ais_prompt.engine.infer import AskingOptions, ShardTask, TaskJob
+from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.progress import silent_progress
 from ais_prompt.errors import ModelError
 from ais_prompt.models import ScriptedModel
 from ais_prompt.plan.plan import Task
 from ais_prompt.store import RunFolder
+from ais_prompt.store.partitions import EVERYTHING, HeldTasks
 from ais_prompt.store.shards import open_shard, shard_folders
-from ais_prompt.types import Shard
+from ais_prompt.types import Partition, Shard
 from ais_prompt.workflows.merge import collect
+from ais_prompt.workflows.shards import shard_tasks
 from tests.parts import task_spec, write_rows
 
 ANSWERS = {r"^0": "zero", r"^[1-4]": "some"}
@@ -55,6 +57,41 @@ def test_predictions_are_those_of_one_process(
         folders = [one.folder for one in shard_folders(run)]
         facts = collect(task_of(spec), run, whole=run, part=None, shards=folders)
         assert (facts.samples, facts.of) == (len(kinds), None)
+        assert run.predictions("fake", "sums").read_bytes() == whole.predictions("fake", "sums").read_bytes()
+        asked = Counter(key for one in shard_folders(run) for key in keys(one.folder))
+        assert asked.total() == len(kinds)
+        assert set(asked.values()) == {1}
+
+
+@st.composite
+def divisions(draw: st.DrawFn) -> list[tuple[HeldTasks, float | None]]:
+    """What the shards of one session hold of one dataset that a partitioner has divided; each may be killed."""
+    partition = Partition({"fake/sums": tuple(draw(st.lists(st.integers(0, 3), min_size=1, max_size=5)))})
+    held = [HeldTasks("key", portions) for shard in range(4) if (portions := partition.portions(shard))]
+    return [(one, draw(st.none() | st.floats(0, 1))) for one in draw(st.permutations(held))]
+
+
+@pytest.mark.thorough
+@settings(max_examples=60, deadline=None)
+@given(
+    kinds=st.lists(st.integers(0, 3), min_size=1, max_size=12),
+    sessions=st.lists(divisions() | SESSIONS, max_size=3),
+    last=divisions(),
+)
+def test_any_division_of_a_dataset_between_sessions_loses_nothing(
+    kinds: list[int], sessions: list[list[tuple[HeldTasks | Shard, float | None]]], last: list[tuple[HeldTasks, Any]]
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        rows = [{"question": str(kind), "answer": "a", "row": number} for number, kind in enumerate(kinds)]
+        spec = task_spec(write_rows(root / "x.jsonl", rows))
+        whole, run = RunFolder(root / "whole"), RunFolder(root / "run")
+        ask_alone(TaskJob(task_of(spec), whole, silent_progress))
+        for held, kept in [one for session in sessions for one in session] + [(held, None) for held, _ in last]:
+            own = (held, EVERYTHING) if isinstance(held, Shard) else (Shard(0, 4), held)
+            ask_shard(task_of(spec), run, own[0], kept, own[1])
+        folders = [one.folder for one in shard_folders(run)]
+        collect(task_of(spec), run, whole=run, part=None, shards=folders)
         assert run.predictions("fake", "sums").read_bytes() == whole.predictions("fake", "sums").read_bytes()
         asked = Counter(key for one in shard_folders(run) for key in keys(one.folder))
         assert asked.total() == len(kinds)
@@ -114,11 +151,10 @@ def task_of(spec: object) -> Task:
     return Task.of(spec, ScriptedModel(ANSWERS, default="other"))  # type: ignore[arg-type]
 
 
-def ask_shard(task: Task, run: RunFolder, shard: Shard, kept: float | None) -> None:
+def ask_shard(task: Task, run: RunFolder, shard: Shard, kept: float | None, held: HeldTasks = EVERYTHING) -> None:
     """Ask a shard, and lose a part of its journal if it is killed."""
-    others = [one.folder for one in shard_folders(run) if one.shard.portion.overlaps(shard.portion)]
-    with open_shard(run, shard, {}) as folder:
-        asking = AskingOptions(shard={task.name: ShardTask(shard.portion, others)})
+    asking = AskingOptions(shard=shard_tasks([task.name], run, shard, held))
+    with open_shard(run, shard, {}, held) as folder:
         ask_alone(TaskJob(task, folder, silent_progress, asking=asking))
         journal = folder.journal("fake", "sums")
         if kept is not None:

@@ -310,3 +310,34 @@ def test_options_of_inferencers_that_the_peer_ignores_are_notes(option: str) -> 
     dataset, notes = translated(infer_cfg=infer)
     assert dataset["infer_cfg"]["inferencer"] == {"type": "GenInferencer"}
     assert option in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ({"type": "opencompass.partitioners.NaivePartitioner", "n": 2}, None),
+        (
+            {
+                "type": "opencompass.partitioners.SizePartitioner",
+                "max_task_size": 5,
+                "gen_task_coef": 2,
+                "out_dir": "x",
+            },
+            {"type": "SizePartitioner", "max_task_size": 5},
+        ),
+        (
+            {"type": "opencompass.partitioners.num_worker.NumWorkerPartitioner", "num_split": 3, "force_rebuild": True},
+            {"type": "NumWorkerPartitioner", "num_split": 3},
+        ),
+    ],
+)
+def test_the_partitioner_of_a_run(theirs: dict[str, Any], ours: dict[str, Any] | None) -> None:
+    values, notes = translate({"infer": {"partitioner": theirs, "runner": {"type": "x.LocalRunner"}}})
+    assert values.get("partitioner") == ours
+    assert [note.where for note in notes] == ["infer.partitioner", "infer.runner"]
+
+
+def test_a_partitioner_of_our_own_counts_before_that_of_infer() -> None:
+    own = {"type": "SizePartitioner"}
+    values, _ = translate({"partitioner": own, "infer": {"partitioner": {"type": "NumWorkerPartitioner"}}})
+    assert values["partitioner"] == own
