@@ -320,7 +320,6 @@ def test_options_of_inferencers_that_the_peer_ignores_are_notes(option: str) -> 
             {
                 "type": "opencompass.partitioners.SizePartitioner",
                 "max_task_size": 5,
-                "gen_task_coef": 2,
                 "out_dir": "x",
             },
             {"type": "SizePartitioner", "max_task_size": 5},
