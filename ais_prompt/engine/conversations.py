@@ -15,6 +15,7 @@ from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.running_conversation import Recall
 from ais_prompt.models.identity import former_identities
 from ais_prompt.plan.cluster import cluster_of
+from ais_prompt.plan.columns import columns_of
 from ais_prompt.plan.duplicates import numbered
 from ais_prompt.plan.gaps import shown_gap
 from ais_prompt.plan.plan import Task
@@ -104,7 +105,13 @@ def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: st
         if ends_task(error):
             raise
         prediction = _without_answer(task, sample, failure_of(error, type(task.inferencer).__name__))
-    return replace(prediction, shots_used=len(shots), row_id=sample.row_id, cluster=cluster_of(sample, cluster))
+    return replace(
+        prediction,
+        shots_used=len(shots),
+        row_id=sample.row_id,
+        cluster=cluster_of(sample, cluster),
+        columns=columns_of(sample, task.spec.dataset.reader.output_column),
+    )
 
 
 def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:

@@ -99,6 +99,7 @@ class PredictionLine(TypedDict):
         labels: label → its measured values, where the answer is chosen from labels.
         shots_used: in-context examples in the prompt.
         cluster: column and value that the question shares with others.
+        columns: numbers and short texts of the row, except the gold answer.
         completions: the answers of the model, in the order of the requests.
         failed_turn: number of the turn whose failure ended a dialogue, from 1.
     """
@@ -112,6 +113,7 @@ class PredictionLine(TypedDict):
     labels: NotRequired[dict[str, dict[str, Any]]]
     shots_used: int
     cluster: NotRequired[tuple[str, str]]
+    columns: NotRequired[dict[str, Any]]
     completions: list[Completion]
     failed_turn: NotRequired[int]
 

@@ -29,6 +29,7 @@ class _Line(Struct):
     shots_used: int = 0
     row: str = ""
     cluster: tuple[str, str] | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Prediction(Struct, frozen=True):
@@ -48,6 +49,7 @@ class Prediction(Struct, frozen=True):
         shots_used: in-context examples in the prompt: fewer than retrieved if ``max_seq_len`` leaves no room.
         row_id: as in `Sample`; empty in run folders of version 1, whose ``sample_id`` identifies the row.
         cluster: column and value that the question shares with others (``eval_cfg.cluster``); None without one.
+        columns: numbers and short texts of the row, such as subject and level; empty in earlier run folders.
     """
 
     sample_id: str
@@ -61,6 +63,7 @@ class Prediction(Struct, frozen=True):
     shots_used: int = 0
     row_id: str = ""
     cluster: tuple[str, str] | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, in a readable order."""
@@ -74,6 +77,7 @@ class Prediction(Struct, frozen=True):
             **({"labels": {label: dict(found) for label, found in self.labels.items()}} if self.labels else {}),
             "shots_used": self.shots_used,
             **({"cluster": self.cluster} if self.cluster else {}),
+            **({"columns": dict(self.columns)} if self.columns else {}),
             "completions": [completion.to_json() for completion in self.completions],
         }
         return values if self.failed_turn is None else {**values, "failed_turn": self.failed_turn}
@@ -94,6 +98,7 @@ class Prediction(Struct, frozen=True):
             line.shots_used,
             line.row,
             line.cluster,
+            line.columns,
         )
 
     @property

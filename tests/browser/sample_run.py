@@ -26,9 +26,29 @@ from ais_prompt.types import (
     SampleScore,
     SummaryEntry,
     SummaryGroup,
+    ToolCall,
     Usage,
 )
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+MARKED_UP = """# Solution
+
+The **area** is \\(\\frac{a}{b}\\) and $x_1^2$, it costs $5 or $6:
+
+$$\\begin{aligned} a &= b \\\\ c &= \\sqrt{d} \\end{aligned}$$
+
+| shape | area |
+|---|--:|
+| disk | \\(\\pi r^2\\) |
+
+- [see](https://example.org/x)
+- <b>bold</b>
+
+```python
+print(1 < 2)
+```
+
+\\boxed{\\frac{1}{2}}"""
 HOSTILE = (
     "</script><script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\u202ebackwards\u202c\x00\ud800"
 )
@@ -49,6 +69,7 @@ def make_sample_run(root: Path) -> RunFolder:
         for model, skill in (("small", 3), ("large", 7))
         for dataset, make in (("sums", _sums), ("通用-chat", _chats), ("choice", _choices), ("repeated", _repeats))
     ]
+    _judge(folder)
     groups = [SummaryGroup("all", tuple(SummaryEntry(name) for name in ("sums", "choice")))]
     rows = with_averages(summary_rows(outcomes), groups, partial(questions, folder))
     write_summary(folder.summary_dir, rows, rows)
@@ -78,6 +99,14 @@ def make_sample_run(root: Path) -> RunFolder:
     write_json_atomic(folder.run_file, {**record, "tasks": {"large/sums": {"speed": speed}}})
     folder.config_file.write_text(f"# {HOSTILE}\nmodels = [...]\n", "utf-8", "backslashreplace")
     return folder
+
+
+def _judge(folder: RunFolder) -> None:
+    """Judge the third of the chats."""
+    asked = (ChatMessage("user", "Is 18 right? Say [[A]] or [[B]]."),)
+    said = Completion("It is **right**. [[A]]", "stop", Usage(9, 3))
+    judged = Prediction("s2-0123456789ab", 0, asked, said.text, "18", (said,))
+    write_predictions(folder.judge("small").predictions("judge", "通用-chat"), [judged])
 
 
 def _task(folder: RunFolder, model: str, dataset: str, pairs: Sequence[Pair]) -> TaskOutcome:
@@ -112,13 +141,19 @@ def _sums(skill: int) -> Iterator[Pair]:
             completion = Completion("I would rather not say.", "stop", Usage(60, 6), 0.5)
             sample = SampleScore(f"s{number}", "unparsed", None, gold, {"accuracy": 0.0}, "no answer found")
         answer = None if completion.failure else completion.text
-        yield Prediction(f"s{number}", number, asked, answer, gold, (completion,), shots_used=4), sample
+        columns = {"level": number % 3, "subject": ("algebra", "数论")[number % 2], "note": f"unique {number}"}
+        shots = 4 - number % 2
+        yield (
+            Prediction(f"s{number}", number, asked, answer, gold, (completion,), shots_used=shots, columns=columns),
+            sample,
+        )
 
 
 def _chats(_: int) -> Iterator[Pair]:
     """A hostile text, a picture, a thought, a dialogue, and a thought without an end."""
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 40_000}}
-    look = ChatMessage("user", ({"type": "text", "text": "图里有什么？"}, image))
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
+    far = {"type": "image_url", "image_url": {"url": "https://example.org/far.png"}}
+    look = ChatMessage("user", ({"type": "text", "text": "图里有什么？"}, image, far))
     system = ChatMessage("system", "You are a careful assistant. 请用中文回答。")
     first = (system, ChatMessage("user", "法国的首都是哪里？"))
     second = (*first, ChatMessage("assistant", "巴黎。"), ChatMessage("user", "那里有多少人？"))
@@ -135,6 +170,11 @@ def _chats(_: int) -> Iterator[Pair]:
     turns = (Completion("巴黎。", "stop", Usage(30, 3), 0.4), Completion("大约二百万。  \n", "stop", Usage(50, 7), 0.5))
     dialogue = Prediction("s3", 3, (first, second), [turn.text for turn in turns], ["巴黎", "210万"], turns)
     yield dialogue, _sample(3, ["巴黎", "大约二百万"], ["巴黎", "210万"], 0.5)
+    tool = Completion("", "stop", tool_calls=(ToolCall("weather", '{"city":"Paris"}'),))
+    yield Prediction("s5", 5, (ChatMessage("user", "Weather?"),), "", "", (tool,)), _sample(5, "", "", 0.0)
+    rendered = Completion(MARKED_UP, "stop", reasoning="Let $x=1$.")
+    question = ChatMessage("user", "What is $\\frac{1}{2}$?")
+    yield Prediction("s6", 6, (question,), MARKED_UP, "1/2", (rendered,)), _sample(6, "1/2", "1/2", 1.0)
     unsaid = Prediction("s4", 4, (ChatMessage("user", "6 * 7?"),), None, "42", (endless,))
     yield unsaid, SampleScore("s4", "truncated", None, "42", {"accuracy": 0.0}, "unclosed thought")
 

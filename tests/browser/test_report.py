@@ -10,7 +10,7 @@ from tools.chromium import Page
 
 pytestmark = pytest.mark.browser
 
-ALL = 2 * (300 + 5 + 20 + 12)
+ALL = 2 * (300 + 7 + 20 + 12)
 OPEN = "!document.querySelector('#sample').hidden && document.querySelector('#sample h3')"
 
 
@@ -39,7 +39,7 @@ def opened(page: Page) -> str:
 
 def test_the_overview_shows_scores_intervals_and_states(page: Page) -> None:
     assert page.texts("h1") == ["mixed"]
-    assert page.texts("#subtitle") == ["2026-01-31 12:00 · 2 models · 4 datasets · 674 samples"]
+    assert page.texts("#subtitle") == ["2026-01-31 12:00 · 2 models · 4 datasets · 678 samples"]
     tab(page, "scores")
     scores = page.texts(".scores td.score")
     assert scores[:2] == ["27.3 %", "67.7 %"]
@@ -83,7 +83,7 @@ def test_the_head_is_a_matrix_of_models_and_datasets(page: Page) -> None:
         "repeated accuracy",
         "all naive_average",
     ]
-    assert page.texts(".matrix tbody tr:first-child td") == ["27.3 % 22.5–32.6 219", "67.7 % 62.2–72.8 99"]
+    assert page.texts(".matrix tbody tr:first-child td") == ["27.3 % 22.5–32.6 219", "67.7 % 62.2–72.7 99"]
     assert page.texts(".matrix .average .score") == ["28.6 %", "68.8 %"]
     assert page.value("document.querySelector('#grid').getBoundingClientRect().top < innerHeight / 2")
 
@@ -163,7 +163,7 @@ def test_a_click_in_the_scores_shows_these_samples(page: Page) -> None:
     assert set(column(page, "model")) == {"large"}
     tab(page, "scores")
     page.click(".scores td.score button", 2)
-    assert found(page) == f"5 of {ALL}"
+    assert found(page) == f"7 of {ALL}"
 
 
 def test_columns_sort_up_down_and_back(page: Page) -> None:
@@ -249,10 +249,76 @@ def test_turns_thoughts_and_media_are_shown(page: Page, sample_run: RunFolder) -
     assert "2 attempts" in page.texts("#sample .facts")[0]
     open_report(page, sample_run.report, "sample=small/通用-chat/s1")
     opened(page)
-    assert page.texts(".media")[0].startswith("image, image/png, 29.3 KiB")
+    assert [text[:22].rstrip(".") for text in page.texts(".media")] == [
+        "image, image/png, 72 b",
+        "image: https://example",
+    ]
+    page.wait_for("document.querySelector('#sample figure img').naturalWidth === 1")
+    assert page.value("document.querySelectorAll('#sample img').length") == 1
     open_report(page, sample_run.report, "sample=small/通用-chat/s4")
     opened(page)
     assert page.texts(".verdict .reason") == ["unclosed thought"]
+
+
+def test_columns_of_the_data_filter_and_are_in_the_address(page: Page, sample_run: RunFolder) -> None:
+    assert page.texts("#column-filters select") == ["All: level 0 1 2", "All: subject algebra 数论"]
+    for name, value in (("level", "1"), ("subject", '"数论"')):
+        choice = f"document.querySelector('[data-column={name}]')"
+        page.value(f"{choice}.value = {value!r}")
+        page.value(f"{choice}.dispatchEvent(new Event('change'))")
+    assert found(page) == f"100 of {ALL}"
+    address = page.value("location.hash.slice(1)")
+    open_report(page, sample_run.report, address)
+    assert found(page) == f"100 of {ALL}"
+    page.click("#rows .row", 0)
+    assert opened(page) == "sums · small · row 1 · s1"
+    assert page.texts("#sample .values")[1] == "level 1 subject 数论 note unique 1"
+
+
+def test_scores_by_column_lead_to_their_samples(page: Page) -> None:
+    tab(page, "scores")
+    titles = page.value("[...document.querySelectorAll('.breakdown')].map((one) => one.getAttribute('aria-label'))")
+    assert titles[:4] == ["sums: level", "sums: subject", "sums: shots", "sums: length of the answer"]
+    rows = page.texts(".breakdown tbody tr")
+    assert rows[:2] == ["0 small 27.3 % 19.5–36.8 99", "0 large 67.7 % 58.0–76.1 99"]
+    page.click(".breakdown .score button", 0)
+    assert found(page) == f"100 of {ALL}"
+
+
+def test_a_judge_is_shown_with_prompt_and_reply(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "sample=small/通用-chat/s2")
+    opened(page)
+    page.click(".judgement summary")
+    assert "Is 18 right? Say [[A]] or [[B]]." in page.texts(".judgement .prompt")[0]
+    assert page.texts(".judgement .answer") == ["exact text It is right. [[A]]"]
+
+
+def test_calls_of_tools_are_shown(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "sample=small/通用-chat/s5")
+    opened(page)
+    assert page.texts(".tool-call") == ['calls weather { "city": "Paris" }']
+
+
+def test_markdown_and_formulas_are_drawn_and_the_exact_text_is_a_key_away(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "sample=small/通用-chat/s6")
+    opened(page)
+    answer = "#sample .answer .rendered"
+    assert page.texts(f"{answer} .heading") == ["Solution"]
+    assert page.texts(f"{answer} strong") == ["area"]
+    assert page.texts(f"{answer} td") == ["disk", "𝜋 𝑟 2"]
+    assert page.texts(f"{answer} pre") == ["print(1 < 2)"]
+    assert page.texts(f"{answer} li") == ["see (https://example.org/x)", "<b>bold</b>"]
+    assert "it costs $5 or $6:" in page.texts(f"{answer} p")[1]
+    assert page.value(f"document.querySelectorAll('{answer} math').length") == 5
+    assert page.value(f"document.querySelectorAll('{answer} mfrac').length") == 2
+    assert page.value(f"document.querySelectorAll('{answer} mtable mtr').length") == 2
+    assert page.value("document.querySelectorAll('#sample a').length") == 0
+    assert page.texts("#sample .prompt .text") == ["What is $\\frac{1}{2}$?"]
+    page.press("r")
+    assert page.texts("#sample .answer .text")[0].startswith("# Solution The **area** is \\(\\frac{a}{b}\\)")
+    assert page.texts(answer) == []
+    page.click("#sample .answer .either-button")
+    assert page.texts(f"{answer} strong") == ["area"]
 
 
 def test_each_answer_to_a_question_has_its_verdict(page: Page, sample_run: RunFolder) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ais_prompt.report.formats import precision_notes
+from ais_prompt.report.html.breakdown import Breakdowns
 from ais_prompt.report.html.packing import finite_json
 from ais_prompt.report.html.run_files import ShownTask
 from ais_prompt.store.disk import reading
@@ -33,12 +34,14 @@ class TaskTotals:
         seconds: how long each answer took; samples without one are left out.
         trouble: why samples are missing; empty if none are.
         sensitivity: from `sensitivity_of`.
+        breakdowns: None until the metric of the task is known.
     """
 
     def __init__(self, task: ShownTask) -> None:
         self.seconds = array("d")
         self.trouble = ""
         self.sensitivity: Mapping[str, Any] | None = None
+        self.breakdowns: Breakdowns | None = None
         self._task = task
         self._samples = 0
         self._states: Counter[str] = Counter()
@@ -79,6 +82,8 @@ class TaskTotals:
             "states": self._states,
             "reasons": self._reasons,
             "sensitivity": self.sensitivity,
+            "columns": self.breakdowns.filters() if self.breakdowns else {},
+            "breakdowns": self.breakdowns.to_json() if self.breakdowns else [],
         }
 
 

@@ -44,7 +44,15 @@ class Lines:
 
 def packed(value: Any) -> str:
     """Pack a JSON value with gzip and base64, without characters of markup; the same value gives the same text."""
-    content = SECRETS.hide_in_json(encode_finite(value))
+    return _packed(SECRETS.hide_in_json(encode_finite(value)))
+
+
+def packed_text(text: str) -> str:
+    """Pack a text of this program in the same way."""
+    return _packed(text.encode())
+
+
+def _packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 

@@ -17,7 +17,7 @@ from string import Template
 from typing import Any, Final
 
 from ais_prompt.errors import StoreError
-from ais_prompt.report.html.packing import finite_json
+from ais_prompt.report.html.packing import finite_json, packed_text
 from ais_prompt.report.html.run_files import newest_scores, summary_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
@@ -30,7 +30,7 @@ END: Final = "</body>\n</html>\n"
 """The end of a page that `page_start` begins."""
 
 
-def page_start(title: str, body: str, scripts: Sequence[str], data: Any) -> str:
+def page_start(title: str, body: str, scripts: Sequence[str], data: Any, libraries: Sequence[str] = ()) -> str:
     """Return the page up to the place for further data; `END` ends it.
 
     Args:
@@ -38,15 +38,18 @@ def page_start(title: str, body: str, scripts: Sequence[str], data: Any) -> str:
         body: the file in ``assets`` with the frame of the page.
         scripts: files in ``assets``, in order of running.
         data: JSON values; numbers must be finite. The script finds them in the element ``data``.
+        libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
     """
     style, script = _asset("style.css"), "\n".join(map(_asset, scripts))
+    vendored = {name: _asset(f"vendor/{name}.js") for name in libraries}
     return Template(_asset("page.html")).substitute(
-        policy=_policy(style, script),
+        policy=_policy(style, [script, *vendored.values()]),
         title=html.escape(printable(title)),
         style=style,
         body=_asset(body),
         data=_json(data),
         script=script,
+        libraries="\n".join(map(_library, vendored, vendored.values())),
     )
 
 
@@ -104,14 +107,19 @@ def _asset(name: str) -> str:
     return (files("ais_prompt.report.html") / "assets" / name).read_text("utf-8")
 
 
-def _policy(style: str, script: str) -> str:
-    """Return a Content-Security-Policy that allows this style and script only, and no requests."""
-    own = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
-    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
+def _library(name: str, script: str) -> str:
+    """Return a script as an element that the browser keeps as text."""
+    return f'<script type="text/plain" id="library-{name}">{packed_text(script)}</script>'
+
+
+def _policy(style: str, scripts: Sequence[str]) -> str:
+    """Return a Content-Security-Policy that allows this style, these scripts and media in the page; and no requests."""
+    own = f"style-src {_hash(style)}; script-src {' '.join(map(_hash, scripts))}"
+    return f"default-src 'none'; {own}; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _json(data: Any) -> str:

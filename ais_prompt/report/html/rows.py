@@ -23,6 +23,7 @@ COLUMNS: Final = (
     "characters",
     "seconds",
     "reason",
+    "columns",
 )
 """The table's columns. The browser shows one of ``tokens`` and ``characters``, the same for the whole task."""
 SNIPPET: Final = 120
@@ -49,6 +50,7 @@ def row(prediction: Prediction, detail: SampleScore | None, results: Results) ->
         "characters": _characters(prediction.completions),
         "seconds": None if failure else _seconds(prediction),
         "reason": (detail.reason if detail else "") or (failure.kind if failure else ""),
+        "columns": dict(prediction.columns),
     }
 
 

@@ -81,11 +81,20 @@ class Results:
     Attributes:
         metric: the main metric; None if the task was not scored.
         fraction: whether its values are parts of 1: 1 is right, and 0 is wrong.
+        is_mean: whether the score is the mean of the values of the samples.
     """
 
-    def __init__(self, metric: str | None = None, fraction: bool = False, details: Iterable[SampleScore] = ()) -> None:
+    def __init__(
+        self,
+        metric: str | None = None,
+        fraction: bool = False,
+        details: Iterable[SampleScore] = (),
+        *,
+        is_mean: bool = False,
+    ) -> None:
         self.metric = metric
         self.fraction = fraction
+        self.is_mean = is_mean
         self._details = iter(details)
         self._passed: dict[str, SampleScore] = {}  # those that were read but not asked for yet
 
@@ -114,7 +123,7 @@ def results_of(task: ShownTask, folder: RunFolder) -> Results:
         return Results()
     path = folder.results(task.model, task.dataset)
     main = read_scores(path)[0]
-    return Results(main.metric, main.fraction, read_details(path))
+    return Results(main.metric, main.fraction, read_details(path), is_mean=main.is_mean)
 
 
 def sensitivity_of(task: ShownTask, folder: RunFolder) -> dict[str, Any] | None:

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import asdict
 
+from ais_prompt.errors import DataError
 from ais_prompt.report.html.packing import Lines, Text, finite, shown
 from ais_prompt.types import Completion, Prediction, SampleScore
 from ais_prompt.types.extraction import Reading
 from ais_prompt.types.prompt import prompts_to_json
-from ais_prompt.utils.media import describe_part
+from ais_prompt.utils.media import FILE_NOTE, KINDS, describe_part, local_file, source_of
+
+SHOWN_MEDIA: Final = frozenset(
+    [
+        *("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"),
+        *("audio/mpeg", "audio/wav", "audio/x-wav", "audio/ogg", "audio/flac", "audio/mp4"),
+        *("video/mp4", "video/webm", "video/ogg"),
+    ]
+)
+"""Media types that a browser only shows."""
+MOST_MEDIA: Final = 4_000_000
+"""Characters of a ``data:`` URL, or bytes of a file, that a report holds at most."""
+_DATA: Final = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,[A-Za-z0-9+/=\s]*\Z", re.IGNORECASE)
 
 
-def sample_json(prediction: Prediction, detail: SampleScore | None, lines: Lines) -> dict[str, Any]:
+def sample_json(
+    prediction: Prediction, detail: SampleScore | None, lines: Lines, judgements: Sequence[Prediction] = ()
+) -> dict[str, Any]:
     """Return a sample as JSON values with finite numbers; its texts go into ``lines``.
 
     Args:
         prediction: requests and answers of the sample.
         detail: the score of the sample; None if it was not scored.
         lines: the lines of the chunk of the sample.
+        judgements: what judges were asked about the sample.
     """
     return {
         "requests": _requests(prediction, lines),
@@ -32,6 +49,8 @@ def sample_json(prediction: Prediction, detail: SampleScore | None, lines: Lines
         "reason": detail.reason if detail else "",
         "failed_turn": prediction.failed_turn,
         "shots": prediction.shots_used,
+        "columns": dict(prediction.columns),
+        "judgements": [request for judgement in judgements for request in _requests(judgement, lines)],
     }
 
 
@@ -77,10 +96,28 @@ def _parts(content: str | Sequence[Mapping[str, Any]], lines: Lines) -> list[dic
 
 
 def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
-    """Return a text, or a line about an image, audio or video, whose file is not in the report."""
+    """Return a text; or a line about an image, audio or video, with its content if that is known and not too large."""
     if described := describe_part(part):
-        return {"media": described}
+        url = media_url(part)
+        return {"media": described, "kind": KINDS[part["type"]], **({"url": lines.add(url)} if url else {})}
     return {"text": lines.add(part["text"] if isinstance(part.get("text"), str) else shown(dict(part)))}
+
+
+def media_url(part: Mapping[str, Any]) -> str:
+    """Return the content of a media part as a ``data:`` URL; "" if it may not be shown.
+
+    A local file is shown only if it is the one that was sent. SVG is not: it can hold scripts.
+    """
+    source = source_of(part)
+    if found := _DATA.match(source):
+        return source if found[1].lower() in SHOWN_MEDIA and len(source) <= MOST_MEDIA else ""
+    try:
+        file = local_file(part) if FILE_NOTE in part else None
+        if file is None or file.mime not in SHOWN_MEDIA or file.size > MOST_MEDIA or file.note() != part[FILE_NOTE]:
+            return ""
+        return f"data:{file.mime};base64,{file.base64()}"
+    except DataError:  # it was removed or changed meanwhile
+        return ""
 
 
 def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
@@ -97,8 +134,10 @@ def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
         "attempts": completion.attempts,
         "failure": asdict(completion.failure) if completion.failure else None,
         "nll": finite(likelihood.nll) if likelihood else None,
+        "refused": completion.refused,
+        "tool_calls": [{"name": call.name, "arguments": lines.add(call.arguments)} for call in completion.tool_calls],
     }
-    return {name: value for name, value in values.items() if value is not None and value is not False}
+    return {name: value for name, value in values.items() if value not in (None, False, [])}
 
 
 def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
 from ais_prompt.errors import AisPromptError
+from ais_prompt.report.html.breakdown import Breakdowns
+from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
 from ais_prompt.report.html.packing import Lines, packed
 from ais_prompt.report.html.pages import END, page_start
@@ -33,6 +35,7 @@ SCRIPTS: Final = (
     "text.js",
     "data.js",
     "plots.js",
+    "breakdown.js",
     "scores.js",
     "matrix.js",
     "answers.js",
@@ -40,11 +43,14 @@ SCRIPTS: Final = (
     "tabs.js",
     "table.js",
     "search.js",
+    "render.js",
     "prompt.js",
     "sample.js",
     "filters.js",
     "report.js",
 )
+LIBRARIES: Final = ("marked", "temml")
+"""Markdown and LaTeX. Files in ``assets/vendor``, each with its license."""
 CHUNK_SAMPLES: Final = 200
 """Maximum number of samples that a browser unpacks to show one of them."""
 CHUNK_CHARACTERS: Final = 1_000_000
@@ -68,7 +74,7 @@ def write_report(folder: RunFolder) -> None:
         totals = [_write_samples(number, task, folder, samples) for number, task in tasks]
         data = overview(folder, rows, totals)
         title = f"{data['name']} {data['time']}"
-        report.write(page_start(title, "report.html", SCRIPTS, data).encode())
+        report.write(page_start(title, "report.html", SCRIPTS, data, LIBRARIES).encode())
         samples.seek(0)
         shutil.copyfileobj(samples, report)
         report.write(END.encode())
@@ -94,10 +100,12 @@ def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: Bina
     samples = TaskSamples(task, write)
     try:
         results = results_of(task, folder)
+        judgements = Judgements(folder, task.model, task.dataset)
+        samples.totals.breakdowns = Breakdowns(results.metric if results.is_mean else None)
         samples.totals.sensitivity = sensitivity_of(task, folder)
         predictions = read_predictions(folder.predictions(task.model, task.dataset))
         for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):
-            samples.add(prediction, results)
+            samples.add(prediction, results, judgements)
     except AisPromptError as error:
         samples.totals.trouble = str(error)
     samples.end()
@@ -126,7 +134,7 @@ class TaskSamples:
         self._begin_chunk()
         self._begin_table()
 
-    def add(self, prediction: Prediction, results: Results) -> None:
+    def add(self, prediction: Prediction, results: Results, judgements: Judgements) -> None:
         """Add a sample.
 
         Raises:
@@ -135,10 +143,12 @@ class TaskSamples:
         detail = results.detail_of(prediction.sample_id)
         line = row(prediction, detail, results)
         self.totals.add(line)
+        if self.totals.breakdowns:
+            self.totals.breakdowns.add(prediction, detail, line[self.totals.unit])
         for name, value in line.items():
             self._columns[name].append(value)
         self._predictions.append(prediction)
-        self._samples.append(sample_json(prediction, detail, self._lines))
+        self._samples.append(sample_json(prediction, detail, self._lines, judgements.of(prediction.sample_id)))
         if len(self._samples) == CHUNK_SAMPLES or self._lines.size >= CHUNK_CHARACTERS:
             self._end_chunk()
             if len(self._sizes) == TABLE_CHUNKS:

@@ -97,8 +97,8 @@ class FileSource {
   }
 }
 
-function passes(row, { model, dataset }) {
-  return (!model || row.task.model === model) && (!dataset || row.task.dataset === dataset);
+function passes(row, { model, dataset, columns }) {
+  return (!model || row.task.model === model) && (!dataset || row.task.dataset === dataset) && Object.entries(columns).every(([name, value]) => row.columns[name] === value);
 }
 
 /** Rows that are all in memory. A selection of the server has the same functions, see served.js. */

@@ -1,6 +1,6 @@
 // The filters above the table, the samples that pass them, and the address of what is shown.
 
-const filters = { state: new Set(), model: "", dataset: "", query: "" };
+const filters = { state: new Set(), model: "", dataset: "", query: "", columns: {} };
 let finding = new AbortController();
 
 function drawFilters() {
@@ -10,6 +10,7 @@ function drawFilters() {
     byId(key).hidden = names(key).length < 2;
     byId(key).onchange = () => { filters[key] = byId(key).value; applyFilters(); };
   }
+  drawColumnFilters();
   const present = STATES.filter((state) => data.tasks.some((task) => task.states[state]));
   byId("states").replaceChildren(...present.map((state) => el("button", { type: "button", class: "chip", "aria-pressed": "false", "data-state": state, onclick: () => toggleStates([state]) }, el("i", { class: `swatch ${state}` }), `${say(state)} `, el("span", { class: "soft" }))));
   let waiting;
@@ -17,6 +18,20 @@ function drawFilters() {
     clearTimeout(waiting);
     waiting = setTimeout(() => { filters.query = byId("query").value.trim(); applyFilters(); }, 150);
   };
+}
+
+/** A choice for each column of the data that has few values. */
+function drawColumnFilters() {
+  const columns = new Map();
+  for (const task of data.tasks) {
+    for (const [name, values] of Object.entries(task.columns)) columns.set(name, [...new Set([...(columns.get(name) ?? []), ...values])]);
+  }
+  byId("column-filters").replaceChildren(...[...columns].map(([name, values]) => {
+    const options = values.map((value) => el("option", { value: JSON.stringify(value) }, plain(String(value))));
+    const choice = el("select", { "aria-label": plain(name), "data-column": name }, el("option", { value: "" }, say("All: {name}", { name: plain(name) })), options);
+    choice.onchange = () => { choice.value ? filters.columns[name] = JSON.parse(choice.value) : delete filters.columns[name]; applyFilters(); };
+    return choice;
+  }));
 }
 
 /** Show samples in these states too; if all of them are shown, no longer. */
@@ -32,8 +47,8 @@ function misses() {
 }
 
 /** Set these filters and reset all others. */
-function setFilters({ model = "", dataset = "", state, query = "" }) {
-  Object.assign(filters, { model, dataset, query, state: new Set([state].flat().filter(Boolean)) });
+function setFilters({ model = "", dataset = "", state, query = "", columns = {} }) {
+  Object.assign(filters, { model, dataset, query, columns: { ...columns }, state: new Set([state].flat().filter(Boolean)) });
   return applyFilters();
 }
 
@@ -43,6 +58,7 @@ function applyFilters() {
   finding = new AbortController();
   byId("model").value = filters.model;
   byId("dataset").value = filters.dataset;
+  for (const choice of byId("column-filters").children) choice.value = choice.dataset.column in filters.columns ? JSON.stringify(filters.columns[choice.dataset.column]) : "";
   if (byId("query").value.trim() !== filters.query) byId("query").value = filters.query;
   for (const chip of byId("states").children) chip.setAttribute("aria-pressed", filters.state.has(chip.dataset.state));
   byId("found").textContent = say("searching");
@@ -69,6 +85,7 @@ function address() {
   if (shownTab() !== "samples") parts.set("tab", shownTab());
   for (const key of ["model", "dataset", "query"]) if (filters[key]) parts.set(key, filters[key]);
   for (const state of filters.state) parts.append("state", state);
+  for (const [name, value] of Object.entries(filters.columns)) parts.append("column", JSON.stringify([name, value]));
   if (opened) parts.set("sample", nameOf(opened));
   return parts.toString();
 }
@@ -83,6 +100,15 @@ async function readAddress() {
   const name = parts.get("sample");
   showTab(parts.get("tab") ?? "samples");
   opened = (name && (await source.named(name))) || null;
-  await setFilters({ model: parts.get("model") ?? "", dataset: parts.get("dataset") ?? "", query: parts.get("query") ?? "", state: parts.getAll("state") });
+  await setFilters({ model: parts.get("model") ?? "", dataset: parts.get("dataset") ?? "", query: parts.get("query") ?? "", state: parts.getAll("state"), columns: columnsOf(parts) });
   if (opened) openPosition(table.current);
+}
+
+/** The columns that an address filters by; broken ones are left out. */
+function columnsOf(parts) {
+  try {
+    return Object.fromEntries(parts.getAll("column").map((text) => JSON.parse(text)));
+  } catch {
+    return {};
+  }
 }

@@ -17,19 +17,28 @@ function partner(other, number) {
 }
 
 function messageBlock(chunk, message, other, owner) {
-  const parts = message.parts.map((part, number) => (part.media ? el("p", { class: "media" }, plain(part.media)) : foldedText(chunk, part.text, number ? [] : other ?? [], owner)));
+  const parts = message.parts.map((part, number) => (part.media ? mediaBlock(chunk, part) : foldedText(chunk, part.text, number ? [] : other ?? [], owner)));
   return el("div", { class: `message ${["system", "user", "assistant"].includes(message.role) ? message.role : ""}` }, el("span", { class: "role" }, plain(message.role)), parts);
 }
 
 /** Draw a text whose first lines are folded if another text begins with the same lines. */
 function foldedText(chunk, numbers, other, owner) {
   const same = Math.min(sharedLength(numbers, other), numbers.length - 1);
-  if (same < FOLDED_LINES) return wholeText(textOf(chunk, numbers));
-  const fold = el("details", { class: "fold" }, el("summary", {}, `${counted(same, "line")}, same as in ${owner}`), wholeText(textOf(chunk, numbers.slice(0, same))));
-  return el("div", {}, fold, wholeText(textOf(chunk, numbers.slice(same))));
+  if (same < FOLDED_LINES) return eitherText(textOf(chunk, numbers), false);
+  const fold = el("details", { class: "fold" }, el("summary", {}, `${counted(same, "line")}, same as in ${owner}`), eitherText(textOf(chunk, numbers.slice(0, same)), false));
+  return el("div", {}, fold, eitherText(textOf(chunk, numbers.slice(same)), false));
 }
 
 function sharedLength(items, others) {
   const end = items.findIndex((item, number) => item !== others[number]);
   return end < 0 ? items.length : end;
+}
+
+/** Draw an image, sound or film whose content is in the report; of others, the description. */
+function mediaBlock(chunk, part) {
+  const description = el("p", { class: "media" }, plain(part.media));
+  if (!part.url) return description;
+  const src = textOf(chunk, part.url);
+  const tags = { image: () => el("img", { src, alt: plain(part.media), loading: "lazy" }), audio: () => el("audio", { src, controls: true, "aria-label": plain(part.media) }), video: () => el("video", { src, controls: true, "aria-label": plain(part.media) }) };
+  return el("figure", {}, tags[part.kind](), el("figcaption", {}, description));
 }

@@ -48,7 +48,7 @@ async function openPosition(position) {
   const row = table.selection.at(table.current);
   if (!row) return;
   opened = row;
-  const shown = await source.sample(row);
+  const [shown] = await Promise.all([source.sample(row), loadLibraries()]);
   if (opened !== row) return;  // the next one was opened meanwhile
   byId("browser").classList.add("open");
   byId("sample").hidden = false;
@@ -74,6 +74,13 @@ function step(by) {
   byId("browser").scrollIntoView({ block: "nearest" });
 }
 
+/** Show all texts of the open sample rendered, or all of them exactly. */
+function toggleRendered() {
+  const blocks = [...byId("sample").querySelectorAll(".either")];
+  const isRendered = blocks.some((block) => !block.querySelector(":scope > .rendered").hidden);
+  for (const block of blocks) block.show(!isRendered);
+}
+
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const typing = event.target.matches("input, select, textarea");
@@ -90,7 +97,7 @@ function onKey(event) {
 /** What each key does, given where the focus is. */
 function keyActions({ target }) {
   const [rows, page] = [table.selection.length, table.page()];
-  const always = { j: () => step(1), k: () => step(-1), w: () => toggleStates(misses()), "/": () => byId("query").focus() };
+  const always = { j: () => step(1), k: () => step(-1), w: () => toggleStates(misses()), r: toggleRendered, "/": () => byId("query").focus() };
   const inTable = { ArrowDown: () => step(1), ArrowUp: () => step(-1), PageDown: () => step(page), PageUp: () => step(-page), Home: () => step(-rows), End: () => step(rows) };
   const open = { Enter: () => openPosition(Math.max(table.current, 0)) };
   return { ...always, ...(target === table.grid && inTable), ...(!target.closest("button, a, summary") && open) };

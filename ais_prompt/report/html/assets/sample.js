@@ -4,7 +4,7 @@
 function drawSample(panel, row, shown, position, actions) {
   const { chunk, sample } = shown;
   const prompts = sample.requests.flatMap((request, number) => requestParts(shown, request, number));
-  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...labelParts(shown), ...prompts, ...predictionPart(chunk, sample));
+  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...columnPart(sample), ...labelParts(shown), ...prompts, ...predictionPart(chunk, sample), ...judgementParts(shown));
   panel.scrollTop = 0;
 }
 
@@ -61,16 +61,39 @@ function predictionPart(chunk, sample) {
 
 /** Draw an answer with the extracted part marked. */
 function answerBlock(chunk, answer, reading) {
-  const thinking = answer.thinking ? [el("details", { class: "fold thinking" }, el("summary", {}, `Thinking, ${counted(answer.thinking.length, "line")}`), wholeText(textOf(chunk, answer.thinking)))] : [];
+  const thinking = answer.thinking ? [el("details", { class: "fold thinking" }, el("summary", {}, `${say("Thinking")}, ${counted(answer.thinking.length, "line")}`), eitherText(textOf(chunk, answer.thinking), true))] : [];
   const failure = answer.failure ? [el("p", { class: "failure" }, el("b", {}, plain(answer.failure.kind)), " ", ...visible(answer.failure.message))] : [];
-  const text = answer.text ? [el("div", { class: "answer" }, wholeText(textOf(chunk, answer.text), reading))] : [];
-  return [...thinking, ...failure, ...text, el("p", { class: "facts soft" }, answerFacts(answer).join(" · "))];
+  const text = answer.text ? [el("div", { class: "answer" }, eitherText(textOf(chunk, answer.text), true, reading))] : [];
+  return [...thinking, ...failure, ...text, ...(answer.tool_calls ?? []).map((call) => toolCall(chunk, call)), el("p", { class: "facts soft" }, answerFacts(answer).join(" · "))];
+}
+
+/** A call of a tool that the model asked for, its arguments indented if they are JSON. */
+function toolCall(chunk, call) {
+  const text = textOf(chunk, call.arguments);
+  let indented = text;
+  try { indented = JSON.stringify(JSON.parse(text), null, 2); } catch { /* shown as the model wrote it */ }
+  return el("div", { class: "tool-call" }, el("span", { class: "role" }, say("calls {tool}", { tool: plain(call.name) })), wholeText(indented));
+}
+
+/** What judges were asked about the answer, and what they said. */
+function judgementParts({ chunk, sample }) {
+  return sample.judgements.map((request, number) => {
+    const title = sample.judgements.length > 1 ? `${say("Judge")} ${number + 1}` : say("Judge");
+    return el("section", { class: "judgement" }, el("h4", {}, title), el("details", { class: "fold" }, el("summary", {}, say("Prompt of the judge")), promptBlock(chunk, request.prompt ?? [], null, "")), ...request.answers.flatMap((answer) => answerBlock(chunk, answer, null)));
+  });
+}
+
+/** The columns of the row. */
+function columnPart(sample) {
+  const columns = Object.entries(sample.columns);
+  return columns.length ? [el("ul", { class: "values soft" }, columns.map(([name, text]) => el("li", {}, `${plain(name)} `, el("b", {}, plain(String(text))))))] : [];
 }
 
 function answerFacts(answer) {
   const endings = { length: "cut at max_out_len", stop: "stopped by the model" };
   return [
     answer.unclosed ? "thinking did not end" : null,
+    answer.refused ? "refused" : null,
     answer.text && endings[answer.finish_reason],
     answer.prompt_tokens == null ? null : `${counted(answer.prompt_tokens, "token")} in`,
     answer.completion_tokens == null ? null : `${count(answer.completion_tokens)} out`,

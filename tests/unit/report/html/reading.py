@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Report:
-    """The text of each element with an id."""
+    """The text of each element with an id, without the libraries of the page."""
 
     blocks: dict[str, str]
 
@@ -36,7 +36,7 @@ def read_report(path: Path) -> Report:
     parser = _Blocks()
     parser.feed(path.read_text("utf-8"))
     parser.close()
-    return Report(parser.blocks)
+    return Report({name: text for name, text in parser.blocks.items() if not name.startswith("library-")})
 
 
 def _with_texts(value: Any, lines: list[str]) -> Any:
