@@ -138,16 +138,18 @@ def _sample(
     if completion is not None:
         value |= _output(task, asked, completion)
     if score is not None and score.values:
-        several = len(score.values) > 1
-        value["scores"] = {
-            _scorer(task): {
-                "value": dict(score.values) if several else next(iter(score.values.values())),
-                "answer": None if score.extracted is None else _text(score.extracted),
-                "explanation": prediction.prediction if isinstance(prediction.prediction, str) else None,
-                "metadata": {"status": score.status, "reason": score.reason},
-            }
-        }
+        value["scores"] = {_scorer(task): _sample_score(score, prediction.prediction)}
     return value
+
+
+def _sample_score(score: SampleScore, answer: Any) -> dict[str, Any]:
+    several = len(score.values) > 1
+    return {
+        "value": dict(score.values) if several else next(iter(score.values.values())),
+        "answer": None if score.extracted is None else _text(score.extracted),
+        "explanation": answer if isinstance(answer, str) else None,
+        "metadata": {"status": score.status, "reason": score.reason},
+    }
 
 
 def _output(task: StoredTask, asked: list[dict[str, Any]], completion: Completion) -> dict[str, Any]:

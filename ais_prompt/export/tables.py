@@ -123,11 +123,9 @@ def _row(prediction: Prediction, score: SampleScore | None) -> dict[str, Any]:
         "index": prediction.index,
         "prompt": _text(prompts_to_json(prediction.origin_prompt)),
         "prediction": _text(prediction.prediction),
-        "gold": _text(prediction.gold if score is None else score.gold),
-        "status": "failed" if score is None and failures else score and score.status,
-        "reason": score.reason or None if score else None,
-        "extracted": _text(score.extracted) if score else None,
-        "score": next(iter(score.values.values()), None) if score else None,
+        "status": "failed" if failures else None,
+        "gold": _text(prediction.gold),
+        **(_score_columns(score) if score else dict.fromkeys(("reason", "extracted", "score"))),
         "failure": f"{failures[0].kind}: {failures[0].message}" if failures else None,
         "finish_reason": completions[-1].finish_reason if completions else None,
         "prompt_tokens": _sum(usage.prompt_tokens for usage in usages),
@@ -135,6 +133,16 @@ def _row(prediction: Prediction, score: SampleScore | None) -> dict[str, Any]:
         "seconds": sum(completion.seconds for completion in completions),
         "attempts": sum(completion.attempts for completion in completions),
         "shots_used": prediction.shots_used,
+    }
+
+
+def _score_columns(score: SampleScore) -> dict[str, Any]:
+    return {
+        "gold": _text(score.gold),
+        "status": score.status,
+        "reason": score.reason or None,
+        "extracted": _text(score.extracted),
+        "score": next(iter(score.values.values()), None),
     }
 
 

@@ -129,14 +129,19 @@ def exact_mean(values: Sequence[float]) -> float:
 
 def _estimate(score: SampleScore, metric: str, best: float | None) -> Estimate:
     if score.repeats:
-        each = [_estimate(answer, metric, best) for answer in score.repeats]
-        value = exact_mean(known) if (known := [one.value for one in each if one.value is not None]) else None
-        return Estimate(value, exact_mean([one.low for one in each]), exact_mean([one.high for one in each]))
+        return _mean_estimate([_estimate(answer, metric, best) for answer in score.repeats])
     if score.status == "failed":
         return Estimate(None, 0.0, best or 0.0)
     # An answer that could not be parsed may come without values.
     value = float(score.values[metric]) if score.values else 0.0
     return Estimate(value, value, value if score.is_read else max(value, best or 0.0))
+
+
+def _mean_estimate(each: Sequence[Estimate]) -> Estimate:
+    """Return the mean of those that are known, and of all bounds."""
+    known = [one.value for one in each if one.value is not None]
+    low, high = exact_mean([one.low for one in each]), exact_mean([one.high for one in each])
+    return Estimate(exact_mean(known) if known else None, low, high)
 
 
 class _Column:
@@ -163,18 +168,11 @@ class _Column:
 def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None) -> Score:
     values = column.values
     mean = exact_mean(values) if values else None
-    binary = best is not None and not column.is_clustered and all(value in (0.0, best) for value in values)
-    spread = None if mean is None else _spread(column, mean, best, binary=binary)
-    interval = None
-    if mean is not None and binary and best is not None:
-        low, high = wilson_interval(math.fsum(values) / best, len(values))
-        interval = (low * best, high * best)
-    elif mean is not None and spread is not None:
-        interval = mean_interval(mean, spread, best)
+    spread, interval = (None, None) if mean is None else _uncertainty(column, mean, best)
     return Score(
         metric=metric,
         value=mean,
-        stderr=_standard_error(spread, interval),
+        stderr=standard_error(spread, interval),
         n=counts.n,
         counts=counts.statuses,
         interval=interval,
@@ -186,6 +184,16 @@ def _mean(metric: str, column: _Column, counts: AnswerCounts, best: float | None
     )
 
 
+def _uncertainty(column: _Column, mean: float, best: float | None) -> tuple[Spread | None, tuple[float, float] | None]:
+    """Return the spread of a mean, and its interval: Wilson's if all values are right or wrong."""
+    values = column.values
+    if best is None or column.is_clustered or any(value not in (0.0, best) for value in values):
+        spread = _spread(column, mean, best, binary=False)
+        return spread, None if spread is None else mean_interval(mean, spread, best)
+    low, high = wilson_interval(math.fsum(values) / best, len(values))
+    return _spread(column, mean, best, binary=True), (low * best, high * best)
+
+
 def _spread(column: _Column, mean: float, best: float | None, *, binary: bool) -> Spread | None:
     values = column.values
     if column.is_clustered:
@@ -194,7 +202,7 @@ def _spread(column: _Column, mean: float, best: float | None, *, binary: bool) -
     return spread_of(array("d", ((value - mean) / len(values) for value in values)), binary, largest)
 
 
-def _standard_error(spread: Spread | None, interval: tuple[float, float] | None) -> float | None:
+def standard_error(spread: Spread | None, interval: tuple[float, float] | None) -> float | None:
     """Return the standard error; where nothing varies, because all is right or all is wrong, that of the interval."""
     if spread is None or interval is None:
         return None

@@ -83,23 +83,18 @@ def mean_difference(
         best: the highest value of the metric, the lowest being 0; None if there is none.
     """
     n, value = len(differences), exact_mean(differences)
-    sums: defaultdict[object, float] = defaultdict(float)
-    sizes: defaultdict[object, int] = defaultdict(int)
-    for number, difference in enumerate(differences):
-        unit = number if clusters is None else clusters[number]
-        sums[unit] += difference
-        sizes[unit] += 1
+    sums, deviations = _units(differences, clusters, value)
     binary = best is not None and len(sums) == n and all(abs(one) in (0.0, best) for one in differences)
     worse = math.fsum(-one for one in differences if one < 0) / n
     better = math.fsum(one for one in differences if one > 0) / n
-    spread = spread_of([(sums[unit] - value * sizes[unit]) / n for unit in sums], binary)
-    tails = _binary_tails(differences) if binary else sign_flips(list(sums.values()))
+    spread = spread_of(deviations, binary)
+    tails = _binary_tails(differences) if binary else sign_flips(sums)
     p, p_worse = tails.two_sided, tails.worse
     if not binary:  # McNemar's exact test is below 5 % only where the one that the interval inverts is, too
         p = max(p, 2 * _score_tail(-abs(value), worse, better, spread, best, TAIL))
         p_worse = max(p_worse, _score_tail(value, worse, better, spread, best, LEVEL))
     interval = _ends(value, worse, better, spread, best, TAIL)
-    if interval is not None and p >= LEVEL:
+    if interval and p >= LEVEL:
         interval = (min(interval[0], 0.0), max(interval[1], 0.0))
     return MeanDifference(
         value=value,
@@ -113,6 +108,18 @@ def mean_difference(
         spread=spread,
         best=best,
     )
+
+
+def _units(
+    differences: Sequence[float], clusters: Sequence[str] | None, mean: float
+) -> tuple[list[float], list[float]]:
+    """Return the sum of the differences of each unit, a sample or a cluster, and its part of the mean's deviation."""
+    sums: defaultdict[object, float] = defaultdict(float)
+    sizes: defaultdict[object, int] = defaultdict(int)
+    for unit, difference in zip(clusters or range(len(differences)), differences, strict=True):
+        sums[unit] += difference
+        sizes[unit] += 1
+    return list(sums.values()), [(sums[unit] - mean * sizes[unit]) / len(differences) for unit in sums]
 
 
 def _binary_tails(differences: Sequence[float]) -> Tails:

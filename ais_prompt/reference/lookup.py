@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -39,23 +39,32 @@ def find(name: str, more: Iterable[Entry] = ()) -> list[Entry]:
         ConfigError: there is none; the fix offers near names.
     """
     known = [*entries(), *more]
-    wanted = name.casefold()
-    found = [entry for entry in known if wanted in map(str.casefold, (entry.name, *entry.also))]
-    if found:
+    if found := _called(name, known):
         return found
     owner, _, argument = name.rpartition(".")
-    owners = [one for one in known if not owner or owner.casefold() in map(str.casefold, (one.name, *one.also))]
+    owners = _called(owner, known) if owner else known
     marked = f"`{argument}`"
     if cut := _cut(owners, lambda one: argument in one.names) or _cut(owners, lambda one: marked in one.meaning):
         return cut
-    names = [one for entry in known for one in (entry.name, *entry.also)]
-    names += [one for entry in known for argument in entry.arguments for one in argument.names]
-    near = [one for one in dict.fromkeys(names) if wanted in one.casefold()][:5]
-    near += [one for one in difflib.get_close_matches(name, dict.fromkeys(names), n=5) if one not in near]
+    near = _near(name, known)
     raise ConfigError(
         f"there is nothing called {name!r}",
         fix=f"did you mean {listed(near)}?" if near else "aisprompt list shows the names of parts",
     )
+
+
+def _called(name: str, known: Iterable[Entry]) -> list[Entry]:
+    """Return the entries of a name, in any case."""
+    wanted = name.casefold()
+    return [entry for entry in known if wanted in map(str.casefold, (entry.name, *entry.also))]
+
+
+def _near(name: str, known: Sequence[Entry]) -> list[str]:
+    """Return names of entries and arguments that contain a name, then those that look like it; at most ten."""
+    names = [one for entry in known for one in (entry.name, *entry.also)]
+    names += [one for entry in known for argument in entry.arguments for one in argument.names]
+    near = [one for one in dict.fromkeys(names) if name.casefold() in one.casefold()][:5]
+    return near + [one for one in difflib.get_close_matches(name, dict.fromkeys(names), n=5) if one not in near]
 
 
 def _cut(entries: Iterable[Entry], chosen: Callable[[Argument], bool]) -> list[Entry]:

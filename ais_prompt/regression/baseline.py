@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -62,27 +62,31 @@ def make_baselines(runs: Sequence[StoredRun]) -> Baseline:
         ConfigError: a run is no evidence or is given twice, or they do not have the same datasets, metrics and samples.
         StoreError, DataError: as `make_baseline`.
     """
-    folders = [run.folder.root.resolve() for run in runs]
-    for run, folder in zip(runs, folders, strict=True):
-        if folders.count(folder) > 1:
-            fix = "name different runs; a name without a time is its latest run"
-            raise ConfigError(f"the run {run.name} is given twice", fix=fix)
+    _refuse_doubled(runs)
     by_row = any(task.knows_only_rows for run in runs for task in run.tasks)
     made = [make_baseline(run, by_row=by_row) for run in runs]
     first = made[0]
     if len(made) == 1:
         return first
     for other in made[1:]:
-        if [_identity(task) for task in other.tasks] != [_identity(task) for task in first.tasks]:
+        if _identity(other) != _identity(first):
             what = f"{other.run} has other models, datasets or metrics than {first.run}"
             raise ConfigError(what, fix="make a baseline of runs of one config")
     columns = zip(*(one.tasks for one in made), strict=True)
-    tasks = tuple(_mean_task(column) for column in columns)
-    return Baseline(", ".join(one.run for one in made), tasks, first.by_row, len(made))
+    return Baseline(", ".join(one.run for one in made), tuple(map(_mean_task, columns)), first.by_row, len(made))
 
 
-def _identity(task: BaselineTask) -> tuple[str, str, str]:
-    return task.model, task.dataset, task.metric
+def _refuse_doubled(runs: Sequence[StoredRun]) -> None:
+    folders = [run.folder.root.resolve() for run in runs]
+    for run, folder in zip(runs, folders, strict=True):
+        if folders.count(folder) > 1:
+            fix = "name different runs; a name without a time is its latest run"
+            raise ConfigError(f"the run {run.name} is given twice", fix=fix)
+
+
+def _identity(baseline: Baseline) -> list[tuple[str, str, str]]:
+    """Return what runs of one config have in common."""
+    return [(task.model, task.dataset, task.metric) for task in baseline.tasks]
 
 
 def _mean_task(tasks: Sequence[BaselineTask]) -> BaselineTask:
@@ -261,17 +265,24 @@ def _verdict(pair: HeldPair, p_value: float, min_drop: float, level: float, test
         return _inconclusive(subject, what)
     significant = p_value < level
     passed = not significant or exact(pair.drop) < exact(min_drop) or pair.drop <= 0
-    words = [f"{pair.after.metric} {_points(-pair.drop, pair)} on {len(pair.names)} common samples, p {p_value:.2g}"]
-    found = pair.detectable(level / tests)
-    if pair.nothing_changed:
-        words.append("nothing changed" if not pair.left_out else "nothing changed on these")
-    elif found is not None:
-        words.append(f"a drop of {_points(found, pair)} would be found in 80 %")
-    if pair.left_out:
-        words.append(f"{pair.left_out} samples that only one of the runs has answered are left out")
+    words = [
+        f"{pair.after.metric} {_points(-pair.drop, pair)} on {len(pair.names)} common samples, p {p_value:.2g}",
+        *_limits_of_evidence(pair, level / tests),
+    ]
     if significant and passed and pair.drop > 0:
         words.append(f"significant, but less than {_points(min_drop, pair)}")
     return Verdict(GATE, subject, passed, "; ".join(words))
+
+
+def _limits_of_evidence(pair: HeldPair, level: float) -> Iterator[str]:
+    """Yield which drop would be found at a level of significance, and how many samples are left out."""
+    found = pair.detectable(level)
+    if pair.nothing_changed:
+        yield "nothing changed" if not pair.left_out else "nothing changed on these"
+    elif found is not None:
+        yield f"a drop of {_points(found, pair)} would be found in 80 %"
+    if pair.left_out:
+        yield f"{pair.left_out} samples that only one of the runs has answered are left out"
 
 
 def _points(value: float, pair: HeldPair) -> str:

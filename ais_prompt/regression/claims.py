@@ -14,7 +14,7 @@ from ais_prompt.regression.runs import StoredRun
 from ais_prompt.regression.scored_task import ScoredTask
 from ais_prompt.store.baseline_file import Baseline
 from ais_prompt.store.results import read_questions, read_scores
-from ais_prompt.types import Gate
+from ais_prompt.types import Gate, Score
 
 
 def check_claims(gates: Sequence[Gate], run: StoredRun, baseline: Baseline | None) -> list[Verdict]:
@@ -46,32 +46,44 @@ def _of_scores(gate: Gate, run: StoredRun) -> Iterator[Verdict]:
 
 
 def _of_score(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]:
-    assert gate.confidence is not None
-    name, spec = task.name, task.spec
+    spec = task.spec
     if spec.dataset.eval.evaluator is None:
         return
     path = task.folder.results(spec.model.abbr, spec.dataset.abbr)
     score = next((one for one in read_scores(path) if one.metric == gate.name), None)
     if score is None:
         return
-    if not score.is_mean or score.of is not None or status != "finished":
-        why = f"the run is {status}" if status != "finished" else "not every sample was asked"
-        yield _verdict(gate, name, why if score.is_mean else f"{gate.name} is no mean of values from 0 to 1")
+    if why := _why_no_evidence(score, status):
+        yield _verdict(gate, task.name, why)
         return
     questions = list(read_questions(path, gate.name))
     if len(questions) < ENOUGH * task.size:
-        yield _verdict(gate, name, f"only {len(questions)} of {task.size} samples have a value")
-        return
+        yield _verdict(gate, task.name, f"only {len(questions)} of {task.size} samples have a value")
+    else:
+        yield _of_questions(gate, task.name, score, questions)
+
+
+def _why_no_evidence(score: Score, status: str) -> str:
+    """Return why the score of a run with a status shows nothing; empty if it does."""
+    if not score.is_mean:
+        return f"{score.metric} is no mean of values from 0 to 1"
+    if status != "finished":
+        return f"the run is {status}"
+    return "" if score.of is None else "not every sample was asked"
+
+
+def _of_questions(gate: Gate, name: str, score: Score, questions: Sequence[tuple[str, float]]) -> Verdict:
+    """Return whether the end of the interval of a score, by the value of each question, keeps to a gate."""
+    assert gate.confidence is not None
     is_least = gate.comparator[0] == ">"
     sided = questions if is_least else [(unit, 1 - value) for unit, value in questions]
     end = low_end(sided, float(gate.confidence))
     if end is None:
-        yield _verdict(gate, name, "one sample or cluster shows nothing")
-        return
+        return _verdict(gate, name, "one sample or cluster shows nothing")
     end = end if is_least else 1 - end
     holds = gate.holds_score(Fraction(end), fraction=True)
     words = f"{100 * (score.value or 0.0):.1f} %, with {_confidence(gate)} at {'least' if is_least else 'most'}"
-    yield Verdict(gate.text, name, holds, f"{words} {100 * end:.1f} %, n {score.n}")
+    return Verdict(gate.text, name, holds, f"{words} {100 * end:.1f} %, n {score.n}")
 
 
 def _of_drop(gate: Gate, pair: HeldPair) -> Verdict:

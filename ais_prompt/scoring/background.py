@@ -172,25 +172,29 @@ class BackgroundScoring:
             logger.info("tasks are scored after the asking: %s", why)
 
     def _score_in_worker(self, batch: Sequence[AnsweredTask]) -> list[Scored]:
+        found = self._answer_of_worker(batch)
+        if isinstance(found, Scored):  # of one of them, and which one is not known
+            if len(batch) > 1:
+                return [scored for answered in batch for scored in self._score_in_worker([answered])]
+            return [found]
+        for level, name, text in (line for scored in found for line in scored.log):
+            logging.getLogger(name).log(level, "%s", text)
+        return found
+
+    def _answer_of_worker(self, batch: Sequence[AnsweredTask]) -> list[Scored] | Scored:
+        """Return what came of each task; a single value if one of them ended the call."""
         try:
-            found = self._process.call([self._call(answered) for answered in batch])
+            found: list[Scored] = self._process.call([self._call(answered) for answered in batch])
         except WorkerDied as error:
             if self._stopping:
                 return [Scored(unresolved="the run is stopped") for _ in batch]
             # A task whose scoring ended the worker is not scored in this process, which it would end as well.
             self._start()
             what = f"the process that scored this task ended: {error}"
-            found = Scored(error=PartError(what, fix="fix the evaluator, then `aisprompt score RUN`"))
+            return Scored(error=PartError(what, fix="fix the evaluator, then `aisprompt score RUN`"))
         except Exception as error:  # a part that is not found, or a value that cannot be sent
-            found = Scored(unresolved=f"{type(error).__name__}: {error}")
-        if isinstance(found, Scored):  # of one of them, and which one is not known
-            if len(batch) > 1:
-                return [scored for answered in batch for scored in self._score_in_worker([answered])]
-            found = [found]
-        scored_tasks: list[Scored] = found
-        for level, name, text in (line for scored in scored_tasks for line in scored.log):
-            logging.getLogger(name).log(level, "%s", text)
-        return scored_tasks
+            return Scored(unresolved=f"{type(error).__name__}: {error}")
+        return found
 
     def _call(self, answered: AnsweredTask) -> ScoreCall:
         spec = answered.task.spec

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.batch import BatchEvaluator, JudgedBatchEvaluator
 from ais_prompt.evaluators.code.evaluator import CodeEvaluator
 from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.metrics.repeated import Repeatability
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.check_scoring import check_k
 from ais_prompt.plan.cluster import Clusters
@@ -59,51 +61,73 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
     evaluator = task.dataset.evaluator
     if evaluator is None:
         return []
-    model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
-    path = folder.predictions(model, dataset)
+    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
     if (first := next(predictions, None)) is None:
         if stopped_of is not None:
             return _not_asked(task, folder, evaluator, stopped_of)
         raise DataError("there is not one prediction in it", where=str(path), fix=_AGAIN)
-    if isinstance(evaluator, BatchEvaluator):
-        said_of = Verdicts(task, folder).of
-        scorer: AnyScorer | None = _batched(task, evaluator, first, read_predictions(path), said_of)
-    else:
-        scorer = scorer_of(task, first, Verdicts(task, folder).about)
-    assert scorer is not None
+    scorer = _scorer_with_verdicts(task, folder, evaluator, first)
     scored = _sample_scores(task.name, scorer, itertools.chain([first], predictions))
     samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
-    _refuse_doubled(samples.doubled_ids(), str(path))
-    if asked is not None and len(samples) != asked:
-        logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
-    scores = [
-        replace(score, reasons=samples.reasons, failed_samples=samples.failed) for score in scorer.aggregate(samples)
-    ]
-    if stopped_of is not None:
-        scores = [_stopped(score, stopped_of) for score in scores]
+    _check_samples(task, samples, asked, path)
     repeated = scorer.repeatability(samples) if isinstance(scorer, RepeatScorer) else None
-    if repeated and scores[0].interval and scores[0].questions:
-        scores[0] = replace(scores[0], precision=repeated.precision(scores[0].repeats))
-    head: dict[str, Any] = {"model": model, "dataset": dataset, "scores": [score.to_json() for score in scores]}
-    if isinstance(evaluator, CodeEvaluator):
-        head["isolation"] = evaluator.isolation
+    scores = _aggregated(scorer, samples, repeated, stopped_of)
+    head = _head(task, evaluator, scores)
     if isinstance(scorer, RepeatScorer) and repeated:
         head["repeatability"] = scorer.described(repeated, samples)
     if found := _read_otherwise(task, evaluator, first, read_predictions(path, with_prompts=False), len(samples)):
         head["extraction"] = found.to_json()
         if warning := warning_of(found, fraction=scores[0].fraction):
             logger.warning("[%s] %s", task.name, warning)
-    write_results(folder.results(model, dataset), head, (sample.to_json() for sample in samples))
+    write_results(folder.results(head["model"], head["dataset"]), head, (sample.to_json() for sample in samples))
     return scores
+
+
+def _check_samples(task: Task, samples: SampleScores, asked: int | None, path: Path) -> None:
+    """Refuse samples that occur more than once, and warn if there are not as many as were asked."""
+    _refuse_doubled(samples.doubled_ids(), str(path))
+    if asked is not None and len(samples) != asked:
+        logger.warning("[%s] %d questions were asked, but there are %d predictions", task.name, asked, len(samples))
+
+
+def _scorer_with_verdicts(task: Task, folder: RunFolder, evaluator: Evaluator, first: Prediction) -> AnyScorer:
+    """Return the scorer of a task, with the stored verdicts of its judge if it has one."""
+    verdicts = Verdicts(task, folder)
+    if not isinstance(evaluator, BatchEvaluator):
+        scorer = scorer_of(task, first, verdicts.about)
+        assert scorer is not None
+        return scorer
+    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+    return _batched(task, evaluator, first, read_predictions(path), verdicts.of)
+
+
+def _aggregated(
+    scorer: AnyScorer, samples: SampleScores, repeated: Repeatability | None, stopped_of: int | None
+) -> list[Score]:
+    """Return the scores of all samples; the first one with what its repeats say about its precision."""
+    scores = [
+        replace(score, reasons=samples.reasons, failed_samples=samples.failed) for score in scorer.aggregate(samples)
+    ]
+    if stopped_of is not None:
+        scores = [_stopped(score, stopped_of) for score in scores]
+    if repeated and scores[0].interval and scores[0].questions:
+        scores[0] = replace(scores[0], precision=repeated.precision(scores[0].repeats))
+    return scores
+
+
+def _head(task: Task, evaluator: Evaluator, scores: Sequence[Score]) -> dict[str, Any]:
+    """Return the head of a file of results."""
+    names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
+    isolation = {"isolation": evaluator.isolation} if isinstance(evaluator, CodeEvaluator) else {}
+    return {**names, "scores": [score.to_json() for score in scores], **isolation}
 
 
 def _not_asked(task: Task, folder: RunFolder, evaluator: Evaluator, questions: int) -> list[Score]:
     """Write the results of a task of which no sample was asked yet: ``0 of N``."""
-    model, dataset = task.spec.model.abbr, task.spec.dataset.abbr
     score = Score(evaluator.metrics[0], None, None, 0, dict.fromkeys(STATUSES, 0), of=questions)
-    head = {"model": model, "dataset": dataset, "scores": [score.to_json()]}
-    write_results(folder.results(model, dataset), head, ())
+    names = {"model": task.spec.model.abbr, "dataset": task.spec.dataset.abbr}
+    write_results(folder.results(*names.values()), {**names, "scores": [score.to_json()]}, ())
     return [score]
 
 

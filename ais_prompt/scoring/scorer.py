@@ -45,12 +45,7 @@ class Scorer(Struct, frozen=True):
         if isinstance(prediction.prediction, list):
             raise DataError("there are several answers to this question, and one to the first", where=where, fix=SAME)
         try:
-            found = self.answer_of(prediction.prediction)
-            # Evaluators and files get plain text; where it was read is kept beside it.
-            answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
-            if _is_nothing(answer):
-                return self._unread(prediction, gold)
-            values = dict(self.evaluator.score(answer, gold))
+            return self._compare(prediction, gold)
         except DataError as error:
             raise GoldError(error.what, where=error.where or where, fix=error.fix) from error
         except AisPromptError as error:
@@ -58,6 +53,15 @@ class Scorer(Struct, frozen=True):
             raise
         except (TypeError, ValueError, AttributeError, LookupError) as error:  # what one of ours makes of odd values
             raise PartError(f"scoring raised {exception_line(error)}", where=where, fix=FIX) from error
+
+    def _compare(self, prediction: Prediction, gold: Any) -> SampleScore:
+        """Find the answer, and compare it with the gold."""
+        found = self.answer_of(prediction.prediction)
+        # Evaluators and files get plain text; where it was read is kept beside it.
+        answer, readings = (str(found), (found.reading,)) if isinstance(found, Extraction) else (found, ())
+        if _is_nothing(answer):
+            return self._unread(prediction, gold)
+        values = dict(self.evaluator.score(answer, gold))
         if prediction.truncated:
             return SampleScore(prediction.sample_id, "truncated", answer, gold, values, CUT, readings=readings)
         reason = REFUSAL if prediction.refused else ""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from ais_prompt.metrics.aggregate import spread_of_questions
-from ais_prompt.metrics.interval import Part, Z, group_spread, mean_interval
+from ais_prompt.metrics.aggregate import spread_of_questions, standard_error
+from ais_prompt.metrics.interval import Part, group_spread, mean_interval
 from ais_prompt.summary.pivot import models_of
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import AVERAGES, STATUSES, GroupKind, Spread, SummaryEntry, SummaryGroup
@@ -154,14 +154,14 @@ def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: 
     score = _mean(shares, [row.score for row in rows])
     assert score is not None  # `_why_none` has checked the rows
     spread = _spread(shares, questions_of)
-    low, high = (None, None) if spread is None else mean_interval(score, spread, 1.0 if fraction else None)
-    stderr = None if spread is None or low is None or high is None else spread.stderr or (high - low) / (2 * Z)
+    interval = None if spread is None else mean_interval(score, spread, 1.0 if fraction else None)
+    low, high = interval or (None, None)
     return _row_of(
         name,
         metric,
         rows,
         score=score,
-        stderr=stderr,
+        stderr=standard_error(spread, interval),
         ci95_low=low,
         ci95_high=high,
         bound_low=_mean(shares, [row.bound_low for row in rows]),
@@ -172,34 +172,41 @@ def _average(name: str, metric: str, shares: Mapping[Row, float], questions_of: 
 
 def _row_of(name: str, metric: str, rows: Sequence[Row], **values: Any) -> Row:
     """Return the row of a group, with the numbers of answers of its parts."""
-    counts: dict[str, int] = {status: sum(getattr(row, status) or 0 for row in rows) for status in STATUSES}
+    counts: dict[str, int] = {status: _total(rows, status) for status in STATUSES}
     values |= counts
     return Row(
         dataset=name,
         model=rows[0].model,
         metric=metric,
         **values,
-        n=sum(row.n or 0 for row in rows),
-        of=sum(row.of or row.n or 0 for row in rows) if any(row.of for row in rows) else None,
-        questions=sum(row.questions or 0 for row in rows),
+        n=_total(rows, "n"),
+        of=sum(row.of or row.n or 0 for row in rows) if _total(rows, "of") else None,
+        questions=_total(rows, "questions"),
         unscored=", ".join(f"{counts[status]} {status}" for status in STATUSES[1:] if counts[status]),
     )
+
+
+def _total(rows: Sequence[Row], count: str) -> int:
+    return sum(getattr(row, count) or 0 for row in rows)
 
 
 def _spread(shares: Mapping[Row, float], questions_of: QuestionsOf) -> Spread | None:
     """Return the spread of an average; None if that of a part is not known, or not all of it was asked."""
     if any(row.of is not None for row in shares):
         return None
-    parts = []
-    for row, share in shares.items():
-        questions = questions_of(row) if row.questions else ()
-        spread = spread_of_questions(questions, row.score or 0.0) if questions else None
-        if spread is None and row.stderr is not None:  # a score that is no mean, such as BLEU
-            spread = Spread(row.stderr**2, row.n or 1)
-        if spread is None or row.score is None:
-            return None
-        parts.append(Part(share, row.score, spread, questions))
-    return group_spread(parts)
+    parts = [_part(row, share, questions_of(row) if row.questions else ()) for row, share in shares.items()]
+    known = [part for part in parts if part is not None]
+    return group_spread(known) if len(known) == len(parts) else None
+
+
+def _part(row: Row, share: float, questions: Sequence[tuple[str, float]]) -> Part | None:
+    """Return a dataset as a part of an average; None if its score or spread is not known."""
+    if row.score is None:
+        return None
+    spread = spread_of_questions(questions, row.score) if questions else None
+    if spread is None and row.stderr is not None:  # a score that is no mean, such as BLEU
+        spread = Spread(row.stderr**2, row.n or 1)
+    return None if spread is None else Part(share, row.score, spread, questions)
 
 
 def _mean(shares: Mapping[Row, float], values: Sequence[float | None]) -> float | None:

@@ -120,28 +120,36 @@ def _join(task: Task, shards: Sequence[RunFolder], sorter: PredictionSorter) -> 
     """
     names = task.spec.model.abbr, task.spec.dataset.abbr
     files = [path for one in shards if (path := one.predictions(*names)).exists()]
+    if not files:
+        return False
     killed = sum(one.journal(*names).exists() for one in shards) - len(files)
-    seen = bytearray(len(task.data.test) if files else 0)
+    seen = bytearray(len(task.data.test))
     failing = []
     try:
         for path in files:
-            failures = 0
-            for index, failed, line in stored_lines(path):
-                failures += failed
-                if not (failed or seen[index]):
-                    seen[index] = True
-                    sorter.add_line(index, line, failed=False)
-            if failures:
+            if _add_unseen(path, sorter, seen, failed=False):
                 failing.append(path)
         for path in reversed(failing):
-            for index, failed, line in stored_lines(path):
-                if failed and not seen[index]:
-                    seen[index] = True
-                    sorter.add_line(index, line, failed=True)
+            _add_unseen(path, sorter, seen, failed=True)
     except (ValueError, IndexError) as error:  # power was lost before the file was on the disk
         logger.warning("[%s] %s is broken (%s); the journals are read instead", task.name, path, error)
         return False
-    return bool(files) and all(seen) and not (sorter.failed and killed)
+    return all(seen) and not (sorter.failed and killed)
+
+
+def _add_unseen(path: Path, sorter: PredictionSorter, seen: bytearray, *, failed: bool) -> bool:
+    """Add the predictions of a file, those that failed or the others, to samples that have none yet.
+
+    Returns:
+        Whether any prediction of the file failed.
+    """
+    any_failed = False
+    for index, has_failed, line in stored_lines(path):
+        any_failed = any_failed or has_failed
+        if has_failed == failed and not seen[index]:
+            seen[index] = True
+            sorter.add_line(index, line, failed=failed)
+    return any_failed
 
 
 def journals_of(task: Task, folder: RunFolder) -> list[Path]:

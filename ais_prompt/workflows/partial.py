@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from ais_prompt.config.render import render_config
 from ais_prompt.errors import AisPromptError
@@ -46,8 +47,8 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
         return None
     record = read_run_file(folder)
     done = done_tasks(record)
-    left = [task for task in plan.tasks if task.name not in done]
-    if not left or (record.get("status") in _ENDED and not any(journals_of(task, folder) for task in left)):
+    left = _left(plan, folder, record)
+    if not left:
         return None
     partial = folder.partial
     with writing(partial.root):
@@ -72,6 +73,15 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
                 copy.add_task(task.spec, facts, done=facts.of is None)
         copy.finish("partial")
     return partial
+
+
+def _left(plan: Plan, folder: RunFolder, record: Mapping[str, Any]) -> list[Task]:
+    """Return the tasks that are not asked to their end; none if a session has tried all and nothing is in a journal."""
+    done = done_tasks(record)
+    left = [task for task in plan.tasks if task.name not in done]
+    if record.get("status") in _ENDED and not any(journals_of(task, folder) for task in left):
+        return []
+    return left
 
 
 def forget_partial(folder: RunFolder) -> None:

@@ -89,12 +89,10 @@ def _read_prompt_logprobs(reply: Any, _prompt: Any) -> TokenLogProbs:
 
 def _read_echo(reply: Any, prompt: Any) -> TokenLogProbs:
     choice = _choice(reply)
-    text, logprobs = choice.get("text"), choice.get("logprobs")
+    text = choice.get("text")
     if not isinstance(text, str) or not text.startswith(prompt):
         raise NoLogProbs("the answer does not begin with the prompt, so echo was ignored")
-    tokens, values = (logprobs.get(name) if isinstance(logprobs, Mapping) else None for name in _ECHO_LISTS)
-    if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
-        raise NoLogProbs(f"the reply has no logprobs with {' and '.join(_ECHO_LISTS)}")
+    tokens, values = _echo_lists(choice.get("logprobs"))
     count = _prompt_tokens(reply)
     length = len(tokens) if count is None and text == prompt else count
     # One token is generated, which has no text if it ends the answer. The counts must show clearly which tokens are
@@ -106,6 +104,15 @@ def _read_echo(reply: Any, prompt: Any) -> TokenLogProbs:
 
 
 _ECHO_LISTS: Final = ("tokens", "token_logprobs")
+
+
+def _echo_lists(logprobs: Any) -> tuple[list[Any], list[Any]]:
+    """Return the tokens of a completion, and the value of each."""
+    tokens, values = (logprobs.get(name) if isinstance(logprobs, Mapping) else None for name in _ECHO_LISTS)
+    if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
+        raise NoLogProbs(f"the reply has no logprobs with {' and '.join(_ECHO_LISTS)}")
+    return tokens, values
+
 
 _WAYS: Final[Mapping[str, tuple[Way, ...]]] = {
     COMPLETIONS.path: (

@@ -179,11 +179,7 @@ class Dispatcher:
         asking.attempts += 1
         time_left = max(0.0, self._longest_wait - (now() - asking.started))
         waits_too_long = failure is not None and (attempt.retry_after or 0.0) > time_left
-        throttled = failure is not None and failure.kind in THROTTLED
-        moves = throttled and self._may_move(asking, replica, waits_too_long=waits_too_long)
-        in_outage = not waits_too_long and self._is_part_of_outage(replica, attempt)
-        put_off = throttled and attempt.retry_after is not None and time_left > 0
-        asking.counted += not (in_outage or moves or put_off)
+        moves = self._count(asking, replica, attempt, time_left, waits_too_long=waits_too_long)
         traffic.record(attempt, seconds, asking.tokens)
         asking.failed.add(replica)
         if moves:
@@ -196,10 +192,26 @@ class Dispatcher:
         if wait is not None and failure is not None:
             return None if traffic.outage.lasts else _Wait(wait, failure.kind)
         completion = _with_reason(attempt) if waits_too_long else attempt.completion
-        if failure is None and asking.conversation:
+        return self._finished(asking, replica, replace(completion, seconds=seconds))
+
+    def _count(
+        self, asking: _Asking, replica: Replica, attempt: Attempt, time_left: float, *, waits_too_long: bool
+    ) -> bool:
+        """Count an attempt if it uses up a retry. Return whether another replica takes the request."""
+        failure = attempt.completion.failure
+        throttled = failure is not None and failure.kind in THROTTLED
+        moves = throttled and self._may_move(asking, replica, waits_too_long=waits_too_long)
+        in_outage = not waits_too_long and self._is_part_of_outage(replica, attempt)
+        put_off = throttled and attempt.retry_after is not None and time_left > 0
+        asking.counted += not (in_outage or moves or put_off)
+        return moves
+
+    def _finished(self, asking: _Asking, replica: Replica, completion: Completion) -> Completion:
+        """Return the completion of the last attempt, with what all attempts have in common."""
+        if completion.failure is None and asking.conversation:
             _answered.set((asking.conversation, replica))
         address = replica.address if len(self.replicas) > 1 else ""
-        return replace(completion, seconds=seconds, attempts=asking.attempts, replica=address)
+        return replace(completion, attempts=asking.attempts, replica=address)
 
     def _may_move(self, asking: _Asking, replica: Replica, *, waits_too_long: bool) -> bool:
         """Return whether another replica takes a request that this one throttled."""

@@ -81,18 +81,26 @@ class Outage:
         """
         self._in_a_row += 1
         if self._since is None:
-            if not (self.has_answered or spare) or (self._in_a_row < OUTAGE_FAILURES and failure.kind != "unreachable"):
+            if not self._begins(failure, spare=spare):
                 return False
             self._since, self._pause = now, FIRST_PAUSE_SECONDS / 2
         elif now < self.next_probe:
             return True  # the request was in flight when the outage began
         if gone:
             return False
-        self._pause = min(2 * self._pause, LONGEST_SPARE_PAUSE_SECONDS if spare else LONGEST_PAUSE_SECONDS)
         throttled = failure.kind == "http_429" and at_least > 0
+        self._pause = min(2 * self._pause, LONGEST_SPARE_PAUSE_SECONDS if spare else LONGEST_PAUSE_SECONDS)
         pause = at_least if throttled else max(self._pause, at_least)
         self.next_probe = now + pause
         self.reason = failure.kind if throttled else AWAY
+        self._log_pause(failure, pause, spare=spare, throttled=throttled)
+        return True
+
+    def _begins(self, failure: Failure, *, spare: bool) -> bool:
+        is_away = failure.kind == "unreachable" or self._in_a_row >= OUTAGE_FAILURES
+        return is_away and (self.has_answered or spare)
+
+    def _log_pause(self, failure: Failure, pause: float, *, spare: bool, throttled: bool) -> None:
         number = f"{self._in_a_row} failure{'s' if self._in_a_row > 1 else ''}"
         # A server that names a time is throttling, not down; the progress display shows why requests wait. One whose
         # requests are taken by others may be away for hours.
@@ -100,4 +108,3 @@ class Outage:
         what = "asking other servers for" if spare else "pausing"
         logger.log(level, "%s %.3g s after %s in a row (%s: %s)", what, pause, number, failure.kind, failure.message)
         self._warned = self._warned or not throttled
-        return True

@@ -7,7 +7,7 @@ its sender.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType
 from typing import Any, Final
 
@@ -53,20 +53,26 @@ def encode(value: Any, reference: ToReference) -> Any:
     return _encode_rare(value, kind, reference)
 
 
+_Encoder = Callable[[Any, ToReference], Any]
+_BUILTINS: Final[dict[type, _Encoder]] = {
+    bytes: lambda value, _: ["bytes", value.hex()],
+    bytearray: lambda value, _: ["bytearray", value.hex()],
+    complex: lambda value, _: ["complex", [value.real, value.imag]],
+    range: lambda value, reference: ["range", _encoded((value.start, value.stop, value.step), reference)],
+}
+_STANDARD: Final[dict[tuple[str, str], _Encoder]] = {
+    ("datetime", "timedelta"): lambda value, _: ["timedelta", [value.days, value.seconds, value.microseconds]],
+    ("collections", "deque"): lambda value, reference: ["deque", [_encoded(value, reference), value.maxlen]],
+}
+"""Module and name of a type of the standard library → how a value of it is encoded. The module is not imported."""
+
+
 def _encode_rare(value: Any, kind: type, reference: ToReference) -> Any:
-    if kind in (bytes, bytearray):
-        return [kind.__name__, value.hex()]
-    if kind is complex:
-        return ["complex", [value.real, value.imag]]
-    if kind is range:
-        return ["range", [encode(part, reference) for part in (value.start, value.stop, value.step)]]
     origin = (kind.__module__, kind.__qualname__)
+    if found := _BUILTINS.get(kind) or _STANDARD.get(origin):
+        return found(value, reference)
     if origin in _AS_TEXT:
         return ["text", [*origin, _AS_TEXT[origin][0](value)]]
-    if origin == ("datetime", "timedelta"):
-        return ["timedelta", [value.days, value.seconds, value.microseconds]]
-    if origin == ("collections", "deque"):
-        return ["deque", [[encode(item, reference) for item in value], value.maxlen]]
     if origin[0] == "numpy" and hasattr(value, "item") and not getattr(value, "ndim", 1):
         return encode(value.item(), reference)  # a number of NumPy's
     if isinstance(value, type | BuiltinFunctionType) and vars(builtins).get(value.__name__, ...) is value:
@@ -75,6 +81,10 @@ def _encode_rare(value: Any, kind: type, reference: ToReference) -> Any:
         if isinstance(value, base):
             return encode(convert(value), reference)
     return reference(value)
+
+
+def _encoded(values: Iterable[Any], reference: ToReference) -> list[Any]:
+    return [encode(value, reference) for value in values]
 
 
 def decode(data: Any, reference: FromReference) -> Any:
@@ -90,30 +100,41 @@ def decode(data: Any, reference: FromReference) -> Any:
     if data is None or isinstance(data, bool | int | float | str):
         return data
     tag, content = data
-    if tag == "int":
-        return int(content, 16)
     if tag in _COLLECTIONS:
         return _COLLECTIONS[tag](decode(item, reference) for item in content)
-    if tag == "dict":
-        return {decode(key, reference): decode(item, reference) for key, item in content}
-    if tag in ("bytes", "bytearray"):
-        return getattr(builtins, tag).fromhex(content)
-    if tag == "complex":
-        return complex(*content)
-    if tag == "range":
-        return range(*(decode(part, reference) for part in content))
-    if tag == "text":
-        module, name, text = content
-        constructor = _AS_TEXT[module, name][1]  # KeyError for any other type
-        kind = getattr(__import__(module), name)
-        return (getattr(kind, constructor) if constructor else kind)(text)
-    if tag in ("timedelta", "deque"):
-        return _decode_standard(tag, content, reference)
-    return reference(tag, content)
+    read = _DECODERS.get(tag)
+    return reference(tag, content) if read is None else read(content, reference)
 
 
-def _decode_standard(tag: str, content: Any, reference: FromReference) -> Any:
-    if tag == "timedelta":
-        return __import__("datetime").timedelta(*content)
+def _decode_dict(content: Any, reference: FromReference) -> Any:
+    return {decode(key, reference): decode(item, reference) for key, item in content}
+
+
+def _decode_range(content: Any, reference: FromReference) -> Any:
+    return range(*(decode(part, reference) for part in content))
+
+
+def _decode_text(content: Any, reference: FromReference) -> Any:  # noqa: ARG001
+    module, name, text = content
+    constructor = _AS_TEXT[module, name][1]  # KeyError for any other type
+    kind = getattr(__import__(module), name)
+    return (getattr(kind, constructor) if constructor else kind)(text)
+
+
+def _decode_deque(content: Any, reference: FromReference) -> Any:
     items, longest = content
     return __import__("collections").deque((decode(item, reference) for item in items), longest)
+
+
+_DECODERS: Final[dict[str, Callable[[Any, FromReference], Any]]] = {
+    "int": lambda content, _: int(content, 16),
+    "dict": _decode_dict,
+    "bytes": lambda content, _: bytes.fromhex(content),
+    "bytearray": lambda content, _: bytearray.fromhex(content),
+    "complex": lambda content, _: complex(*content),
+    "range": _decode_range,
+    "text": _decode_text,
+    "timedelta": lambda content, _: __import__("datetime").timedelta(*content),
+    "deque": _decode_deque,
+}
+"""Tag → how its content is read; `_COLLECTIONS` has the others. Any other tag is a reference."""
