@@ -1,4 +1,7 @@
-"""Find the packages of OpenCompass and AISBench, in a checkout or where they are installed. Nothing is imported."""
+"""Find the packages of OpenCompass and AISBench, or of their data, in a checkout or where they are installed.
+
+Nothing is imported.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def peer_package(package: str) -> Path | None:
     Folders of `PEER_PATH` come before installed packages. Each is the root of a checkout, or the package itself.
 
     Args:
-        package: ``opencompass`` or ``ais_bench``.
+        package: ``opencompass``, ``ais_bench``, or one that holds data for them, such as ``bfcl_eval``.
     """
     for root in peer_paths():
         for folder in (root / package, root):

@@ -10,7 +10,9 @@ import base64
 import gzip
 import io
 import json
+import pickle
 import wave
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -186,10 +188,8 @@ def gaokao(folder: Path) -> dict[str, Any]:
 
 @sample(f"{OPENCOMPASS}.LCDataset", rows=2, columns="prompt test_case test_column")
 def leetcode(folder: Path) -> dict[str, Any]:
-    rows = [
-        {"prompt": f"Do {n}", "test_list": ["assert True"], "Contest id": n, "Difficulty": "Easy"} for n in range(7)
-    ]
-    write(folder, {"rows.jsonl": rows})
+    row = {"prompt": "Do it", "test_list": ["assert True"], "Difficulty": "Easy"}
+    write(folder, {"rows.jsonl": [{**row, "Contest id": number} for number in range(7)]})
     return {"path": str(folder / "rows.jsonl")}
 
 
@@ -230,14 +230,29 @@ def ruler_qa(folder: Path) -> dict[str, Any]:
 @sample(f"{OPENCOMPASS}.SmolInstructDataset", rows=1, columns="input output task")
 def smol_instruct(folder: Path) -> dict[str, Any]:
     row = {"input": "C", "output": "methane", "task": "naming", "split": "test"}
-    files = {"validation.jsonl": [row], "test.jsonl": [row, row | {"task": "other"}]}
-    return {"path": write(folder, files), "name": "naming"}
+    path = write(folder, {"validation.jsonl": [row], "test.jsonl": [row, row | {"task": "other"}]})
+    return {"path": path, "name": "naming"}
 
 
 @sample(f"{OPENCOMPASS}.LCBCodeExecutionDataset", rows=1, columns="prompt evaluation_sample")
 def code_execution(folder: Path) -> dict[str, Any]:
     row = {"code": "def f(x):\n    return x", "input": "f(1)", "output": "1", "id": "a", "question_id": "1"}
     return {"path": write(folder, {"test.jsonl": [row]})}
+
+
+@sample(
+    f"{OPENCOMPASS}.LCBCodeGenerationDataset",
+    f"{AISBENCH}.LCBCodeGenerationDataset",
+    rows=2,
+    columns="question_content format_prompt evaluation_sample contest_date",
+)
+def code_generation(folder: Path) -> dict[str, Any]:
+    case = json.dumps([{"input": "1", "output": "1", "testtype": "functional"}])
+    hidden = base64.b64encode(zlib.compress(pickle.dumps(case))).decode()
+    names = ("question_content", "starter_code", "public_test_cases", "private_test_cases", "contest_date", "metadata")
+    rows = [dict(zip(names, ("Add.", "", case, hidden, f"202{n}-01-01T00:00:00", "{}"), strict=True)) for n in "123"]
+    path = write(folder, {f"test{n}.jsonl": [row] for n, row in zip(("", "2", "3"), rows, strict=True)})
+    return {"path": path, "release_version": "release_v2"}
 
 
 @sample(f"{OPENCOMPASS}.LCBTestOutputPredictionDataset", rows=1, columns="prompt evaluation_sample testcase_input")

@@ -5,11 +5,16 @@ They run where the packages are: installed, or in folders that ``AISPROMPT_PEER_
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings
 
 import pytest
 
@@ -19,9 +24,12 @@ from ais_prompt.peers.code.dataset import PeerDataset
 from ais_prompt.peers.code.sources import peer_package
 from tests.peer_loaders.samples import AISBENCH, OPENCOMPASS, SAMPLES
 from tests.unit.readers.benchmarks.samples import CASES
+from tools.peer_configs import CONFIGS
 
 LIBRARIES = Path(__file__).parents[1] / "data" / "peer_libraries"
 EXPECTED = json.loads((Path(__file__).parents[1] / "data/benchmarks/peer_rows.json").read_text("utf-8"))
+MOST = 40
+"""Loaders of each peer that must be run: those that most config files name."""
 PACKAGES = {"opencompass": OPENCOMPASS, "ais_bench": AISBENCH}
 
 pytestmark = pytest.mark.skipif(
@@ -37,6 +45,30 @@ def _worker() -> Iterator[None]:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(LIBRARIES), os.environ.get("PYTHONPATH", "")]))
         yield
         session._SESSION.stop()
+
+
+@cache
+def uses(package: str) -> Counter[str]:
+    """Return how many config files of a package name each loader."""
+    folder = peer_package(package)
+    found: Counter[str] = Counter()
+    for file in (folder / CONFIGS[package] / "datasets").rglob("*.py") if folder else ():
+        with suppress(SyntaxError), catch_warnings(action="ignore"):  # some files are broken
+            found.update(set(named_loaders(ast.parse(file.read_text("utf-8")))))
+    return found
+
+
+def named_loaders(tree: ast.Module) -> Iterator[str]:
+    """Yield the name of each class that a dict with ``reader_cfg`` has as its ``type``."""
+    for node in ast.walk(tree):
+        keys: dict[Any, ast.expr] = {}
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "dict":
+            keys = {one.arg: one.value for one in node.keywords}
+        elif isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            keys = {key.value: value for key, value in pairs if isinstance(key, ast.Constant)}
+        if {"type", "reader_cfg"} <= keys.keys():
+            yield ast.unparse(keys["type"]).strip("'").rpartition(".")[2]
 
 
 def loaded(loader: str, arguments: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -60,10 +92,27 @@ def test_a_loader_reads_its_layout(loader: str, tmp_path: Path) -> None:
     assert set(one.columns) <= set(test[0])
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_rows_of_loaders_with_a_counterpart_are_the_same(name: str, tmp_path: Path) -> None:
-    case = CASES[name]
-    found = loaded(f"{PACKAGES[case.peer]}.{name.partition(' ')[0]}", case.call(tmp_path))
+def counterparts() -> Iterator[tuple[str, str]]:
+    """Yield the package and the case of each loader with a counterpart of ours; many are the same in both packages."""
+    of_aisbench = {name.partition(" ")[0] for name, case in CASES.items() if case.peer == "ais_bench"}
+    for name, case in CASES.items():
+        yield case.peer, name
+        if (loader := name.partition(" ")[0]) not in of_aisbench and uses("ais_bench")[loader]:
+            yield "ais_bench", name
+
+
+@pytest.mark.parametrize(("package", "name"), [*counterparts()])
+def test_the_rows_of_loaders_with_a_counterpart_are_the_same(package: str, name: str, tmp_path: Path) -> None:
+    found = loaded(f"{PACKAGES[package]}.{name.partition(' ')[0]}", CASES[name].call(tmp_path))
     assert {split: in_order(rows) for split, rows in found.items()} == {
         split: in_order(rows) for split, rows in EXPECTED[name].items()
     }
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_most_used_loaders_are_all_run(package: str) -> None:
+    own = {loader.rpartition(".")[2] for loader in SAMPLES if loader.startswith(f"{package}.")}
+    run = own | {name.partition(" ")[0] for peer, name in counterparts() if peer == package}
+    most_used = sorted(uses(package), key=lambda name: (-uses(package)[name], name))[:MOST]
+    assert len(most_used) == MOST
+    assert [name for name in most_used if name not in run] == []

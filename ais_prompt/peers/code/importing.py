@@ -20,6 +20,8 @@ from typing import Any, Final
 
 from ais_prompt.peers.code.data import find_data
 from ais_prompt.peers.code.definitions import find_definition, find_registering
+from ais_prompt.peers.code.releases import MODULES as RELEASE_MODULES
+from ais_prompt.peers.code.releases import load_release
 from ais_prompt.peers.code.sources import DISTRIBUTIONS
 from ais_prompt.utils.peer_packages import peer_package
 
@@ -182,6 +184,8 @@ class PeerModule(SourceFileLoader):
             _open_registries(module, package)
         if package := DATA_MODULES.get(module.__name__):
             module.__dict__["get_data_path"] = partial(find_data, package)
+        if module.__name__ in RELEASE_MODULES:
+            module.__dict__["load_dataset"] = load_release
         if module.__name__ == LOG_MODULE:
             _spare_torch()
             module.get_logger()  # some modules give their name as its level, which only a logger that exists forgives

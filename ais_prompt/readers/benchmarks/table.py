@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ais_prompt.readers.benchmarks import choices, exact, knowledge, language, long_texts, reading
+from ais_prompt.readers.benchmarks import choices, exact, functions, knowledge, language, long_texts, reading
 from ais_prompt.readers.benchmarks.layout import Layout
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
@@ -15,4 +15,5 @@ LAYOUTS: Final[Mapping[str, Layout]] = {
     **reading.LAYOUTS,
     **language.LAYOUTS,
     **long_texts.LAYOUTS,
+    **functions.LAYOUTS,
 }

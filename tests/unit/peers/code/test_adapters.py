@@ -115,6 +115,7 @@ def test_a_loader_that_is_a_method_knows_its_dataset() -> None:
         ("Raises", PartError, "KeyError: 'answer'"),
         ("Downloads", DataError, "192.0.2.1"),
         ("Uncached", DataError, "org/rows"),
+        ("Asks", MissingExtra, "pip install riddle-tools"),
         ("Nothing", ConfigError, "opencompass.datasets.bad.Nothing"),
     ],
 )

@@ -2,59 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from msgspec import Struct
-
-
-class Case(Struct, frozen=True):
-    """A call of a loader.
-
-    Attributes:
-        files: path below a folder → content; JSON is written for what is no text.
-        path: what is given as ``path``, below the folder; None if the call has ``data_files`` instead.
-        arguments: other arguments.
-        peer: the package whose loader it is.
-    """
-
-    files: Mapping[str, Any]
-    path: str | None = ""
-    arguments: Mapping[str, Any] = {}
-    peer: str = "opencompass"
-
-    def call(self, folder: Path) -> dict[str, Any]:
-        """Return the arguments of the loader, after writing the files."""
-        for name, content in self.files.items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-        if self.path is None:
-            return {"path": "json", "data_files": str(folder / next(iter(self.files))), "split": "train"}
-        return {"path": f"{folder}/{self.path}", **self.arguments}
-
-
-def lines(*rows: Any) -> str:
-    """Return rows as JSONL."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-def of_file(*rows: Any, peer: str = "opencompass", **arguments: Any) -> Case:
-    """Return the call of a loader of one JSONL file."""
-    return Case({"rows.jsonl": lines(*rows)}, "rows.jsonl", arguments, peer)
-
-
-def of_hub(*rows: Any) -> Case:
-    """Return the call of a loader that gives ``data_files`` to `datasets`."""
-    return Case({"rows.json": lines(*rows)}, None)
-
-
-def of_folder(files: Mapping[str, Any], peer: str = "opencompass", **arguments: Any) -> Case:
-    """Return the call of a loader of a folder."""
-    return Case(files, "", arguments, peer)
-
+from tests.unit.readers.benchmarks.cases import Case, lines, of_file, of_folder, of_hub
+from tests.unit.readers.benchmarks.function_samples import BFCL
 
 _FOUR: Final = [{"label": str(n), "text": f"choice {n}"} for n in range(1, 5)]
 _ARC: Final = lines(
@@ -225,6 +176,7 @@ CASES: Final[dict[str, Case]] = {
     "BBHDataset": of_folder(
         {"navigate.json": {"canary": "x", "examples": [{"input": "Go?", "target": "(A)"}]}}, name="navigate"
     ),
+    **BFCL,
     "BoolQDataset": of_hub({"question": "q", "label": "true"}, {"question": "r", "label": "false"}),
     "C3Dataset": Case({"dev.json": _DIALOGUES}, "dev.json"),
     "C3Dataset_V2": Case({"dev.json": _DIALOGUES}, "dev.json"),
@@ -366,6 +318,7 @@ CASES: Final[dict[str, Case]] = {
     "WinograndeDatasetV2": of_folder({"dev.jsonl": _WINOGRANDE}),
     "WinograndeDatasetV3": of_folder({"dev.jsonl": _WINOGRANDE, "train_xs.jsonl": _WINOGRANDE}),
     "XsumDataset": of_file({"dialogue": "d", "summary": "s", "id": 1}),
+    "XsumDataset of AISBench": of_folder({"dev.jsonl": lines({"dialogue": "d", "summary": "s"})}, "ais_bench"),
     "commonsenseqaDataset": of_folder(
         {
             f"{split}_rand_split.jsonl": lines(
@@ -376,6 +329,7 @@ CASES: Final[dict[str, Case]] = {
     ),
     "dropDataset": Case({"drop.json": _DROP}, "drop.json"),
     "lambadaDataset": of_file({"prompt": "He said", "label": "no"}),
+    "lambadaDataset of AISBench": of_folder({"test.jsonl": lines({"prompt": "So", "label": "he"})}, "ais_bench"),
     "siqaDataset": of_folder(_SIQA),
     "siqaDataset_V2": of_folder(_SIQA),
     **{name: of_file(*rows) for name, rows in _LABELLED.items()},

@@ -36,3 +36,9 @@ class Uncached:
     @staticmethod
     def load():
         raise ConnectionError("Couldn't reach 'org/rows' on the Hub")
+
+
+class Asks:
+    @staticmethod
+    def load():
+        raise ImportError('Please pip install riddle-tools')

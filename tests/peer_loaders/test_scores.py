@@ -1,0 +1,31 @@
+"""Evaluators of OpenCompass and AISBench give the scores that the tests of our counterparts expect."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from ais_prompt.errors import MissingExtra
+from ais_prompt.evaluators.batch import AnswerBatch
+from ais_prompt.peers.code.evaluator import PeerEvaluator
+from ais_prompt.utils.peer_packages import PEER_PATH
+
+SCORES = json.loads((Path(__file__).parents[1] / "data/benchmarks/peer_scores.json").read_text(encoding="utf-8"))
+
+pytestmark = pytest.mark.skipif(PEER_PATH not in os.environ, reason=f"{PEER_PATH} names no wheels")
+
+
+@pytest.mark.parametrize("case", SCORES, ids=lambda case: case["type"].rpartition(".")[2])
+def test_scores(case: dict[str, Any]) -> None:
+    predictions, golds = case["predictions"], case["references"]
+    batch = AnswerBatch(predictions, golds, [""] * len(predictions), rows=lambda: pa.table({"question": predictions}))
+    try:
+        found = PeerEvaluator(case["type"], case["arguments"]).score_all(batch)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    assert {metric: found.metrics[metric] for metric in case["scores"]} == pytest.approx(case["scores"])
