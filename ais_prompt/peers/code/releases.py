@@ -1,7 +1,7 @@
 """Load the releases of LiveCodeBench from its files. For worker processes only.
 
 The loaders of the peers pass ``version_tag`` to a script that lies next to the data. `datasets` runs no scripts any
-more, so this reads what the script read. Source of the rules: the data set card of livecodebench/code_generation_lite.
+more, so this reads what the script read. Source of the rules: the dataset card of livecodebench/code_generation_lite.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TAG: Final = re.compile(r"release_v(?P<until>\d+)|v(?P<first>\d+)(_v(?P<last>\d
 
 
 def load_release(path: str, *, version_tag: str | None = None, **options: Any) -> Any:
-    """Load a data set, in place of ``datasets.load_dataset``.
+    """Load a dataset, in place of ``datasets.load_dataset``.
 
     Args:
         path: its folder, or its name on the Hugging Face Hub.
