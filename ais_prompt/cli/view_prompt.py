@@ -6,15 +6,30 @@ import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import click
 
+from ais_prompt.cli.completion import complete_config
 from ais_prompt.cli.options import source, source_options
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Task
+    from ais_prompt.plan.preview import PromptView
+    from ais_prompt.plan.source import Source
+
+    Shown: TypeAlias = Sequence[tuple[str, Sequence[PromptView]]]
+    """Name of each config → its prompts."""
+
+PAGE: Final = "prompts.html"
+
+OTHER_CONFIG: Final[dict[str, Any]] = {
+    **dict.fromkeys(("models", "datasets", "urls", "overrides"), ()),
+    **dict.fromkeys(("model", "hf_path", "custom_dataset_path")),
+}
+"""What describes the first config only."""
 
 
 @click.command("view-prompt", cls=Verb)
@@ -25,6 +40,20 @@ if TYPE_CHECKING:
 @click.option("-c", "--count", type=click.IntRange(min=1), default=1, show_default=True, help="Questions of each.")
 @click.option("--origins", is_flag=True, help="Tell where each piece comes from: data, template, example, format.")
 @click.option("--tokens", is_flag=True, help="Show the tokens and their ids, special ones with a star.")
+@click.option(
+    "--html",
+    is_flag=False,
+    flag_value=PAGE,
+    metavar="[FILE.html]",
+    help=f"Write a page for the browser (default: {PAGE}), with the origins; without -n of every model and dataset.",
+)
+@click.option(
+    "--with",
+    "other",
+    metavar="CONFIG",
+    shell_complete=complete_config,
+    help="Show the prompts of a second config too; with --html side by side.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one list of prompts.")
 def view_prompt(
     non_interactive: bool,
@@ -33,6 +62,8 @@ def view_prompt(
     count: int,
     origins: bool,
     tokens: bool,
+    html: str | None,
+    other: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -41,27 +72,96 @@ def view_prompt(
     With each prompt come who says what, the shots, the number of tokens, the gold answer and whether it is sent,
     and warnings of what you may not expect.
     """
-    from msgspec.structs import replace
-    from rich.console import Console
+    from itertools import chain
 
-    from ais_prompt.plan.preview import previews
-    from ais_prompt.plan.source import checked_with_places
-    from ais_prompt.report.prompt_view import print_sample
+    from msgspec.structs import replace
+
     from ais_prompt.utils.jsonl import encode
 
+    page = _page_path(html)
     # The warnings of what is shown come with it, and nothing is executed here.
-    plan, _, place = checked_with_places(replace(source(**options), allow_code_execution="unsafe"))
-    tasks = _matching(plan.tasks, pattern)
-    if not every:
-        asking = not (non_interactive or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
-        tasks = [_chosen(tasks, asking)]
-    prompts = previews(tasks, count, origins=origins, tokens=tokens, place=place)
-    if as_json:
-        click.echo(encode([prompt.to_json() for prompt in prompts], indent=2), nl=False)
-        return
+    first = replace(source(**options), allow_code_execution="unsafe")
+    asking = not (non_interactive or as_json or page) and sys.stdin.isatty() and sys.stdout.isatty()
+    chosen = Choice(pattern, every or (page is not None and not non_interactive), asking)
+    shown = [
+        (_name_of(one), _views(one, chosen, count, origins=origins or page is not None, tokens=tokens))
+        for one in (first, *([replace(first, **OTHER_CONFIG, config=other)] if other else []))
+    ]
+    if page is not None:
+        _write_page(page, shown)
+    elif as_json:
+        click.echo(encode([prompt.to_json() for prompt in chain(*(views for _, views in shown))], indent=2), nl=False)
+    else:
+        _print(shown)
+
+
+class Choice(NamedTuple):
+    """Which tasks of a config are shown: of the datasets that match, every one, one that the user picks, or the first.
+
+    Attributes:
+        pattern: of the datasets; None for all.
+        every: whether every task is shown.
+        asks: whether the user picks one.
+    """
+
+    pattern: str | None
+    every: bool
+    asks: bool
+
+
+def _page_path(html: str | None) -> Path | None:
+    """Return the file of the page; None if there is to be none.
+
+    Raises:
+        ConfigError: it would replace a file that is no page, such as the config after ``--html``.
+    """
+    from ais_prompt.errors import ConfigError
+
+    if html is None:
+        return None
+    if Path(html).suffix.lower() not in (".html", ".htm"):
+        fix = "name a file that ends with .html, or put --html behind the config: aisprompt view-prompt eval.py --html"
+        raise ConfigError(f"--html writes a page, and {html!r} does not end with .html", where="--html", fix=fix)
+    return Path(html)
+
+
+def _name_of(one: Source) -> str:
+    return Path(one.config).name if one.config else "the command line"
+
+
+def _views(one: Source, chosen: Choice, count: int, *, origins: bool, tokens: bool) -> list[PromptView]:
+    from ais_prompt.plan.preview import previews
+    from ais_prompt.plan.source import checked_with_places
+
+    plan, _, place = checked_with_places(one)
+    tasks = _matching(plan.tasks, chosen.pattern)
+    if not chosen.every:
+        tasks = [_chosen(tasks, chosen.asks)]
+    return list(previews(tasks, count, origins=origins, tokens=tokens, place=place))
+
+
+def _write_page(page: Path, shown: Shown) -> None:
+    from ais_prompt.report.html.prompt_page import prompts_page, side_by_side
+    from ais_prompt.store.disk import replacing
+
+    title = f"Prompts of {' and '.join(name for name, _ in shown)}"
+    with replacing(page) as stream:
+        stream.write(prompts_page(title, side_by_side(shown)).encode())
+    count = sum(len(views) for _, views in shown)
+    click.echo(f"{page}: {count:,} prompt{'s' * (count != 1)}, for a browser")
+
+
+def _print(shown: Shown) -> None:
+    from rich.console import Console
+
+    from ais_prompt.report.prompt_view import print_sample
+
     console = Console()
-    for _, of_sample in groupby(prompts, key=lambda view: (view.model, view.dataset, view.index)):
-        print_sample(list(of_sample), console)
+    for name, views in shown:
+        if len(shown) > 1:
+            click.echo(f"=== {name} ===")
+        for _, of_sample in groupby(views, key=lambda view: (view.model, view.dataset, view.index)):
+            print_sample(list(of_sample), console)
 
 
 def _matching(tasks: Sequence[Task], pattern: str | None) -> list[Task]:

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from ais_prompt.prompts.multimodal import END, STARTS, has_marker
 
-Kind: TypeAlias = Literal["data", "template", "meta template", "role template", "chat template"]
+Kind: TypeAlias = Literal["data", "template", "meta template", "role template", "chat template", "unknown"]
 
 BETWEEN_SHOTS: Final = 0
 """The shot of a text between in-context examples, or after the last one."""
@@ -31,6 +31,7 @@ class Origin(Struct, frozen=True):
     Attributes:
         kind: ``data``, a value of a row; ``template``, a text of the dataset's templates; or what the model's side
             writes around these: its meta template, its role template, or the chat template of its tokenizer.
+            ``unknown`` where the format changes the texts.
         column: the column of a value; empty for others.
         shot: number of the in-context example that it belongs to, from 1, or `BETWEEN_SHOTS`; None outside of examples.
         where: config path of the text, or for data of the text with the placeholder; empty if the config has none.

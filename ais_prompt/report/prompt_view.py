@@ -57,7 +57,9 @@ def print_sample(views: Sequence[PromptView], console: Console) -> None:
     """
     first = views[0]
     print_heading(f"{first.model}/{first.dataset}", console)
-    console.print(Text(f"row {first.index}, sample {first.sample_id} · {_shots(first)}", style="dim"), soft_wrap=True)
+    console.print(
+        Text(f"row {first.index}, sample {first.sample_id} · {shots_line(first)}", style="dim"), soft_wrap=True
+    )
     if len(views) > 1 and console.is_terminal and console.width >= NARROWEST * len(views):
         console.print(_side_by_side(views, colours=console.color_system is not None))
     else:
@@ -187,7 +189,8 @@ def _title(title: str) -> Text:
     return Text(title, style="bold underline")
 
 
-def _shots(view: PromptView) -> str:
+def shots_line(view: PromptView) -> str:
+    """Return the number of in-context examples of a prompt, with their rows."""
     left_out = f" ({view.left_out} left out)" if view.left_out else ""
     if not view.shots:
         return f"no shots{left_out}"
@@ -201,6 +204,7 @@ ORIGIN_STYLES: Final = {
     "meta template": "magenta",
     "role template": "magenta",
     "chat template": "blue",
+    "unknown": "",
 }
 """Origin of a piece → its colour. Pieces of an example are underlined."""
 

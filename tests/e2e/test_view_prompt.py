@@ -170,3 +170,38 @@ def test_a_label_table_sends_every_label_in_turn(project: Project) -> None:
     shown = project.run("view-prompt", "eval.py", "-n").stdout
     assert "Gold; every label is sent in turn" in shown
     assert "Warning" not in shown
+
+
+def test_a_page_of_every_model_and_dataset(viewed: Project) -> None:
+    done = viewed.run("view-prompt", "eval.py", "--html")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "prompts.html: 6 prompts, for a browser\n"
+    page = (viewed.root / "prompts.html").read_text()
+    assert page.count('<article class="prompt-view">') == 6
+    assert "data, column question of test row 0" in page
+    assert viewed.run("view-prompt", "eval.py", "-n", "--html", "one.html").stdout.startswith("one.html: 1 prompt")
+
+
+def test_a_second_config_is_beside_the_first(viewed: Project) -> None:
+    text = (viewed.root / "eval.py").read_text()
+    (viewed.root / "other.py").write_text(text.replace("Answer: {answer}", "So: {answer}"))
+    done = viewed.run("view-prompt", "eval.py", "--with", "other.py", "-p", "sums", "--html", "both.html")
+    assert done.returncode == 0, done.stderr
+    page = (viewed.root / "both.html").read_text()
+    assert re.findall("<h3>(.*?)</h3>", page) == [
+        f"{one} · {model}" for one in ("eval.py", "other.py") for model in ("fake", "text")
+    ]
+    shown = viewed.run("view-prompt", "eval.py", "--with", "other.py", "-p", "sums", "-n").stdout
+    assert (
+        shown.index("=== eval.py ===") < shown.index("Answer: ") < shown.index("=== other.py ===") < shown.index("So: ")
+    )
+    found = json.loads(viewed.run("view-prompt", "eval.py", "--with", "other.py", "-p", "sums", "--json").stdout)
+    assert [view["prompt"][0]["content"].split("\n")[1] for view in found] == ["Answer: ", "So: "]
+
+
+def test_a_page_does_not_replace_the_config(viewed: Project) -> None:
+    before = (viewed.root / "eval.py").read_text()
+    done = viewed.run("view-prompt", "--html", "eval.py")
+    assert done.returncode == 2
+    assert "'eval.py' does not end with .html" in done.stderr
+    assert (viewed.root / "eval.py").read_text() == before

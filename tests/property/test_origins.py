@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.plan.origins import find_origins
+from ais_prompt.plan.marks import Span
+from ais_prompt.plan.preview import PromptView, preview
 from ais_prompt.registry import INFERENCERS
+from ais_prompt.report.bubbles import bubbles_of
 from ais_prompt.types import Prompt
 from tests.prompt_tasks import prompt_task
 
@@ -128,8 +130,8 @@ def row_of(prompt: str, question: str, other: Any) -> dict[str, Any]:
     return row
 
 
-def origins_and_texts(prompt: str, asking: str, form: str, question: str, other: Any) -> list[tuple[Any, list[str]]]:
-    """The origins of each prompt, and its texts; none if these parts do not fit together."""
+def views_of(prompt: str, asking: str, form: str, question: str, other: Any) -> list[PromptView]:
+    """The prompts of a question; none if these parts do not fit together."""
     template, ice = PROMPTS[prompt]
     task = prompt_task(
         template,
@@ -139,13 +141,10 @@ def origins_and_texts(prompt: str, asking: str, form: str, question: str, other:
         inferencer={"type": asking.partition(",")[0], **ASKING[asking]},
         **FORMATS[form],
     )
-    sample = task.data.test[0]
     try:
-        shots = task.shots(sample)
-        seen = task.inferencer.preview(sample, shots, task.context)
+        return list(preview(task, 1, origins=True))
     except AisPromptError:
         return []
-    return list(zip(find_origins(task, sample, shots, seen), (texts_of(view.prompt) for view in seen), strict=True))
 
 
 def texts_of(prompt: Prompt) -> list[str]:
@@ -157,17 +156,22 @@ def texts_of(prompt: Prompt) -> list[str]:
     ]
 
 
-def joined(origins: Any) -> list[str] | None:
-    return origins and ["".join(span.text for span in spans) for spans in origins]
+def joined(view: PromptView) -> list[str]:
+    return ["".join(span.text for span in spans) for spans in view.origins or ()]
+
+
+def said(view: PromptView) -> str:
+    return "".join(piece.text for bubble in bubbles_of(view) for piece in bubble.pieces if isinstance(piece, Span))
 
 
 def test_every_combination_that_fits() -> None:
     fitting = set()
     for prompt, asking, form in product(PROMPTS, ASKING, FORMATS):
-        for origins, texts in origins_and_texts(prompt, asking, form, "3+3=?", "natural numbers"):
+        for view in views_of(prompt, asking, form, "3+3=?", "natural numbers"):
             fitting |= {prompt, asking, form}
-            assert joined(origins) == texts, (prompt, asking, form)
-            spans = [span for of_message in origins for span in of_message]
+            texts = texts_of(view.prompt)
+            assert joined(view) == texts, (prompt, asking, form)
+            spans = [span for of_message in view.origins or () for span in of_message]
             of_data = "".join(span.text for span in spans if span.origin.kind == "data")
             assert of_data.count("3+3=?") == "".join(texts).count("3+3=?"), (prompt, asking, form)
             assert all(span.origin.where for span in spans if span.origin.kind in ("data", "template"))
@@ -183,5 +187,7 @@ DATA = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.lists
 
 @given(st.sampled_from(list(PROMPTS)), st.sampled_from(list(ASKING)), st.sampled_from(list(FORMATS)), DATA, DATA)
 def test_whatever_the_data(prompt: str, asking: str, form: str, question: str, other: str) -> None:
-    for origins, texts in origins_and_texts(prompt, asking, form, question, other):
-        assert joined(origins) == texts
+    for view in views_of(prompt, asking, form, question, other):
+        assert joined(view) == texts_of(view.prompt)
+        assert said(view) == "".join(texts_of(view.prompt)) or prompt in ("media", "messages")
+        assert said(view).replace("\n", "") == "".join(texts_of(view.prompt)).replace("\n", "")

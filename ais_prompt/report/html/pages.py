@@ -5,18 +5,16 @@ A page holds its style, script and data. Its policy forbids everything else to r
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, Final
 
 from ais_prompt.errors import StoreError
+from ais_prompt.report.html.frame import asset, source_hash
 from ais_prompt.report.html.packing import finite_json, packed_text
 from ais_prompt.report.html.run_files import newest_scores, summary_of
 from ais_prompt.store.layout import RunFolder
@@ -40,13 +38,13 @@ def page_start(title: str, body: str, scripts: Sequence[str], data: Any, librari
         data: JSON values; numbers must be finite. The script finds them in the element ``data``.
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
     """
-    style, script = _asset("style.css"), "\n".join(map(_asset, scripts))
-    vendored = {name: _asset(f"vendor/{name}.js") for name in libraries}
-    return Template(_asset("page.html")).substitute(
+    style, script = asset("style.css"), "\n".join(map(asset, scripts))
+    vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
+    return Template(asset("page.html")).substitute(
         policy=_policy(style, [script, *vendored.values()]),
         title=html.escape(printable(title)),
         style=style,
-        body=_asset(body),
+        body=asset(body),
         data=_json(data),
         script=script,
         libraries="\n".join(map(_library, vendored, vendored.values())),
@@ -103,10 +101,6 @@ def comparison_page(before: str, after: str, found: Mapping[str, Any]) -> bytes:
     return (page_start(f"{before} → {after}", "comparison.html", COMPARISON_SCRIPTS, data) + END).encode()
 
 
-def _asset(name: str) -> str:
-    return (files("ais_prompt.report.html") / "assets" / name).read_text("utf-8")
-
-
 def _library(name: str, script: str) -> str:
     """Return a script as an element that the browser keeps as text."""
     return f'<script type="text/plain" id="library-{name}">{packed_text(script)}</script>'
@@ -114,12 +108,8 @@ def _library(name: str, script: str) -> str:
 
 def _policy(style: str, scripts: Sequence[str]) -> str:
     """Return a Content-Security-Policy that allows this style, these scripts and media in the page; and no requests."""
-    own = f"style-src {_hash(style)}; script-src {' '.join(map(_hash, scripts))}"
+    own = f"style-src {source_hash(style)}; script-src {' '.join(map(source_hash, scripts))}"
     return f"default-src 'none'; {own}; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _json(data: Any) -> str:

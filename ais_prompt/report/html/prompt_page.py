@@ -1,0 +1,93 @@
+"""The page of ``view-prompt --html``: prompts of models and configs side by side, in one file without scripts."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from string import Template
+from typing import Final
+
+from msgspec import Struct
+
+from ais_prompt.plan.preview import PromptView
+from ais_prompt.report.html.frame import asset, source_hash
+from ais_prompt.report.html.prompt_view import PROMPT_STYLE, prompt_html
+from ais_prompt.utils.text import printable
+
+OPEN_QUESTIONS: Final = 3
+"""Questions at the top that are shown unfolded."""
+
+
+class Column(Struct, frozen=True):
+    """The prompts of one model, made with one config, for one question.
+
+    Attributes:
+        title: the model, and the config if there are several.
+        views: a prompt for each label or turn.
+    """
+
+    title: str
+    views: tuple[PromptView, ...]
+
+
+class Question(Struct, frozen=True):
+    """A question with its prompts side by side.
+
+    Attributes:
+        title: its dataset and row.
+        columns: one for each model and config.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+
+
+def side_by_side(configs: Sequence[tuple[str, Sequence[PromptView]]]) -> list[Question]:
+    """Return the questions of all configs, each with the prompts of every model and config.
+
+    Args:
+        configs: name of each config, and its prompts in any order. Questions are the same if the ``abbr`` of the
+            dataset and the row are.
+    """
+    columns: dict[tuple[str, int], dict[str, list[PromptView]]] = {}
+    for config, views in configs:
+        for view in views:
+            title = f"{config} · {view.model}" if len(configs) > 1 else view.model
+            columns.setdefault((view.dataset, view.index), {}).setdefault(title, []).append(view)
+    return [
+        Question(f"{dataset}, row {row}", tuple(Column(title, tuple(views)) for title, views in found.items()))
+        for (dataset, row), found in columns.items()
+    ]
+
+
+def prompts_page(title: str, questions: Sequence[Question]) -> str:
+    """Return the page. It makes no request, and its policy forbids everything but its own style."""
+    style = asset("prompt_page.css") + PROMPT_STYLE
+    body = "\n".join(_question(question, number < OPEN_QUESTIONS) for number, question in enumerate(questions))
+    return Template(asset("prompt_page.html")).substitute(
+        title=_text(title), style_hash=source_hash(style), style=style, body=body
+    )
+
+
+def _question(question: Question, unfolded: bool) -> str:
+    columns = "\n".join(_columns(question.columns))
+    return (
+        f'<details class="question"{" open" if unfolded else ""}><summary><h2>{_text(question.title)}</h2></summary>\n'
+        f'<div class="columns">\n{columns}\n</div></details>'
+    )
+
+
+def _columns(columns: Sequence[Column]) -> Iterator[str]:
+    for number, column in enumerate(columns):
+        same = next((one for one in columns[:number] if _sent(one) == _sent(column)), None)
+        note = "" if same is None else f'<p class="same">The same prompt as for {_text(same.title)}.</p>'
+        prompts = "\n".join(map(prompt_html, column.views))
+        yield f"<section><h3>{_text(column.title)}</h3>{note}{prompts}</section>"
+
+
+def _sent(column: Column) -> list[object]:
+    return [view.prompt for view in column.views]
+
+
+def _text(text: str) -> str:
+    return html.escape(printable(text))

@@ -1,0 +1,205 @@
+"""One prompt as HTML: roles as bubbles, every character in the colour of its origin, with its place in the config.
+
+Another page can show the same: put `prompt_html` of a `PromptView` into its body and `PROMPT_STYLE` into its style
+sheet. The HTML holds no script, link, address or ``style`` attribute, so the policy ``default-src 'none'`` with a hash
+of the style fits. All its classes are below ``prompt-view``. Make the view with ``origins=True``
+(`ais_prompt.plan.preview.previews`), else its texts have no colours.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from ais_prompt.plan.marks import BETWEEN_SHOTS, Origin, Span
+from ais_prompt.plan.preview import PromptView
+from ais_prompt.plan.tokens import Token
+from ais_prompt.report.bubbles import FORMAT_KINDS, Bubble, Medium, Piece, bubbles_of, is_in_example
+from ais_prompt.report.html.frame import asset
+from ais_prompt.report.prompt_view import GOLD_TITLES, shots_line
+from ais_prompt.utils.text import printable
+
+PROMPT_STYLE: Final = asset("prompt_view.css")
+
+ROLE_CLASSES: Final = {"SYSTEM": "system", "HUMAN": "user", "BOT": "assistant"}
+"""Role of a template → class of its bubble; roles in OpenAI form are their own class."""
+
+ORIGIN_WORDS: Final = {
+    "data": "data",
+    "template": "template",
+    "example": "example",
+    "format": "model format",
+    "unknown": "origin unknown: the format changes the texts",
+}
+"""Class of a piece → its words in the legend."""
+
+NEWLINE: Final = '<i class="newline"></i>'
+"""A sign that the style sheet writes, so that copied text does not have it."""
+
+
+def prompt_html(view: PromptView) -> str:
+    """Return one prompt as an ``article``.
+
+    Args:
+        view: the prompt, with origins; with ``all_tokens`` its tokens are shown, folded.
+    """
+    bubbles = bubbles_of(view)
+    return _tag(
+        "article",
+        _head(view),
+        _legend(bubbles),
+        _tag("div", *_with_folded_examples(bubbles, view), *_answer(view), class_="bubbles"),
+        *_warnings(view),
+        *([_tokens(view.all_tokens)] if view.all_tokens is not None else []),
+        class_="prompt-view",
+    )
+
+
+def _head(view: PromptView) -> str:
+    sent = "one text" if isinstance(view.prompt, str) else _counted(len(view.prompt), "message")
+    title = [_tag("h4", _text(view.title))] if view.title else []
+    facts = _tag("p", _text(f"row {view.index}, sample {view.sample_id} · {shots_line(view)} · {sent}"), class_="facts")
+    return "".join([*title, facts, *_length(view)])
+
+
+def _length(view: PromptView) -> Iterator[str]:
+    """Yield the length of the prompt, and a meter if the model has a limit."""
+    if view.tokens is None:
+        return
+    if view.max_seq_len is None:
+        yield _tag("p", _counted(view.tokens, "token"), class_="facts")
+        return
+    words = f"{view.tokens:,} of {view.max_seq_len:,} tokens (max_seq_len)"
+    over = " — too long" if view.tokens > view.max_seq_len else ""
+    limits = {"min": "0", "max": str(view.max_seq_len), "value": str(view.tokens), "high": str(view.max_seq_len * 0.9)}
+    yield _tag("p", _tag("meter", words, aria_label="length", **limits), f" {words}{over}", class_="facts")
+
+
+def _legend(bubbles: Sequence[Bubble]) -> str:
+    sizes: dict[str, int] = {}
+    for span in _spans(bubbles):
+        name = _class_of(span.origin)
+        sizes[name] = sizes.get(name, 0) + len(span.text)
+    words = [
+        _tag("span", _tag("span", ORIGIN_WORDS[name], class_=f"piece {name}"), f" {_counted(sizes[name], 'character')}")
+        for name in ORIGIN_WORDS
+        if name in sizes
+    ]
+    return _tag("p", " ".join(words), class_="legend")
+
+
+def _spans(bubbles: Iterable[Bubble]) -> Iterator[Span]:
+    return (piece for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span))
+
+
+def _with_folded_examples(bubbles: Sequence[Bubble], view: PromptView) -> Iterator[str]:
+    for in_example, group in groupby(bubbles, key=lambda bubble: bubble.in_example):
+        shown = list(group)
+        written = "".join(_bubble(bubble, view) for bubble in shown)
+        yield _folded(list(_spans(shown)), written) if in_example else written
+
+
+def _folded(spans: Sequence[Span], written: str) -> str:
+    shots = {span.origin.shot for span in spans} - {BETWEEN_SHOTS, None}
+    size = sum(len(span.text) for span in spans)
+    words = f"{_counted(len(shots), 'example')}, {_counted(size, 'character')}"
+    return _tag("details", _tag("summary", words), written, class_="examples")
+
+
+def _bubble(bubble: Bubble, view: PromptView) -> str:
+    said = "".join(
+        _folded([piece for piece in pieces if isinstance(piece, Span)], "".join(_piece(one, view) for one in pieces))
+        if folds and not bubble.in_example
+        else "".join(_piece(one, view) for one in pieces)
+        for folds, pieces in ((key, list(group)) for key, group in groupby(bubble.pieces, key=is_in_example))
+    )
+    if bubble.is_format:
+        return _tag("div", said, class_="said around")
+    role = bubble.role or "text"
+    speaker = role.partition(" as ")[0]
+    kind = ROLE_CLASSES.get(speaker, speaker if speaker in ROLE_CLASSES.values() else "other")
+    return _tag("div", _tag("p", _text(role), class_="role"), _tag("div", said, class_="said"), class_=f"bubble {kind}")
+
+
+def _piece(piece: Piece, view: PromptView) -> str:
+    if isinstance(piece, Medium):
+        return _tag("span", _text(piece.text), class_="medium")
+    shown = _text(piece.text).replace("\n", f"{NEWLINE}\n")
+    source = _text(described(piece.origin, view))
+    part = " part" if piece.origin.kind == "data" else ""
+    return _tag(
+        "span",
+        shown,
+        class_=f"piece {_class_of(piece.origin)}{part}",
+        tabindex="0",
+        role="group",
+        aria_label=source,
+        data_from=source,
+    )
+
+
+def described(origin: Origin, view: PromptView) -> str:
+    """Describe where a piece comes from: its kind, column or example, and its place in the config."""
+    place = view.places.get(origin.where, origin.where)
+    if origin.kind == "unknown":
+        return "origin unknown: the model's format changes the texts"
+    if origin.kind in FORMAT_KINDS:
+        return f"model format, {origin.kind}" + (f" · {place}" if place else "")
+    if origin.shot == BETWEEN_SHOTS:
+        return f"between examples · ice_separator or ice_eos_token of {place}"
+    row = f"test row {view.index}" if origin.shot is None else _example(origin.shot, view)
+    if origin.kind == "data":
+        return f"data, column {origin.column} of {row} · filled in at {place}"
+    return f"template{'' if origin.shot is None else f' of {row}'} · {place}"
+
+
+def _example(shot: int, view: PromptView) -> str:
+    return f"example {shot} (train row {view.shots[shot - 1]})" if shot <= len(view.shots) else f"example {shot}"
+
+
+def _class_of(origin: Origin) -> str:
+    if origin.kind in FORMAT_KINDS:
+        return "format"
+    return "example" if origin.shot is not None else origin.kind
+
+
+def _answer(view: PromptView) -> Iterator[str]:
+    """Yield the wanted answer, which is not part of the prompt."""
+    if view.gold is None:
+        return
+    title = GOLD_TITLES[view.gold_sent]
+    yield _tag("div", _tag("p", title, class_="role"), _tag("div", _text(str(view.gold)), class_="said"), class_="gold")
+
+
+def _warnings(view: PromptView) -> Iterator[str]:
+    for warning in dict.fromkeys(view.warnings):
+        yield _tag("p", _tag("b", "Warning: "), _text(str(warning)), class_="warning")
+
+
+def _tokens(tokens: Sequence[Token]) -> str:
+    title = f"{_counted(len(tokens), 'token')}, each with its id; special ones are framed"
+    return _tag("details", _tag("summary", title), _tag("div", *map(_token, tokens), class_="said"), class_="tokens")
+
+
+def _token(token: Token) -> str:
+    text = _text(token.text).replace("\n", NEWLINE)
+    # The line breaks behind the id, so that the id stays beside the sign.
+    shown = _tag("span", text, _tag("sub", str(token.id)), class_="token special" if token.special else "token")
+    return shown + "\n" * token.text.count("\n")
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _text(text: str) -> str:
+    """Return a text as HTML: escaped, without secrets, and with control characters as escapes."""
+    return html.escape(printable(text))
+
+
+def _tag(name: str, *inside: str, **attributes: Any) -> str:
+    """Return an element. Its content and attributes must be HTML already; ``_`` in a name becomes ``-``."""
+    written = "".join(f' {key.rstrip("_").replace("_", "-")}="{value}"' for key, value in attributes.items())
+    return f"<{name}{written}>{''.join(inside)}</{name}>"
