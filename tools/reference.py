@@ -16,6 +16,7 @@ from ais_prompt.cli.describe import command_entries
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.files import FILES, schema_of
 from ais_prompt.reference.lookup import entries
+from tools import benchmarks
 from tools.stub import STUB, stub
 
 ROOT: Final = Path(__file__).parents[1]
@@ -78,6 +79,7 @@ def pages() -> dict[Path, str]:
             text = json.dumps(schema_of(file), ensure_ascii=False, indent=2) + "\n"
             made[SCHEMAS / f"{file.name.removesuffix('.json')}.json"] = text
     made[STUB.relative_to(ROOT)] = stub()
+    made[benchmarks.PAGE] = benchmarks.page()
     return made
 
 

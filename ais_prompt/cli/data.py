@@ -60,8 +60,10 @@ def data(
 
 def _line(brought: Brought) -> str:
     splits = ", ".join(f"{split} {lock.rows:,} rows" for split, lock in brought.lock.splits.items())
-    state = brought.card.data if brought.is_new else "here already"
-    return f"{brought.card.name}: {splits} · {brought.card.licence} · {state}"
+    card = brought.card
+    odd = "" if card.size in (lock.rows for lock in brought.lock.splits.values()) else f" (its card says {card.size:,})"
+    state = card.data if brought.is_new else "here already"
+    return f"{card.name}: {splits}{odd} · {card.licence} · {state}"
 
 
 def _report(changes: dict[str, list[str]]) -> int:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
 from ais_prompt.cli.output import json_option, offer, wants_json
 from ais_prompt.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from ais_prompt.config.cards import Card
+    from ais_prompt.report.documents import BenchmarkEntry
 
 Rows: TypeAlias = list[tuple[str, str]]
 """Name and description of each entry."""
@@ -27,6 +31,9 @@ def list_parts(kind: str | None) -> None:
     if wants_json():
         _offer(configs, parts, with_providers=with_providers)
         return
+    benchmarks = _benchmarks() if kind in (None, "datasets") else []
+    if benchmarks:
+        _section("benchmarks: aisprompt data get NAME…; aisprompt describe NAME", benchmarks)
     for name, rows in configs.items():
         _section(f"{name.removesuffix('s')} configs: --{name} NAME…", rows)
     if with_providers:
@@ -36,6 +43,7 @@ def list_parts(kind: str | None) -> None:
 
 
 def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: bool) -> None:
+    from ais_prompt.config.cards import cards
     from ais_prompt.report.documents import Named, ProviderEntry
 
     providers = [ProviderEntry(name, one.base_url, one.key, one.api) for name, one in PROVIDERS.items()]
@@ -43,7 +51,14 @@ def _offer(configs: dict[str, Rows], parts: dict[str, Rows], *, with_providers: 
         configs={name: [Named(*row) for row in sorted(rows)] for name, rows in configs.items()},
         parts={name: [Named(*row) for row in sorted(rows)] for name, rows in parts.items()},
         providers=providers if with_providers else [],
+        benchmarks=[] if "datasets" not in configs else [_benchmark(card) for card in cards().values()],
     )
+
+
+def _benchmark(card: Card) -> BenchmarkEntry:
+    from ais_prompt.report.documents import BenchmarkEntry
+
+    return BenchmarkEntry(card.name, card.tests, card.size, card.language, card.licence, card.is_here)
 
 
 def _of_plugins(kind: str) -> Rows:
@@ -63,6 +78,18 @@ def _configs(kind: str) -> Rows:
     from ais_prompt.config.locate import list_shipped
 
     return [(config.name, config.summary) for config in list_shipped(kind)]  # type: ignore[arg-type]
+
+
+def _benchmarks() -> Rows:
+    """Return name and facts of each benchmark: whether its data are here, questions, licence, what it tests."""
+    from ais_prompt.config.cards import cards
+
+    known = cards()
+    widest = max((len(card.licence) for card in known.values()), default=0)
+    return [
+        (name, f"{'here' if card.is_here else '-':<4}  {card.size:>6,}  {card.licence:<{widest}}  {card.tests}")
+        for name, card in known.items()
+    ]
 
 
 def _providers() -> Rows:

@@ -49,12 +49,14 @@ class Files:
         about: where these files are from.
         splits: split → file below the folder or archive; ``{subset}`` in it becomes the column ``subset``.
         header: names of the columns, for files without a header.
+        ranges: split → its rows in the file, as in ``reader_cfg``; all of them if it is not named.
         key: the key of the list of rows in a JSON object; empty if the file holds the rows.
     """
 
     about: str
     splits: Mapping[str, str]
     header: tuple[str, ...] = ()
+    ranges: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
 
 
@@ -72,6 +74,7 @@ class Card:
         size: number of questions.
         columns: the columns of the stored rows.
         version: which version of the data the card is about; `NOT_VERIFIED` if it was not seen.
+        form: where repository, splits and columns were read.
         checked: what it was held against, and how that came out.
         rows: name of the function in `ais_prompt.readers.catalogue.rows` that makes our columns; empty if the columns
             have our names already.
@@ -92,6 +95,7 @@ class Card:
     columns: tuple[str, ...]
     folder: Path
     version: str = NOT_VERIFIED
+    form: str = NOT_VERIFIED
     checked: str = NOT_VERIFIED
     rows: str = ""
     rename: Mapping[str, str] = field(default_factory=dict)

@@ -31,7 +31,7 @@ def compose(
     Args:
         models, datasets: names or patterns; ``name/variable`` takes only the lists of that name from a file.
         overrides: as in `apply_overrides`.
-        summarizer: the name of a config with a ``summarizer``.
+        summarizer: the name of a config with a ``summarizer``; None takes the groups of the dataset configs.
         model, dataset: the config of a further model or dataset, which comes first.
 
     Raises:
@@ -46,6 +46,8 @@ def compose(
         values[kind] = first + named.items(kind, names, first=len(first))
     if summarizer is not None:
         values["summarizer"] = named.summarizer(summarizer)
+    elif named.groups:
+        values["summarizer"] = {"summary_groups": list(named.groups.values())}
     if named.imports:
         values["custom_imports"] = {"imports": named.imports}
     parts = _short([*_names_of(model), *models]), _short([*_names_of(dataset), *datasets])
@@ -72,12 +74,14 @@ class _Named:
     Attributes:
         origins: config path of an item → its file, and its config path there.
         imports: modules of the user that the configs import.
+        groups: name → group, of the summarizers in dataset configs, such as the average of a suite.
         notes: what was chosen among several files of one name.
     """
 
     def __init__(self) -> None:
         self.origins: dict[str, tuple[Path, str]] = {}
         self.imports: list[str] = []
+        self.groups: dict[str, Any] = {}
         self.notes: list[str] = []
 
     def items(self, kind: Kind, names: Sequence[str], *, first: int = 0) -> list[Any]:
@@ -87,6 +91,8 @@ class _Named:
         for file, variable in dict.fromkeys(files):
             values = load_config(file).values
             self.imports += _custom_imports(values)
+            if kind == "datasets":
+                self.groups |= {str(group.get("name")): group for group in _groups(values)}
             for name, found in _lists(kind, values, file, variable).items():
                 for index, item in enumerate(found):
                     self.origins[f"{kind}[{first + len(items)}]"] = file, f"{name}[{index}]"
@@ -130,6 +136,13 @@ def _lists(kind: Kind, values: Mapping[str, Any], file: Path, variable: str) -> 
         fix = f"write {kind} = [dict(...)], or my_{kind} = [...]"
         raise ConfigError(f"this config has no list of {kind}", where=place(file), fix=fix)
     return {kind: lists[kind]} if kind in lists else lists
+
+
+def _groups(values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the groups in the summarizer of a config; empty if it has none."""
+    summarizer = values.get("summarizer")
+    groups = summarizer.get("summary_groups", ()) if isinstance(summarizer, Mapping) else ()
+    return [group for group in groups if isinstance(group, Mapping)]
 
 
 def _custom_imports(values: Mapping[str, Any]) -> list[str]:

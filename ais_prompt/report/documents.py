@@ -152,17 +152,30 @@ class ProviderEntry(Struct, frozen=True):
     api: str
 
 
+class BenchmarkEntry(Struct, frozen=True):
+    """A benchmark: what it tests, its number of questions, and whether its data are on this machine (``here``)."""
+
+    name: str
+    tests: str
+    size: int
+    language: str
+    licence: str
+    here: bool
+
+
 class ListDocument(Document, kw_only=True):
     """What ``list`` prints; kinds that were not asked for are missing.
 
     Attributes:
         configs: ``models`` and ``datasets`` → configs that can be named.
+        benchmarks: what `aisprompt data get` brings.
         providers: of models.
         parts: kind → registered parts.
     """
 
     kind: Literal["list"]
     configs: dict[str, list[Named]] = field(default_factory=dict)
+    benchmarks: list[BenchmarkEntry] = field(default_factory=list)
     providers: list[ProviderEntry] = field(default_factory=list)
     parts: dict[str, list[Named]] = field(default_factory=dict)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from ais_prompt.config.cards import Card, find_card
 from ais_prompt.errors import DataError
+from ais_prompt.readers.arrow.batches import ArrowBatches
 from ais_prompt.readers.arrow.table import Table
 from ais_prompt.readers.catalogue.lock import DataLock, changed_file, read_lock, split_file
 from ais_prompt.readers.formats import read_file
@@ -55,26 +57,29 @@ class CatalogDataset:
         if error := changed_file(self._card.data, self._lock, split):
             raise error
         file = split_file(self._card.data, split)
-        table = read_file(file, "parquet")
-        for column, value in self._only.items():
-            table = self._with(table, column, value)
-        return table
+        return self._matching(file) if self._only else read_file(file, "parquet")
 
     @cached_property
     def _lock(self) -> DataLock:
         return read_lock(self._card)
 
-    def _with(self, table: Table, column: str, value: Any) -> Table:
-        """Return the rows that have this value in a column."""
-        if column not in table.columns:
-            fix = f"columns: {listed(table.columns)}"
-            raise DataError(f"{self._card.name} has no column {column!r}", where=listed(table.origins), fix=fix)
-        found = Table.of_rows((row for row in table if row[column] == value), table.origins)
-        if not len(found):
-            known = listed(sorted({str(row[column]) for row in table}))
-            raise DataError(
-                f"no row of {self._card.name} has {value!r} in {column!r}",
-                where=listed(table.origins),
-                fix=f"values there: {known}",
-            )
-        return found
+    def _matching(self, file: Path) -> Table:
+        """Return the rows that have the values of ``only``.
+
+        Raises:
+            DataError: there is no such column, or no such row.
+        """
+        import pyarrow.parquet as pq
+
+        columns = pq.read_schema(file).names
+        for column in self._only:
+            if column not in columns:
+                fix = f"columns: {listed(columns)}"
+                raise DataError(f"{self._card.name} has no column {column!r}", where=str(file), fix=fix)
+        found = pq.read_table(file, filters=[(column, "=", value) for column, value in self._only.items()])
+        if not found.num_rows:
+            first, value = next(iter(self._only.items()))
+            known = sorted(set(map(str, pq.read_table(file, columns=[first])[first].to_pylist())))
+            what = f"no row of {self._card.name} has {value!r} in {first!r}"
+            raise DataError(what, where=str(file), fix=f"values there: {listed(known)}")
+        return Table(ArrowBatches(found.replace_schema_metadata()), [str(file)])

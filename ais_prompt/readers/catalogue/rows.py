@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from ais_prompt.readers.arrow.table import Row
-from ais_prompt.utils.digest import text_digest
+from ais_prompt.utils.digest import canonical, text_digest
 
 MakeRow: TypeAlias = Callable[[Row], Row]
 
@@ -165,7 +165,8 @@ def mgsm(row: Row) -> Row:
     """MGSM: the answer as a number; the hub has it in a column of its own, the files as a text with commas."""
     number = row.get("answer_number")
     answer = str(number if number is not None else row["answer"]).replace(",", "")
-    return {"question": re.sub(r"^(?:Question|Frage|问题)\s*[:：]\s*", "", row["question"]), "answer": answer}
+    question = re.sub(r"^(?:Question|Frage|问题)\s*[:：]\s*", "", row["question"])
+    return {**row, "question": question, "answer": answer}
 
 
 def mbpp(row: Row) -> Row:
@@ -184,8 +185,15 @@ def mbpp(row: Row) -> Row:
 
 
 def mbpp_plus(row: Row) -> Row:
-    """MBPP+: the three tests that the question shows, and the program that tests the answer."""
-    return {**mbpp(row), "test": row["test"]}
+    """MBPP+: the three tests that the question shows, and as ``test_list`` the program that tests the answer."""
+    shown = mbpp(row)
+    return {**shown, "shown_tests": shown["test_list"], "test_list": row["test"]}
+
+
+def instructions(row: Row) -> Row:
+    """IFEval and IFBench: the arguments of each instruction as JSON, since their keys differ from row to row."""
+    kwargs = [{name: value for name, value in one.items() if value is not None} for one in row["kwargs"]]
+    return {**row, "key": str(row["key"]), "kwargs": [canonical(one) for one in kwargs]}
 
 
 def mt_bench(row: Row) -> Row:
@@ -206,7 +214,7 @@ ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
         *(boolq, drop, four_choices, gpqa, hellaswag, labelled_choices, lettered, logiqa, mbpp, mbpp_plus, mgsm),
-        *(mmlu_pro, mt_bench, piqa, triviaqa, truthfulqa, winogrande),
+        *(instructions, mmlu_pro, mt_bench, piqa, triviaqa, truthfulqa, winogrande),
     )
 }
 """Name in a card → function."""

@@ -14,6 +14,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow.table import Row
 from ais_prompt.readers.benchmarks.files import csv_records, json_whole, tabbed_lines
 from ais_prompt.readers.formats import read_file
+from ais_prompt.readers.ranges import select
 from ais_prompt.utils.text import listed
 
 SUBSET: Final = "{subset}"
@@ -111,8 +112,12 @@ def raw_rows(found: Found) -> Iterator[Row]:
         DataError: it cannot be read.
     """
     more = {"subset": found.subset} if found.subset else {}
-    for row in _values(found):
-        yield {**row, **more}
+    values: Iterable[Mapping[str, Any]] = _values(found)
+    if found.form is not None and (rows := found.form.ranges.get(found.split)):
+        every = list(values)
+        values = (every[row] for row in select(rows, len(every)))
+    for value in values:
+        yield {**value, **more}
 
 
 def _values(found: Found) -> Iterable[Mapping[str, Any]]:

@@ -1,14 +1,14 @@
 """HumanEval, 164 functions to complete, tested in a sandbox; run it with --allow-code-execution.
 
-Put `HumanEval.jsonl.gz` (github.com/openai/human-eval) into `data/humaneval` of the working directory. For pass@k of
-several answers: --set datasets.0.infer_cfg.inferencer.n=10 and a model with temperature.
+`aisprompt data get humaneval` brings the data. For pass@k of several answers:
+--set datasets.0.infer_cfg.inferencer.n=10 and a model with temperature.
 """
 
 datasets = [
     dict(
         abbr='humaneval-chat',
-        type='LocalDataset',
-        path='data/humaneval/HumanEval.jsonl.gz',
+        type='CatalogDataset',
+        benchmark='humaneval',
         reader_cfg=dict(
             input_columns=['prompt'],
             output_column='canonical_solution',

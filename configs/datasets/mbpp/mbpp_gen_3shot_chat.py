@@ -1,7 +1,6 @@
 """MBPP, 500 small programs after three worked examples, tested in a sandbox; run it with --allow-code-execution.
 
-Put `mbpp.jsonl` (github.com/google-research/google-research, folder mbpp) into `data/mbpp` of the working directory.
-Tasks 2 to 4 are the examples and 11 to 510 the questions, as in its paper.
+Tasks 2 to 4 are the examples and 11 to 510 the questions, as in its paper. `aisprompt data get mbpp` brings the data.
 """
 
 QUESTION = (
@@ -12,15 +11,14 @@ QUESTION = (
 datasets = [
     dict(
         abbr='mbpp-3shot-chat',
-        type='LocalDataset',
-        path='data/mbpp/mbpp.jsonl',
-        join_lines=['test_list'],
+        type='CatalogDataset',
+        benchmark='mbpp',
         reader_cfg=dict(
             input_columns=['text', 'test_list'],
             output_column='code',
             gold_columns=['test_list', 'test_setup_code'],
+            train_split='prompt',
             train_range='[1:4]',
-            test_range='[10:510]',
         ),
         infer_cfg=dict(
             ice_template=dict(

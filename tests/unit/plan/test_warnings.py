@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,8 @@ from msgspec.structs import replace
 from ais_prompt.chat import Message
 from ais_prompt.chat.api import DEFAULT_META_TEMPLATE
 from ais_prompt.chat.role_templates import RoleTemplateInterface
+from ais_prompt.config.load import load_config
+from ais_prompt.config.locate import list_shipped
 from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.inferencers import InferenceContext, Preview
 from ais_prompt.inferencers.gen import GenInferencer
@@ -24,7 +24,7 @@ from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.source import Source, checked
 from ais_prompt.plan.warnings import prompt_warnings
 from ais_prompt.types import ModelSpec, PartSpec, Sample, TaskSpec
-from ais_prompt.workflows.data import get
+from tests.benchmark_samples import NAMES, bring
 from tests.parts import dataset_spec, write_rows
 
 ROW = {"question": "1+1=?", "answer": "2", "hint": ""}
@@ -424,18 +424,14 @@ def test_a_warning_reads_in_three_lines(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_shipped_configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for split in ("train", "test"):  # different questions: those among their own examples are refused
-        sums = [{"question": f"{split}: {n}+1=?", "answer": f"We add one.\n#### {n + 1}"} for n in range(4)]
-        write_rows(tmp_path / f"brought/{split}.jsonl", sums)
-    monkeypatch.setenv("AISPROMPT_DATA", str(tmp_path / "benchmarks"))
-    get("gsm8k", tmp_path / "brought")
-    function = {"prompt": "def f():\n", "canonical_solution": "    return 1", "test": "", "entry_point": "f"}
-    with gzip.open(write_rows(tmp_path / "data/humaneval/HumanEval.jsonl.gz", []), "wt") as stream:
-        stream.write(json.dumps(function))
-    program = {"code": "f = int", "test_list": ["f(1)"], "test_setup_code": ""}
-    write_rows(tmp_path / "data/mbpp/mbpp.jsonl", [{"text": f"Write f{n}.", **program} for n in range(11)])
-    spec, found = checked(Source(models=["*"], datasets=["*"], allow_code_execution=True))
+    monkeypatch.setenv("AISPROMPT_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    for name in NAMES:
+        bring(name, tmp_path / "brought")
+    # A benchmark with many subjects has sample rows for a few; suites hold what other configs hold.
+    single = [one.name for one in list_shipped("datasets") if len(load_config(one.path).values["datasets"]) == 1]
+    spec, found = checked(Source(models=["*"], datasets=single, allow_code_execution=True))
     assert len(spec.models) >= 4
-    assert len(spec.datasets) >= 3
+    assert len(spec.datasets) >= 30
     # The demo model was trained on "Question: ..."; the prompts of GSM8K, which begin so, are written for chat models.
     assert [("'Question: Question:'" in warning.what, "gsm8k" in warning.where) for warning in found] == [(True, True)]

@@ -1,0 +1,121 @@
+"""Entries of benchmarks: what their cards say, and how their configs ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ais_prompt.config.cards import NOT_VERIFIED, Card, cards
+from ais_prompt.config.load import load_config
+from ais_prompt.config.locate import NamedConfig, list_shipped
+from ais_prompt.reference.entry import Entry
+
+
+class HowAsked(Struct, frozen=True):
+    """How a config asks a benchmark.
+
+    Attributes:
+        config: its name.
+        summary: the first line of its docstring.
+        prompt: the template of a question.
+        inferencer, extraction, metric: names of its parts; empty if there is none.
+        max_out_len: most tokens of an answer; None without an answer in words.
+    """
+
+    config: str
+    summary: str
+    prompt: str
+    inferencer: str
+    extraction: str
+    metric: str
+    max_out_len: int | None
+
+
+def benchmark_entries(wanted: str = "") -> Iterator[Entry]:
+    """Yield an entry for each benchmark; the configs of the wanted one are read, too.
+
+    Args:
+        wanted: name of a benchmark, or of a config of one.
+
+    Raises:
+        ConfigError: a card, or a config of the wanted one, cannot be read.
+    """
+    for name, card in cards().items():
+        configs = configs_of(card)
+        names = [config.name for config in configs]
+        asked = [how_asked(config) for config in configs] if wanted in (name, *names) else []
+        yield Entry(
+            name,
+            "benchmarks",
+            "benchmark",
+            f"{card.title}: {card.tests}. {card.size:,} questions, {card.language}.",
+            "",
+            facts=(*_facts(card), *((one.config, _how(one)) for one in asked)),
+            usage=f"aisprompt run --datasets {' | '.join(names)}",
+            also=tuple(names),
+        )
+
+
+def configs_of(card: Card) -> list[NamedConfig]:
+    """Return the configs beside a card."""
+    return [config for config in list_shipped("datasets") if config.path.parent == card.folder]
+
+
+def how_asked(config: NamedConfig) -> HowAsked:
+    """Read how a config asks, from its first dataset.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    dataset: Mapping[str, Any] = load_config(config.path).values["datasets"][0]
+    infer, scoring = dataset["infer_cfg"], dataset["eval_cfg"]
+    inferencer = infer["inferencer"]
+    return HowAsked(
+        config.name,
+        config.summary,
+        _question((infer.get("prompt_template") or infer["ice_template"])["template"]),
+        _name(inferencer),
+        _name(scoring.get("pred_postprocessor")),
+        _name(scoring.get("evaluator")),
+        inferencer.get("max_out_len"),
+    )
+
+
+def _facts(card: Card) -> Iterator[tuple[str, str]]:
+    yield "licence", card.licence
+    yield "source", card.source
+    yield "version", card.version
+    yield "data", f"here, {card.data}" if card.is_here else f"not here: aisprompt data get {card.name}"
+    if card.hub:
+        config = "" if card.hub.config == "default" else f", configuration {card.hub.config}"
+        yield "on the hub", card.hub.repo + config
+    for form in card.files:
+        yield "also as files", f"{', '.join(dict.fromkeys(form.splits.values()))} ({form.about})"
+    yield "columns", ", ".join(card.columns)
+    if card.form != NOT_VERIFIED:
+        yield "repository and columns as in", card.form
+    yield "checked against", card.checked
+    if card.note:
+        yield "note", card.note
+
+
+def _how(asked: HowAsked) -> str:
+    steps = [asked.inferencer, asked.extraction, asked.metric]
+    longest = f"at most {asked.max_out_len:,} tokens" if asked.max_out_len else ""
+    shown = asked.prompt.replace("\n", "⏎")
+    return f"{asked.summary} Prompt: {shown} · {' → '.join(filter(None, steps))}" + (f" · {longest}" if longest else "")
+
+
+def _question(template: Any) -> str:
+    """Return the text of a question in a template: of a dialogue the user's, of a table the first label's."""
+    if isinstance(template, str):
+        return template
+    if "round" in template:
+        return next(str(turn["prompt"]) for turn in template["round"] if turn["role"] == "HUMAN")
+    return _question(next(iter(template.values())))
+
+
+def _name(part: Mapping[str, Any] | None) -> str:
+    return str(part["type"]).rpartition(".")[2] if part else ""
