@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ais_prompt.regression.comparison import Comparison, Flip
+from ais_prompt.report.flips import flip_lines, questions_of
 from ais_prompt.types.prompt import prompts_to_json
 from ais_prompt.utils.tables import Column, print_table
 from ais_prompt.utils.text import printable
@@ -42,9 +43,19 @@ def print_comparison(comparisons: Sequence[Comparison], notes: Iterable[str], fl
     columns = [column for column in _COLUMNS if column is not _MODEL or not same_model]
     cells = [dict(zip(_COLUMNS, _cells(one), strict=True)) for one in comparisons]
     print_table(columns, [[row[column] for column in columns] for row in cells], console)
-    for comparison in comparisons:
+    changed = [one for one in comparisons if _is_changed(one)]
+    for comparison in changed:
         for line in _explanation(comparison, flips):
             _print_line(line, console)
+    if unchanged := [f"{one.model}/{one.dataset}" for one in comparisons if one not in changed]:
+        console.print()
+        _print_line(Text(printable(f"Unchanged: {', '.join(unchanged)}"), style="dim"), console)
+
+
+def _is_changed(one: Comparison) -> bool:
+    """Return whether there is anything to say of a dataset, apart from its scores."""
+    left_out = one.only_before, one.only_after, one.failed_before, one.failed_after
+    return bool(one.flips or one.changes or any(left_out))
 
 
 def _print_line(line: Text, console: Console) -> None:
@@ -120,38 +131,7 @@ def _explanation(one: Comparison, flips: int) -> Iterator[Text]:
     for share in one.shares:
         ends = "" if share.interval is None else f" ({' to '.join(_signed(end, one) for end in share.interval)})"
         yield Text(f"  {_signed(share.difference, one)}{ends} from {share.cause}, {share.samples} samples")
-    worse = [flip for flip in one.flips if flip.after < flip.before]
-    better = [flip for flip in one.flips if flip.after > flip.before]
-    for name, found in (("worse", worse), ("better", better)):
-        for flip in found[:flips]:
-            yield from _flip(flip, name)
-        if flips and len(found) > flips:
-            yield Text(f"  … and {len(found) - flips} more became {name}; --flips N or --json shows them", style="dim")
-
-
-def _flip(flip: Flip, name: str) -> Iterator[Text]:
-    same = "same prompt" if flip.same_prompt else "other prompt"
-    yield Text()
-    yield Text(f"  {name}: row {flip.index}, sample {flip.sample_id}, {same}", "red" if name == "worse" else "green")
-    old, new = flip.predictions
-    yield Text(f"    prompt: {printable(_last_words(new.origin_prompt))}", style="dim")
-    yield Text(f"    gold:   {printable(str(new.gold))}")
-    for when, prediction, extracted in (("before", old, flip.extracted[0]), ("after", new, flip.extracted[1])):
-        yield Text(f"    {when + ':':7} {printable(_shortened(prediction.prediction))} → {printable(str(extracted))}")
-
-
-def _last_words(prompts: Any) -> str:
-    """Return the end of the prompt, where the question is."""
-    value = prompts_to_json(prompts)
-    while isinstance(value, list) and value:
-        value = value[-1]
-    text = " ".join(str(value["content"] if isinstance(value, dict) else value).split())
-    return "…" + text[-159:] if len(text) > 160 else text
-
-
-def _shortened(answer: Any, length: int = 160) -> str:
-    text = " ".join(str(answer).split())
-    return text if len(text) <= length else f"{text[: length // 2]} … {text[-length // 2 :]}"
+    yield from flip_lines(one.flips, flips)
 
 
 def _value(value: float, one: Comparison) -> str:
@@ -191,15 +171,16 @@ def _to_json(one: Comparison) -> dict[str, Any]:
         "reported_difference": one.reported,
         "shares": [asdict(share) for share in one.shares],
         "changes": [{"part": c.part, "before": c.before, "after": c.after} for c in one.changes],
-        "flips": [_flip_json(flip) for flip in one.flips],
+        "flips": [_flip_json(*one) for one in zip(one.flips, questions_of(one.flips), strict=True)],
     }
 
 
-def _flip_json(flip: Flip) -> dict[str, Any]:
+def _flip_json(flip: Flip, question: str) -> dict[str, Any]:
     old, new = flip.predictions
     return {
         "id": flip.sample_id,
         "index": flip.index,
+        "question": question,
         "before": flip.before,
         "after": flip.after,
         "same_prompt": flip.same_prompt,

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ais_prompt.summary.numbers import bare, plain, span, value
 from ais_prompt.summary.pivot import cell, models_of, pivot
@@ -142,3 +143,8 @@ def _refused(row: Row) -> str:
 def _unscored(row: Row) -> str:
     bounds = span(row.bound_low, row.bound_high, fraction=row.fraction)
     return f"{row.unscored} of {row.n}" + (f"  [{bounds}]" if bounds else "")
+
+
+def text_or_json(value: Any) -> str:
+    """Return a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -49,4 +49,19 @@ def test_every_part_of_the_page_is_text(chromium: Page, tmp_path: Path, kind: st
     titles = chromium.texts(".flip h4")
     assert ("prompt before" in titles) == (not same)
     assert 'before, extracted "2"' in titles
+    assert chromium.texts(".flip mark.changed")[:2] == ["2", "4"]
+    names = chromium.texts(".flip summary")
+    assert names[0].startswith("Please: 1+1=? row 1") if same else "1+1=?" in names[0]
+    assert chromium.value("document.querySelector('.scores .plotted svg').getAttribute('aria-label')").startswith("0")
     assert not chromium.complaints
+
+
+def test_a_dataset_without_a_change_is_folded(chromium: Page, tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write_data([{"question": f"{number}+{number}=?", "answer": str(2 * number)} for number in range(4)])
+    before = answered(project, "a", TEXT, "2")
+    after = answered(project, "b", TEXT, "2")
+    done = project.run("compare", before, after, "--html", "page.html")
+    assert "Unchanged: fake/" in done.stdout
+    chromium.open((project.root / "page.html").as_uri())
+    assert chromium.texts(".unchanged summary") == ["1 dataset: unchanged"]

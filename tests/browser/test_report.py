@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import random
+
 import pytest
 
 from ais_prompt.store.layout import RunFolder
@@ -319,6 +322,41 @@ def test_markdown_and_formulas_are_drawn_and_the_exact_text_is_a_key_away(page: 
     assert page.texts(answer) == []
     page.click("#sample .answer .either-button")
     assert page.texts(f"{answer} strong") == ["area"]
+
+
+def test_two_models_are_side_by_side_with_changed_words(page: Page, sample_run: RunFolder) -> None:
+    open_report(page, sample_run.report, "model=small&sample=small/sums/s3")
+    opened(page)
+    assert page.texts(".beside button") == ["large"]
+    page.click(".beside button")
+    page.wait_for("document.querySelector('.two')")
+    assert page.texts(".two h4") == ["small wrong, extracted 7", "large right, extracted 6"]
+    assert page.texts(".two .answer") == ["Twice 3 is 7.", "Twice 3 is 6."]
+    assert page.texts(".two mark.changed") == ["7", "6"]
+    page.press("j")
+    page.wait_for("document.querySelector('#sample header p').innerText.includes('row 4')")
+    assert page.texts(".two .answer") == ["Twice 4 is 9.", "Twice 4 is 8."]
+    address = page.value("decodeURIComponent(location.hash)")
+    assert address == "#model=small&sample=small/sums/s4&beside=large"
+    open_report(page, sample_run.report, "sample=small/sums/s50&beside=large")
+    page.wait_for("document.querySelector('.two')")
+    assert page.texts(".two .answer") == ["timeout: no answer within 60 s"] * 2
+    page.click(".beside button")
+    page.wait_for("!document.querySelector('.two')")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_changed_words_give_back_both_texts(page: Page, seed: int) -> None:
+    source = random.Random(seed)
+    for _ in range(40):
+        texts = ["".join(source.choice("a b 中文 \n.1 é\u202e") for _ in range(source.randrange(30))) for _ in range(2)]
+        parts = page.value(f"changedWords({json.dumps(texts[0])}, {json.dumps(texts[1])})")
+        assert ["".join(text for text, _ in side) for side in parts] == texts
+        same = ["".join(text for text, changed in side if not changed) for side in parts]
+        assert same[0] == same[1]
+    words = ["x" + str(number) for number in range(4000)]
+    different = page.value(f"changedWords({json.dumps(' '.join(words))}, {json.dumps(' '.join(reversed(words)))})")
+    assert different[0] == [[" ".join(words), True]]
 
 
 def test_each_answer_to_a_question_has_its_verdict(page: Page, sample_run: RunFolder) -> None:

@@ -21,7 +21,7 @@ def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFold
         chromium.open(server.url)
         assert chromium.texts(".runs tbody th a") == ["mixed"]
         assert "small 27.3 %" in " ".join(chromium.texts(".main-score"))
-        assert chromium.texts(".runs tbody td.number") == [str(2 * (300 + 5 + 20 + 48))]
+        assert chromium.texts(".runs tbody td.number") == [str(2 * (300 + 7 + 20 + 48))]
         chromium.click(".runs a")
         chromium.wait_for("document.querySelector('#rows .row')")
         assert chromium.texts("h1") == ["mixed"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -54,11 +53,6 @@ def packed_text(text: str) -> str:
 
 def _packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
-
-
-def shown(value: Any) -> str:
-    """Return a text as it is, and anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def finite(value: float | None) -> float | None:

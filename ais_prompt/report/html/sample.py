@@ -10,10 +10,11 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from ais_prompt.errors import DataError
-from ais_prompt.report.html.packing import Lines, Text, finite, shown
+from ais_prompt.report.formats import text_or_json
+from ais_prompt.report.html.packing import Lines, Text, finite
+from ais_prompt.report.questions import prompts_of
 from ais_prompt.types import Completion, Prediction, SampleScore
 from ais_prompt.types.extraction import Reading
-from ais_prompt.types.prompt import prompts_to_json
 from ais_prompt.utils.media import FILE_NOTE, KINDS, describe_part, local_file, source_of
 
 SHOWN_MEDIA: Final = frozenset(
@@ -54,14 +55,6 @@ def sample_json(
     }
 
 
-def prompts_of(prediction: Prediction) -> list[Any]:
-    """Return each prompt of a prediction in order of sending, in the form of `prompt_to_json`."""
-    prompts = prompts_to_json(prediction.origin_prompt)
-    if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts):
-        return [prompts]
-    return prompts
-
-
 def _requests(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
     """Return each request with its answers. Prompts of labels are part of the labels instead."""
     if any("prompt" in found for found in prediction.labels.values()):
@@ -100,7 +93,7 @@ def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
     if described := describe_part(part):
         url = media_url(part)
         return {"media": described, "kind": KINDS[part["type"]], **({"url": lines.add(url)} if url else {})}
-    return {"text": lines.add(part["text"] if isinstance(part.get("text"), str) else shown(dict(part)))}
+    return {"text": lines.add(part["text"] if isinstance(part.get("text"), str) else text_or_json(dict(part)))}
 
 
 def media_url(part: Mapping[str, Any]) -> str:
@@ -142,7 +135,7 @@ def _answer(completion: Completion, lines: Lines) -> dict[str, Any]:
 
 def _labels(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:
     """Return each label with its figures, and its prompt if it has its own."""
-    chosen = None if prediction.prediction is None else shown(prediction.prediction)
+    chosen = None if prediction.prediction is None else text_or_json(prediction.prediction)
     return [
         {
             "label": label,
@@ -159,7 +152,7 @@ def _other_prediction(prediction: Prediction, lines: Lines) -> Text | None:
     texts = [completion.text for completion in prediction.completions]
     if prediction.prediction in (None, texts, *texts) or prediction.labels:
         return None
-    return lines.add(shown(prediction.prediction))
+    return lines.add(text_or_json(prediction.prediction))
 
 
 def _verdicts(prediction: Prediction, detail: SampleScore | None, lines: Lines) -> list[dict[str, Any]]:
@@ -191,4 +184,4 @@ def _verdict(extracted: Any, gold: Any, reading: Reading | None, lines: Lines) -
 
 
 def _text(value: Any, lines: Lines) -> Text | None:
-    return None if value is None else lines.add(shown(value))
+    return None if value is None else lines.add(text_or_json(value))

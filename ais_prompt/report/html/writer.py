@@ -13,7 +13,7 @@ from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
 from ais_prompt.report.html.packing import Lines, packed
 from ais_prompt.report.html.pages import END, page_start
-from ais_prompt.report.html.rows import COLUMNS, questions, row
+from ais_prompt.report.html.rows import COLUMNS, row
 from ais_prompt.report.html.run_files import (
     Results,
     ShownTask,
@@ -23,6 +23,7 @@ from ais_prompt.report.html.run_files import (
     summary_of,
 )
 from ais_prompt.report.html.sample import sample_json
+from ais_prompt.report.questions import questions
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
@@ -45,6 +46,8 @@ SCRIPTS: Final = (
     "search.js",
     "render.js",
     "prompt.js",
+    "differences.js",
+    "beside.js",
     "sample.js",
     "filters.js",
     "report.js",

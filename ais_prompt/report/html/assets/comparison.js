@@ -8,19 +8,21 @@ followTheme(byId("theme"));
 byId("subtitle").textContent = `${plain(data.before)} → ${plain(data.after)}`;
 byId("notes").append(...data.notes.map((note) => el("li", { class: "note" }, plain(note))));
 byId("table").append(differences());
-byId("tasks").append(...data.comparisons.map(taskSection));
+byId("tasks").append(...taskSections());
 
 function differences() {
   const heads = ["dataset", "model", "metric", "before", "after", "difference", "95 %", "n", "worse", "better", "p (Holm)"];
+  const range = differenceRange();
   return el("table", { class: "scores" },
-    el("thead", {}, el("tr", {}, heads.map((head, place) => el("th", { scope: "col", class: place > 2 ? "number" : "" }, head)))),
+    el("thead", {}, el("tr", {}, heads.map((head, place) => el("th", { scope: "col", class: place > 2 ? "number" : "" }, say(head))), el("th", { scope: "col", class: "plotted" }, axis(ticks(range).map((tick) => [scale(range)(tick) / WIDTH, signed(tick, { fraction: true }).replace(/\.0$/, "")]))))),
     el("tbody", {}, data.comparisons.map((one, number) => el("tr", {},
       el("th", { scope: "row", class: "dataset" }, el("a", { href: `#task-${number}` }, plain(one.dataset))),
       el("td", { class: "model" }, plain(one.model)),
-      el("td", {}, plain(one.metric)),
+      el("td", { class: "metric soft" }, plain(one.metric)),
       [scored(one.before, one.fraction), scored(one.after, one.fraction)].map(numberCell),
       el("td", { class: `number score ${direction(one)}` }, signed(one.difference, one)),
       [one.interval ? one.interval.map((end) => signed(end, one)).join(" to ") : "", count(one.n), count(one.worse), count(one.better), one.p_adjusted == null ? "" : figure(one.p_adjusted)].map(numberCell),
+      el("td", { class: "plotted" }, one.fraction ? forestPlot(one, range) : null),
     ))));
 }
 
@@ -38,6 +40,31 @@ function direction(one) {
 function signed(number, one) {
   const value = one.fraction ? (100 * number).toFixed(1) : figure(number);
   return number > 0 ? `+${value}` : value.replace("-", "−");
+}
+
+/** The datasets, those without any change folded. */
+function taskSections() {
+  const isChanged = (one) => one.flips.length || one.changes.length || one.only_before || one.only_after || one.failed_before || one.failed_after;
+  const sections = data.comparisons.map((one, number) => [isChanged(one), taskSection(one, number)]);
+  const unchanged = sections.filter(([changed]) => !changed).map(([, section]) => section);
+  const folded = unchanged.length ? [el("details", { class: "unchanged" }, el("summary", {}, `${counted(unchanged.length, "dataset")}: ${say("unchanged")}`), unchanged)] : [];
+  return [...sections.filter(([changed]) => changed).map(([, section]) => section), ...folded];
+}
+
+/** Draw a difference as a dot, and its interval as a line, beside the line of no difference. */
+function forestPlot(one, range) {
+  const x = scale(range);
+  const words = `${signed(one.difference, one)}${one.interval ? `, 95 % ${one.interval.map((end) => signed(end, one)).join(" to ")}` : ""}`;
+  const grid = ticks(range).map((tick) => svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: 0, y2: 20 }));
+  const interval = one.interval ? svg("line", { class: "interval", x1: x(one.interval[0]), x2: x(one.interval[1]), y1: 10, y2: 10 }) : null;
+  return svg("svg", { class: `plot ${direction(one)}`, viewBox: `0 0 ${WIDTH} 20`, role: "img", "aria-label": words }, svg("title", {}, words), grid, svg("line", { class: "zero", x1: x(0), x2: x(0), y1: 0, y2: 20 }), interval, svg("circle", { class: "dot", cx: x(one.difference), cy: 10, r: 4.2 }));
+}
+
+/** The range of all differences in points of percent, symmetric around 0. */
+function differenceRange() {
+  const ends = data.comparisons.filter((one) => one.fraction).flatMap((one) => [one.difference, ...(one.interval ?? [])]).map(Math.abs);
+  const most = Math.max(0.01, ...ends);
+  return [-most, most];
 }
 
 function taskSection(one, number) {
@@ -84,13 +111,14 @@ function flips(one) {
 }
 
 function flip(one) {
+  const words = changedWords(...one.answers.map(asText));
   const [before, after] = ["before", "after"].map((when, place) => el("div", { class: "card" },
-    el("h4", {}, `${when}, extracted ${plain(JSON.stringify(one.extracted[place]) ?? "nothing")}`),
-    el("div", { class: "answer" }, wholeText(asText(one.answers[place])))));
-  return el("details", { class: "flip" },
-    el("summary", {}, `row ${one.index}, sample ${plain(one.id)}`, el("span", { class: "tag" }, one.same_prompt ? "same prompt" : "other prompt"), ` gold ${plain(asText(one.gold)).slice(0, 80)}`),
-    one.same_prompt ? prompt(one.prompts[1], "prompt") : [prompt(one.prompts[0], "prompt before"), prompt(one.prompts[1], "prompt after")],
-    el("div", { class: "cards" }, before, after));
+    el("h4", {}, `${say(when)}, ${say("extracted")} ${plain(JSON.stringify(one.extracted[place]) ?? say("nothing"))}`),
+    el("div", { class: "answer" }, markedText(words[place]))));
+  const drawn = el("details", { class: "flip" }, el("summary", {}, el("i", { class: `swatch ${one.after < one.before ? "wrong" : "right"}` }), plain(one.question), el("span", { class: "soft" }, ` ${say("row")} ${one.index}`), el("span", { class: "tag" }, say(one.same_prompt ? "same prompt" : "other prompt")), el("span", { class: "soft" }, ` ${say("gold")} ${plain(asText(one.gold)).slice(0, 80)}`)));
+  const fill = () => drawn.append(el("div", { class: "cards two" }, before, after), ...(one.same_prompt ? prompt(one.prompts[1], say("prompt")) : [...prompt(one.prompts[0], say("prompt before")), ...prompt(one.prompts[1], say("prompt after"))]));
+  drawn.addEventListener("toggle", fill, { once: true });
+  return drawn;
 }
 
 function prompt(value, title) {

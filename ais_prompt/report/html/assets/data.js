@@ -31,6 +31,7 @@ class FileSource {
     this.chunks = new Map();  // id → promise of an unpacked chunk, least recently used first
     this.rows = await this.unpackedRows();
     this.size = this.rows.length;
+    this.ofSample = Map.groupBy(this.rows, sampleOf);
     return this;
   }
 
@@ -93,8 +94,12 @@ class FileSource {
 
   /** Return the rows of the same sample under other models. */
   async others(row) {
-    return this.rows.filter((other) => other.id === row.id && other.task.dataset === row.task.dataset && other !== row);
+    return this.ofSample.get(sampleOf(row)).filter((other) => other !== row);
   }
+}
+
+function sampleOf(row) {
+  return `${row.task.dataset}\n${row.id}`;
 }
 
 function passes(row, { model, dataset, columns }) {

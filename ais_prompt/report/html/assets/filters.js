@@ -87,6 +87,7 @@ function address() {
   for (const state of filters.state) parts.append("state", state);
   for (const [name, value] of Object.entries(filters.columns)) parts.append("column", JSON.stringify([name, value]));
   if (opened) parts.set("sample", nameOf(opened));
+  if (opened && beside) parts.set("beside", beside);
   return parts.toString();
 }
 
@@ -98,6 +99,7 @@ function writeAddress() {
 async function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const name = parts.get("sample");
+  beside = parts.get("beside") ?? "";
   showTab(parts.get("tab") ?? "samples");
   opened = (name && (await source.named(name))) || null;
   await setFilters({ model: parts.get("model") ?? "", dataset: parts.get("dataset") ?? "", query: parts.get("query") ?? "", state: parts.getAll("state"), columns: columnsOf(parts) });

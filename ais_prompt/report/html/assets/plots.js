@@ -30,9 +30,13 @@ function scale([low, high]) {
   return (value) => PAD + ((WIDTH - 2 * PAD) * (Math.min(Math.max(value, low), high) - low)) / (high - low);
 }
 
-function ticks([low, high]) {
-  const step = [0.1, 0.2, 0.25, 0.5, 1].find((size) => (high - low) / size <= 5.01) ?? (high - low) / 4;
-  return Array.from({ length: Math.floor((high - low) / step + 1.001) }, (_, number) => low + number * step);
+/** Return round numbers within a range, at most five: multiples of 1, 2 or 5 times a power of ten. */
+function ticks([low, high], most = 5) {
+  const rough = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => (high - low) / (power * factor) <= most) ?? 10);
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, number) => (first + number) * step);
 }
 
 /** Draw a score as a dot, its interval as a thick line, and its bounds as a thin line. */

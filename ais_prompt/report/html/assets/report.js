@@ -54,8 +54,7 @@ async function openPosition(position) {
   byId("sample").hidden = false;
   byId("browser").scrollIntoView({ block: "nearest" });
   const place = say("{number} of {all}", { number: count(table.current + 1), all: count(table.selection.length) });
-  drawSample(byId("sample"), row, shown, place, { previous: () => step(-1), next: () => step(1), close: closeSample });
-  writeAddress();
+  await drawSample(byId("sample"), row, shown, place, { previous: () => step(-1), next: () => step(1), close: closeSample });
 }
 
 function closeSample() {

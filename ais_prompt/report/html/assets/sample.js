@@ -1,11 +1,14 @@
 // Draw one sample: its score, the requests exactly as sent, and the answers.
 
 /** Draw a sample into its panel. `shown` is from `source.sample`; `actions` are `previous`, `next` and `close`. */
-function drawSample(panel, row, shown, position, actions) {
+async function drawSample(panel, row, shown, position, actions) {
   const { chunk, sample } = shown;
+  const redraw = () => drawSample(panel, row, shown, position, actions);
+  const besides = await besideParts(row, shown, redraw);
   const prompts = sample.requests.flatMap((request, number) => requestParts(shown, request, number));
-  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...columnPart(sample), ...labelParts(shown), ...prompts, ...predictionPart(chunk, sample), ...judgementParts(shown));
+  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...columnPart(sample), ...besides, ...labelParts(shown), ...prompts, ...predictionPart(chunk, sample), ...judgementParts(shown));
   panel.scrollTop = 0;
+  writeAddress();
 }
 
 function heading(row, position, actions) {

@@ -17,7 +17,6 @@ const SPARE = 8;  // lines drawn above and below the visible ones
 class Table {
   /** A click on a line calls `open(position)`, one on a heading `sort()`. */
   constructor(open, sort) {
-    this.open = open;
     this.sort = sort;
     this.selection = new LocalSelection([]);
     this.current = -1;
@@ -26,6 +25,8 @@ class Table {
     this.space = byId("rows");
     this.grid.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()));
     new ResizeObserver(() => this.draw()).observe(this.grid);
+    // By place: a line may be drawn again between press and release.
+    this.space.addEventListener("click", (event) => open(Math.floor((event.clientY - this.space.getBoundingClientRect().top) / this.height())));
     this.columns = COLUMNS.filter(({ name }) => !["model", "dataset"].includes(name) || names(name).length > 1);
     this.drawColumns();
   }
@@ -87,7 +88,7 @@ class Table {
 
   line(row, position, height) {
     const cells = row ? this.columns.map((column) => el("div", { class: `cell ${column.name}${column.number ? " number" : ""}`, role: "gridcell", dir: column.number ? null : "auto" }, column.show(row))) : [el("div", { class: "cell soft", role: "gridcell" }, "…")];
-    const line = el("div", { class: "row", id: `row-${position}`, role: "row", "aria-rowindex": position + 2, "aria-selected": position === this.current ? "true" : "false", onclick: () => { this.select(position); this.open(position); } }, cells);
+    const line = el("div", { class: "row", id: `row-${position}`, role: "row", "aria-rowindex": position + 2, "aria-selected": position === this.current ? "true" : "false" }, cells);
     line.style.transform = `translateY(${position * height}px)`;
     return line;
   }

@@ -1,0 +1,66 @@
+"""The question of a sample in one line: where its prompt differs from those of its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any, Final
+
+from ais_prompt.report.formats import text_or_json
+from ais_prompt.types import Prediction
+from ais_prompt.types.prompt import prompts_to_json
+
+SNIPPET: Final = 120
+"""Maximum number of characters of a text in one line."""
+
+
+def questions(predictions: Sequence[Prediction]) -> list[str]:
+    """Return the beginning of each question: where the prompt begins to differ from that of its neighbour.
+
+    The text before that is the same for all: instructions, and often the in-context examples.
+    """
+    asked = [_last_text(prediction) for prediction in predictions]
+    neighbours = [asked[number - 1 if number else min(1, len(asked) - 1)] for number in range(len(asked))]
+    return [snippet(_difference(text, other)) or "" for text, other in zip(asked, neighbours, strict=True)]
+
+
+def prompts_of(prediction: Prediction) -> list[Any]:
+    """Return each prompt of a prediction in order of sending, in the form of `prompt_to_json`."""
+    prompts = prompts_to_json(prediction.origin_prompt)
+    if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts):
+        return [prompts]
+    return prompts
+
+
+def _last_text(prediction: Prediction) -> str:
+    """Return the text of the first prompt, or of its last message."""
+    prompt = prompts_of(prediction)[0]
+    content = prompt[-1]["content"] if isinstance(prompt, list) and prompt else prompt
+    if isinstance(content, str):
+        return content
+    return "\n".join(part["text"] for part in content if isinstance(part.get("text"), str))
+
+
+def _difference(text: str, other: str) -> str:
+    """The lines between those that both begin with and those that both end with; all of them if none is left."""
+    lines, others = text.split("\n"), other.split("\n")
+    start = _shared(lines, others)
+    end = _shared(lines[start:][::-1], others[start:][::-1])
+    return "\n".join(lines[start : len(lines) - end] or lines)
+
+
+def _shared(lines: Sequence[str], others: Sequence[str]) -> int:
+    """Return the number of equal lines at the beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, others, strict=False)))
+
+
+def snippet(value: Any) -> str | None:
+    """Return a value as one short line; None if there is no value."""
+    if value is None:
+        return None
+    text = " · ".join(map(_item, value)) if isinstance(value, list) else text_or_json(value)
+    return " ".join(text[: 4 * SNIPPET].split())[:SNIPPET]
+
+
+def _item(value: Any) -> str:
+    return "–" if value is None else text_or_json(value)
