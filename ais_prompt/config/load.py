@@ -23,7 +23,7 @@ from ais_prompt.config.plain import plain_config
 from ais_prompt.config.redact import register_secrets
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.config.syntax import read_syntax
-from ais_prompt.config.where import locate
+from ais_prompt.config.where import Names, locate
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.guard import ends_program
 from ais_prompt.utils.places import last_line_in, place
@@ -38,6 +38,7 @@ class LoadedConfig(Struct, frozen=True):
         path: the config file; None if it was composed of named ones.
         origins: for a composed config: config path of an item → its file and its config path there.
         notes: what was chosen among several configs of one name, as sentences.
+        tables: file → what its names mean, of those that `place` has read.
     """
 
     values: dict[str, Any]
@@ -45,6 +46,7 @@ class LoadedConfig(Struct, frozen=True):
     path: Path | None = None
     origins: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    tables: dict[Path, Names] = field(default_factory=dict)
 
     def place(self, where: str) -> str:
         """Return a config path with the ``file:line`` where it was written, if that can be found."""
@@ -54,10 +56,10 @@ class LoadedConfig(Struct, frozen=True):
         item = re.match(r"\w+\[\d+\]", where)
         if item and item.group() in self.origins:
             file, path_there = self.origins[item.group()]
-            return locate(path_there + where[item.end() :], file)
+            return locate(path_there + where[item.end() :], file, self.tables)
         # The place of a fault can also be a data file with a line, and that is no config path.
         is_config_path = not re.search(r"[:/\\]", where)
-        return locate(where, self.path) if self.path and is_config_path else None
+        return locate(where, self.path, self.tables) if self.path and is_config_path else None
 
 
 _OTHER_LANGUAGES: Final = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}

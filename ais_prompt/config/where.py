@@ -43,11 +43,21 @@ class Spot(Struct, frozen=True):
 Names: TypeAlias = dict[str, Spot]
 
 
-def locate(config_path: str, file: Path) -> str | None:
-    """Return ``file:line`` of a config path, or of its nearest ancestor that can be found; None if there is none."""
+def locate(config_path: str, file: Path, tables: dict[Path, Names] | None = None) -> str | None:
+    """Return ``file:line`` of a config path, or of its nearest ancestor that can be found; None if there is none.
+
+    Args:
+        config_path: the path, such as ``datasets[2].infer_cfg``.
+        file: the config.
+        tables: the names of files that were read before; those of this file are added. A config with hundreds of
+            faults is read once.
+    """
+    tables = {} if tables is None else tables
     steps = [int(index) if index else name for name, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", config_path)]
     try:
-        return _walk(_names_of(file, ()), steps)
+        if file not in tables:
+            tables[file] = _names_of(file, ())
+        return _walk(tables[file], steps)
     except (ConfigError, RecursionError):
         # It is broken in another way, of which loading it tells.
         return None

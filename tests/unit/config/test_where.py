@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt.config.load import load_config
 from ais_prompt.config.where import locate
 
 Write = Callable[[str, str], Path]
@@ -104,3 +105,12 @@ def test_a_config_that_is_broken_has_no_places(write: Write, text: str) -> None:
 
 def test_names_that_mean_each_other(write: Write) -> None:
     assert locate("a[0].b", write("eval.py", "a = b = [1]\na = a\na = [a]\n")) == "eval.py:1"
+
+
+def test_the_places_of_a_loaded_config_are_those_of_its_load(write: Write) -> None:
+    """A config with hundreds of faults is parsed once, and a later change does not move its places."""
+    config = write("eval.py", "models = [\n    dict(type='A'),\n]\n")
+    loaded = load_config(config)
+    assert loaded.place("models[0]") == "models[0] (eval.py:2)"
+    write("eval.py", "\n\nmodels = []\n")
+    assert loaded.place("models[0].type") == "models[0].type (eval.py:2)"
