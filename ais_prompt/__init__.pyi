@@ -105,6 +105,7 @@ from ais_prompt.peers.code.cascade import PeerCascadeEvaluator as PeerCascadeEva
 from ais_prompt.peers.code.dataset import PeerDataset as PeerDataset
 from ais_prompt.peers.code.evaluator import PeerEvaluator as PeerEvaluator
 from ais_prompt.peers.code.judged import PeerJudgeEvaluator as PeerJudgeEvaluator
+from ais_prompt.peers.code.retriever import PeerRetriever as PeerRetriever
 from ais_prompt.plan.preview import PromptView as PromptView
 from ais_prompt.plan.warning import PromptWarning as PromptWarning
 from ais_prompt.postprocess.choice import first_capital_postprocess as first_capital_postprocess

@@ -36,6 +36,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
     "retrievers": {
         "BM25Retriever": "ais_prompt.retrievers.bm25",
         "FixKRetriever": "ais_prompt.retrievers.fix_k",
+        "PeerRetriever": "ais_prompt.peers.code.retriever",
         "RandomRetriever": "ais_prompt.retrievers.random",
         "SlidingWindowRetriever": "ais_prompt.retrievers.sliding_window",
         "TopkRetriever": "ais_prompt.retrievers.topk",

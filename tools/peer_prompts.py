@@ -62,7 +62,7 @@ MODELS: Final = {
     "messages": PeerModel(is_chat=True, meta_template=_CHAT_ROLES),
 }
 """Name → a model that both sides ask."""
-_WITH_FILES: Final = re.compile(r"(\w.*\.icl_retriever\.)(?:[\w.]*\.)?(?:TopkRetriever|BM25Retriever)")
+_WITH_FILES: Final = re.compile(r"(\w.*\.icl_retriever\.)(?:[\w.]*\.)?(?:TopkRetriever|BM25Retriever|MDLRetriever)")
 
 
 class Comparison(Struct, frozen=True):

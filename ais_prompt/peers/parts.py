@@ -25,6 +25,7 @@ from ais_prompt.registry import (
 
 ADAPTERS: Final = {
     "readers": ("PeerDataset", "cls"),
+    "retrievers": ("PeerRetriever", "cls"),
     "evaluators": ("PeerEvaluator", "cls"),
     "postprocessors": ("PeerPostprocessor", "function"),
 }

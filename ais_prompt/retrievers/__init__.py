@@ -1,27 +1,18 @@
-"""Choose the in-context examples of each question."""
+"""Choose the in-context examples of each question.
 
+Retrievers and encoders can be imported from here; the module that defines one is loaded when its name is first used.
+"""
+
+from typing import Any
+
+from ais_prompt.catalog import public_names
+from ais_prompt.registry import ENCODERS, RETRIEVERS
 from ais_prompt.retrievers.base import Retriever, ShotIds
-from ais_prompt.retrievers.bm25 import BM25Retriever
-from ais_prompt.retrievers.character_ngrams import CharacterNgramEncoder
 from ais_prompt.retrievers.encoder import Embeddings, Encoder
-from ais_prompt.retrievers.fix_k import FixKRetriever
-from ais_prompt.retrievers.hf_encoder import HuggingFaceEncoder
-from ais_prompt.retrievers.random import RandomRetriever
-from ais_prompt.retrievers.sliding_window import SlidingWindowRetriever
-from ais_prompt.retrievers.topk import TopkRetriever
-from ais_prompt.retrievers.zero import ZeroRetriever
 
-__all__ = [
-    "BM25Retriever",
-    "CharacterNgramEncoder",
-    "Embeddings",
-    "Encoder",
-    "FixKRetriever",
-    "HuggingFaceEncoder",
-    "RandomRetriever",
-    "Retriever",
-    "ShotIds",
-    "SlidingWindowRetriever",
-    "TopkRetriever",
-    "ZeroRetriever",
-]
+__all__ = [*public_names("retrievers"), *public_names("encoders"), "Embeddings", "Encoder", "Retriever", "ShotIds"]
+
+
+def __getattr__(name: str) -> Any:
+    registry = ENCODERS if name in public_names("encoders") else RETRIEVERS
+    return registry.attribute(__name__, name)

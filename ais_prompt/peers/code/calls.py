@@ -10,7 +10,7 @@ from msgspec import Struct
 PROMPT = "peer_prompt"
 """The column with the prompt that a template class of a peer writes for a row."""
 
-Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor", "judged", "template"]
+Kind: TypeAlias = Literal["dataset", "evaluator", "postprocessor", "judged", "template", "retriever"]
 FaultKind: TypeAlias = Literal["config", "package", "data", "raised"]
 
 
@@ -106,7 +106,23 @@ class PostprocessCall(Struct, frozen=True, tag=True):
     texts: Sequence[Any]
 
 
-Call: TypeAlias = StartCall | CheckCall | LoadCall | ScoreCall | JudgedCall | PostprocessCall
+class RetrieveCall(Struct, frozen=True, tag=True):
+    """Choose the examples of each question. The reply holds a list of rows of the train split for each.
+
+    Attributes:
+        path, kwargs: of the retriever, as for `CheckCall`.
+        train, test: Arrow files with the rows.
+        input_columns: the columns by which rows may be compared.
+    """
+
+    path: str
+    kwargs: Mapping[str, Any]
+    train: str
+    test: str
+    input_columns: Sequence[str]
+
+
+Call: TypeAlias = StartCall | CheckCall | LoadCall | ScoreCall | JudgedCall | PostprocessCall | RetrieveCall
 
 
 class Fault(Struct, frozen=True):

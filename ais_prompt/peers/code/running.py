@@ -17,13 +17,27 @@ from typing import Any, Final
 
 from ais_prompt.evaluators.batch import Verdict
 from ais_prompt.peers.code.arrow_file import read_table, write_table
-from ais_prompt.peers.code.calls import PROMPT, CheckCall, JudgedCall, LoadCall, PostprocessCall, ScoreCall
+from ais_prompt.peers.code.calls import (
+    PROMPT,
+    CheckCall,
+    JudgedCall,
+    LoadCall,
+    PostprocessCall,
+    RetrieveCall,
+    ScoreCall,
+)
 from ais_prompt.peers.code.importing import resolve, with_parts
 from ais_prompt.peers.code.verdicts import judged_verdict, verdict
 
 LOADER_BASE: Final = frozenset({"abbr", "k", "n", "reader_cfg"})
 """Arguments that the base class of datasets takes; the others go to ``load``."""
 
+
+READERS: Final = {
+    "opencompass": "opencompass.openicl.icl_dataset_reader",
+    "ais_bench": "ais_bench.benchmark.openicl.icl_dataset_reader",
+}
+"""Package of a peer → the module with its reader of columns."""
 
 ASKS_A_JUDGE: Final = "LMEvaluator"
 """A class whose own code asks a judge; the class itself is translated, its subclasses cannot be."""
@@ -48,6 +62,9 @@ def check(call: CheckCall) -> list[str]:
     if call.kind == "template":
         _bind(part, kwargs, call.path)
         return list(inspect.signature(part.generate_item).parameters)
+    if call.kind == "retriever":
+        _bind(part, {**kwargs, "dataset": None}, call.path)
+        return []
     if call.kind == "postprocessor":
         _bind(partial(part, "") if callable(part) else part, kwargs, call.path)
         return []
@@ -140,6 +157,24 @@ def score_judged(call: JudgedCall) -> Verdict:
     with tempfile.TemporaryDirectory() as folder:
         result = part(dict(call.output), str(Path(folder) / "judged.json"), **kwargs)
     return judged_verdict(result, len(call.output), call.path.rpartition(".")[2], call.model)
+
+
+def retrieve(call: RetrieveCall) -> list[list[int]]:
+    """Return the train rows that a retriever chooses for each question.
+
+    Raises:
+        Exception: whatever their code raises.
+    """
+    import datasets
+
+    part, kwargs = resolve(call.path), with_parts(call.kwargs)
+    splits = datasets.DatasetDict(
+        {name: datasets.Dataset(read_table(file)) for name, file in (("train", call.train), ("test", call.test))}
+    )
+    reader_class = resolve(f"{READERS[call.path.partition('.')[0]]}.DatasetReader")
+    reader = reader_class(splits, input_columns=list(call.input_columns), output_column=None)
+    dataset = SimpleNamespace(reader=reader, train=splits["train"], test=splits["test"])
+    return [[int(row) for row in rows] for rows in part(dataset=dataset, **kwargs).retrieve()]
 
 
 def postprocess(call: PostprocessCall) -> list[Any]:

@@ -23,13 +23,14 @@ from ais_prompt.peers.code.calls import (
     LoadCall,
     PostprocessCall,
     Reply,
+    RetrieveCall,
     ScoreCall,
     StartCall,
 )
 from ais_prompt.peers.code.data import DataAbsent
 from ais_prompt.peers.code.importing import NoSuchName, install_finders
 from ais_prompt.peers.code.missing import advice, missing_package
-from ais_prompt.peers.code.running import WrongArguments, check, load, postprocess, score, score_judged
+from ais_prompt.peers.code.running import WrongArguments, check, load, postprocess, retrieve, score, score_judged
 from ais_prompt.peers.code.verdicts import NoVerdict
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.peer_packages import PEER_PATH
@@ -66,6 +67,7 @@ def _answers() -> Mapping[type, Callable[[Any], Any]]:
         ScoreCall: score,
         JudgedCall: score_judged,
         PostprocessCall: postprocess,
+        RetrieveCall: retrieve,
     }
 
 
