@@ -23,6 +23,7 @@ from ais_prompt.cli.migrate import migrate
 from ais_prompt.cli.request_files import answers, requests
 from ais_prompt.cli.run import run
 from ais_prompt.cli.score import score
+from ais_prompt.cli.serve import serve
 from ais_prompt.cli.shards import merge, status
 from ais_prompt.cli.streams import without_secrets
 from ais_prompt.cli.view import view
@@ -41,6 +42,7 @@ VERBS: Final[dict[str, dict[click.Command, str]]] = {
         run: "Ask the models, score the answers, report.",
         score: "Score stored answers.",
         merge: "Put the answers of shards together.",
+        serve: "Start servers that all shards share.",
         status: "Show how far the shards of a run are.",
         requests: "Write what is still to be asked into a file.",
         answers: "Read answers from files of a batch service.",

@@ -86,12 +86,13 @@ def run_shard(
     if not scores:
         return code
     try:
-        return _score(plan.whole, folder, limit, debug=debug)
+        scored = _score(plan.whole, folder, limit, debug=debug)
     except StoreError as error:
         if "another process" not in error.what:
             raise
         click.echo("All shards are done; another one puts them together.", err=True)
         return code
+    return code if code > 1 else scored  # whether too many samples failed is decided for the whole run
 
 
 def _score(plan: Plan, folder: RunFolder, limit: FailureLimit, *, debug: bool) -> int:

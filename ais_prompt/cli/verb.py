@@ -47,7 +47,9 @@ class Verb(click.Command):
         """Bring the options that click does not know into its own form."""
         args = [f"{CODE_EXECUTION}=sandboxed" if arg == CODE_EXECUTION else arg for arg in args]
         try:
-            ctx.meta[GIVEN] = _spread(_with_latest(args))
+            # Shards and their servers name a run as they like.
+            names_run = ctx.command.name == "serve" or any(arg.partition("=")[0] == SHARD for arg in args)
+            ctx.meta[GIVEN] = _spread(args if names_run else _with_latest(args))
             return super().parse_args(ctx, list(ctx.meta[GIVEN]))
         except click.NoSuchOption as error:
             if (advice := answer_to(error.option_name)) is None:
@@ -102,9 +104,7 @@ def _report_bug(error: Exception, *, debug: bool) -> None:
 
 
 def _with_latest(args: Sequence[str]) -> list[str]:
-    """Take ``-r`` without a run as ``-r latest``. Shards name their run as they like."""
-    if any(arg.partition("=")[0] == SHARD for arg in args):
-        return list(args)
+    """Take ``-r`` without a run as ``-r latest``."""
     complete: list[str] = []
     for position, arg in enumerate(args):
         complete.append(arg)

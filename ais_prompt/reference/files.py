@@ -68,6 +68,9 @@ FILES: Final = (
         "shards", "shards/TIME_I-of-N_HOST_PID/", "What a shard wrote: a run folder of its own, with `shard.json`."
     ),
     FileKind(
+        "servers", "servers/DIGEST/HOST_PID_N.json", "A server that shards share. The file's time is its heartbeat."
+    ),
+    FileKind(
         "baseline",
         "(outside: `aisprompt baseline -o FILE`)",
         "The values that later runs are held against.",

@@ -68,6 +68,16 @@ class RunFolder(Struct, frozen=True):
         return self.root / "shard.json"
 
     @property
+    def run_of_shard(self) -> RunFolder:
+        """The run folder that the folder of a shard belongs to."""
+        return RunFolder(self.root.parent.parent)
+
+    @property
+    def servers(self) -> Path:
+        """The servers that shards share, as they are announced."""
+        return self.root / "servers"
+
+    @property
     def portions_file(self) -> Path:
         """In the folder of a shard: what it asks, where a partitioner decides it."""
         return self.root / "portions.json"

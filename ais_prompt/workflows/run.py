@@ -148,7 +148,9 @@ def run(
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:
-                with _started(plan, mode, folder, max_num_workers) as workers:
+                announced = None if shard is None else folder.run_of_shard.servers
+                servers = StartedServers(folder.logs / "servers", announced)
+                with _started(plan, mode, servers, max_num_workers) as workers:
                     outcomes = ask_and_score(plan, mode, folder, record, asking, workers)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
@@ -255,10 +257,10 @@ def _addresses(plan: Plan, mode: RunMode) -> dict[str, str]:
 
 
 @contextmanager
-def _started(plan: Plan, mode: RunMode, folder: RunFolder, number: int | None) -> Iterator[ModelWorkers | None]:
+def _started(plan: Plan, mode: RunMode, servers: StartedServers, number: int | None) -> Iterator[ModelWorkers | None]:
     """Let models start their servers and ``number`` workers when they are asked. All of them end with the context."""
     with ExitStack() as stack:
-        servers = stack.enter_context(StartedServers(folder.logs / "servers"))
+        stack.enter_context(servers)
         workers = None
         if number is not None:
             surroundings = Surroundings.here(plan.spec.resolved)

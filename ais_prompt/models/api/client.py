@@ -56,8 +56,7 @@ class ApiClient:
 
     async def close(self) -> None:
         """Close the connections to all replicas."""
-        for replica in self.dispatcher.replicas:
-            await replica.transport.close()
+        await self.dispatcher.close()
 
     async def post(self, transport: Transport, body: Mapping[str, Any], sink: Sink | None = None) -> Reply | Failure:
         """Post a body once. A reply that cannot be an answer, such as a redirect, is a failure too."""

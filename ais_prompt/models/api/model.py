@@ -13,7 +13,8 @@ from ais_prompt.models.api.body import check_body, check_fields, check_options
 from ais_prompt.models.api.client import ApiClient, opened
 from ais_prompt.models.api.providers import ProviderName, find_provider
 from ais_prompt.models.api.served import only_model
-from ais_prompt.models.api.wire import WireFormat, cut_at_stop
+from ais_prompt.models.api.tokens import CountsTokens
+from ais_prompt.models.api.wire import cut_at_stop
 from ais_prompt.models.base import PromptStyle
 from ais_prompt.models.flat_options import (
     LimitsOption,
@@ -28,10 +29,11 @@ from ais_prompt.models.flat_options import (
 from ais_prompt.models.identity import GIVEN
 from ais_prompt.models.options import Limits, Sampling, Wire, check_at_least, join_stops
 from ais_prompt.models.reasoning import THINK_TAGS, ThinkTags, check_think_tags, split_reasoning
+from ais_prompt.models.server.announced import SharedServers, SharedTransport
 from ais_prompt.models.server.instance import ServerInstance, WatchedTransport
 from ais_prompt.models.server.options import HOST, ServerOption, ServerToStart, read_server
 from ais_prompt.models.server.started import StartedServers
-from ais_prompt.models.tokens.tokenizer import estimate_tokens, load_tokenizer, prompt_token_ids, refuse_too_long
+from ais_prompt.models.tokens.tokenizer import estimate_tokens
 from ais_prompt.models.traffic.dispatch import Dispatcher, Replica
 from ais_prompt.models.traffic.traffic import traffic_at
 from ais_prompt.models.transport import (
@@ -54,10 +56,10 @@ from ais_prompt.models.transport.credentials import (
     resolve_fields,
     resolve_headers,
 )
-from ais_prompt.types import Activity, Completion, Decoding, Failure, LikelihoodQuery, Prompt, Request
+from ais_prompt.types import Activity, Completion, Decoding, LikelihoodQuery, Request
 
 
-class ApiModel:
+class ApiModel(CountsTokens):
     """The base of models behind an API. A subclass names its endpoint, which knows the wire format.
 
     Args:
@@ -100,7 +102,6 @@ class ApiModel:
     """
 
     prompt_style: PromptStyle = "messages"
-    endpoint: ClassVar[WireFormat]
     api: ClassVar[Api] = "openai"
     defaults: ClassVar[Defaults] = Defaults("openai", "OPENAI_BASE_URL", DEFAULT_VARIABLE)
     wire_options: ClassVar[tuple[str, ...]] = ("stream",)
@@ -161,9 +162,10 @@ class ApiModel:
         check_body(self.sampling, model)
         check_fields(self.body_fields, self.sampling, model)
         self._check_options()
-        self._tokenizer: Any = None
         self._client: ApiClient | None = None
         self._servers: StartedServers | None = None
+        self._shared: SharedServers | None = None
+        self._following: asyncio.Task[None] | None = None
         self._server_name = model
         self._connections = 0
         self._starting: asyncio.Lock | None = None
@@ -212,7 +214,7 @@ class ApiModel:
             ModelError: there is no key, ``base_url`` is not an address, a variable is not set, or a header, a proxy or
                 a file of certificates cannot be used; or the server is asked for its model and lists none.
         """
-        if self.server is not None:
+        if self.server is not None and not self.server.options.shared:
             self.server.preflight()
         for base_url in self.base_urls:
             check_address(base_url)
@@ -232,35 +234,6 @@ class ApiModel:
         """Let the servers of a run start the one of this model when it is opened."""
         self._servers, self._server_name = servers, name
 
-    def tokenizer(self) -> Any | None:
-        """Return the tokenizer of ``tokenizer_path``, loaded once; None without one.
-
-        Raises:
-            ModelError: the tokenizer cannot be loaded.
-        """
-        if self._tokenizer is None and self.tokenizer_path:
-            self._tokenizer = load_tokenizer(self.tokenizer_path, {}, trust_remote_code=False)
-        return self._tokenizer
-
-    def count_tokens(self, prompt: Prompt) -> int | None:
-        """Count the tokens of a prompt as the server will see it; None if that is unknown here.
-
-        Raises:
-            ModelError: the tokenizer cannot be loaded.
-            PromptError: the chat template refuses the messages, or a completion model was given messages.
-        """
-        ids = self.encode(prompt)
-        return None if ids is None else len(ids)
-
-    def encode(self, prompt: Prompt) -> list[int] | None:
-        """Return the token ids of a prompt as the server will see it; None if they are unknown here.
-
-        Raises:
-            ModelError, PromptError: as `count_tokens`.
-        """
-        tokenizer = self.tokenizer()
-        return None if tokenizer is None else prompt_token_ids(tokenizer, self.endpoint.prompt_value(prompt))
-
     def close(self) -> None:
         """Do nothing: no connection outlives the event loop, see `aclose`."""
 
@@ -276,8 +249,12 @@ class ApiModel:
             self._connect([self._replica(base_url) for base_url in self.base_urls])
         elif self._servers is None:
             raise ModelError("only a run starts the server of a model", fix="start it yourself, and write base_url")
+        elif self._servers.announced is not None and self.server.options.shared:
+            self._shared = SharedServers(self._servers.announced, self.server, self._server_name)
+            await asyncio.to_thread(self._shared.look)
+            self._count_places(len(self._shared.addresses))
         else:
-            self.max_concurrency = self.limits.max_concurrency * self._servers.replicas(self.server)
+            self._count_places(self._servers.replicas(self.server))
         allow_connections(self.max_concurrency)
         self._connections = self.max_concurrency
 
@@ -302,7 +279,7 @@ class ApiModel:
                 requested.
             PromptError: the endpoint does not take such a prompt.
         """
-        if failure := self._refusal(request.prompt):
+        if failure := self.refusal(request.prompt):
             return Completion(failure=failure)
         if self.server is not None and self._client is None:
             await self._start(self.server)
@@ -324,10 +301,14 @@ class ApiModel:
         """Close the connections of this event loop."""
         forget_connections(self._connections)
         self._connections = 0
+        if self._following is not None:
+            self._following.cancel()
         if self._client is not None:
             client, self._client = self._client, None
             await client.close()
-            if self.server is not None and self._servers is not None:
+            if self._shared is not None:
+                self._shared = None
+            elif self.server is not None and self._servers is not None:
                 await self._servers.leave(self.server)
 
     def activity(self) -> Activity:
@@ -370,9 +351,26 @@ class ApiModel:
     async def _start(self, server: ServerToStart) -> None:
         """Start the server before the first request; the others wait for that."""
         async with opened(self._starting):
-            if self._client is None:
+            if self._client is None and self._shared is not None:
+                await self._shared.wait()
+                self._connect([self._replica(address) for address in self._shared.addresses])
+                self._following = asyncio.create_task(self._shared.follow(self._change_servers))
+            elif self._client is None:
                 instances = await opened(self._servers).use(server, self._server_name)
                 self._connect([self._replica(instance.base_url, instance) for instance in instances])
+
+    def _change_servers(self) -> None:
+        """Ask the shared servers that are announced now."""
+        assert self._shared is not None
+        dispatcher = opened(self._client).dispatcher
+        known = {replica.address: replica for replica in dispatcher.replicas}
+        addresses = self._shared.addresses
+        self._count_places(len(addresses))
+        dispatcher.change([known.get(public_address(one)) or self._replica(one) for one in addresses])
+
+    def _count_places(self, servers: int) -> None:
+        """Let every one of so many servers have ``max_concurrency`` requests."""
+        self.max_concurrency = self.limits.max_concurrency * max(1, servers)
 
     def _replica(self, base_url: str, instance: ServerInstance | None = None) -> Replica:
         """Open the transport of one server; ``instance`` is its process, if it was started."""
@@ -380,6 +378,8 @@ class ApiModel:
         transport = self.client.open(server)
         if instance is not None:
             transport = WatchedTransport(transport, instance)
+        elif self._shared is not None:
+            transport = SharedTransport(transport, self._shared)
         address = public_address(base_url)
         return Replica(address, transport, traffic_at(address, self.limits, account_of(server.headers)))
 
@@ -393,8 +393,3 @@ class ApiModel:
         address = resolve_address(base_url)
         headers = request_headers(address, key, resolve_headers(self.headers), self.api)
         return Server(without_login(address), headers, key, self.model, self.limits.timeout)
-
-    def _refusal(self, prompt: Prompt) -> Failure | None:
-        """Return the failure of a prompt that is too long; None if it fits, or if only the server can know."""
-        tokens = self.count_tokens(prompt) if self.max_seq_len is not None else None
-        return None if tokens is None else refuse_too_long(tokens, self.max_seq_len)

@@ -62,6 +62,16 @@ class ServerInstance:
         return f"http://{HOST}:{self._port}/v1"
 
     @property
+    def shared_url(self) -> str:
+        """The address for requests from other machines."""
+        return f"http://{self._server.host}:{self._port}/v1"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process has ended, so that `watched` starts it again."""
+        return self._process is not None and self._process.ending() is not None
+
+    @property
     def is_gone(self) -> bool:
         """Whether it crashed more often than it is started again."""
         return self._error is not None

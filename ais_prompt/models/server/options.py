@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,21 +45,21 @@ class Preset(Struct, frozen=True):
 PRESETS: Final[Mapping[str, Preset]] = {
     # https://docs.vllm.ai/en/v0.8.5/serving/engine_args.html
     "vllm": Preset(
-        f"vllm serve {{model}} --host {HOST} --port {{port}}",
+        "vllm serve {model} --host {host} --port {port}",
         "--tensor-parallel-size {num_gpus}",
         "/health",
         "pip install vllm",
     ),
     # https://docs.sglang.io/advanced_features/server_arguments.html
     "sglang": Preset(
-        f"{{python}} -m sglang.launch_server --model-path {{model}} --host {HOST} --port {{port}}",
+        "{python} -m sglang.launch_server --model-path {model} --host {host} --port {port}",
         "--tensor-parallel-size {num_gpus}",
         "/health",
         "pip install sglang",
     ),
     # https://huggingface.co/docs/transformers/main/serve-cli/serving
     "transformers": Preset(
-        f"transformers serve {{model}} --host {HOST} --port {{port}}",
+        "transformers serve {model} --host {host} --port {port}",
         "",
         "/health",
         "pip install 'transformers[serving]'",
@@ -71,7 +72,8 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
 
     Attributes:
         command: the command, as a text or a list of words; no shell sees it. ``{port}`` becomes a free port,
-            ``{model}`` the name of the model, ``{num_gpus}`` the number of its GPUs, ``{python}`` this Python.
+            ``{model}`` the name of the model, ``{num_gpus}`` the number of its GPUs, ``{python}`` this Python,
+            ``{host}`` the address to listen at.
         preset: ``vllm``, ``sglang`` or ``transformers``, in place of ``command``.
         args: words that are added to the command.
         ready: path that answers with HTTP 200 when the server is ready. None takes that of the preset, or ``/health``.
@@ -79,6 +81,8 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
             variable.
         start_timeout: seconds that the server may take until it is ready, downloads included.
         replicas: how many servers are started. ``auto`` starts one on each GPU, or on each ``num_gpus`` of them.
+        shared: the shards of a run start none: they ask those that ``aisprompt serve`` has started.
+        host: the name of this machine for the others, if the servers are shared. None takes its host name.
 
     Raises:
         ConfigError: there is no command or no such preset, the command has no ``{port}``, or a number is too small.
@@ -91,6 +95,8 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = field(default_factory=dict)
     start_timeout: float = 600.0
     replicas: int | Literal["auto"] = 1
+    shared: bool = False
+    host: str | None = None
 
     def __post_init__(self) -> None:
         if (self.command is None) is (self.preset is None):
@@ -135,6 +141,16 @@ class ServerToStart(Struct, frozen=True):
     num_gpus: int | None = None
 
     @property
+    def host(self) -> str:
+        """The name of the machine in the address for requests."""
+        return (self.options.host or socket.gethostname()) if self.options.shared else HOST
+
+    @property
+    def listens_at(self) -> str:
+        """``{host}``: the address to listen at. A server that is not shared cannot be reached from other machines."""
+        return HOST if self.host in (HOST, "localhost") else "0.0.0.0"  # other machines ask it
+
+    @property
     def key(self) -> str:
         """What equal servers have in common."""
         return msgspec.json.encode(self, order="deterministic").decode()
@@ -143,12 +159,14 @@ class ServerToStart(Struct, frozen=True):
     def shown(self) -> str:
         """The command without its port, which names the server in every session."""
         known = {"{model}": self.model, "{python}": "python", "{num_gpus}": str(self.num_gpus or 1)}
+        known["{host}"] = self.listens_at
         words = shlex.join(_filled(word, known) for word in self.options.pattern(self.num_gpus or 1))
         return SECRETS.hide_in_message(words.replace("'{port}'", "{port}"))
 
     def words(self, num_gpus: int) -> list[str]:
         """Return the words of the command with ``{port}`` left in; ``num_gpus`` are those of one replica."""
         known = {"{model}": self.model, "{num_gpus}": str(num_gpus), "{python}": sys.executable}
+        known["{host}"] = self.listens_at
         return [_filled(word, known) for word in self.options.pattern(num_gpus)]
 
     def environment(self) -> dict[str, str]:

@@ -93,9 +93,11 @@ class StartedServers:
 
     Args:
         logs: folder of their logs.
+        announced: where the shared servers of the run are announced; None if this process starts those too.
     """
 
-    def __init__(self, logs: Path) -> None:
+    def __init__(self, logs: Path, announced: Path | None = None) -> None:
+        self.announced = announced
         self._logs = logs
         self._gpus = visible_gpus()
         self._pool = GpuPool(self._gpus)

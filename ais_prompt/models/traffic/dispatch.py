@@ -53,13 +53,26 @@ class Dispatcher:
 
     def __init__(self, replicas: Sequence[Replica], retry: Retry, deadline: float | None) -> None:
         self.replicas = tuple(replicas)
+        self._retired: list[Replica] = []
         self._retry = retry
         self._deadline = deadline
         self._longest_wait = OUTAGE_LIMIT_SECONDS if deadline is None else deadline
         self._clock = asyncio.get_running_loop().time  # `activity` is called by other threads
         self._in_flight = 0
-        self._held_back = 0  # requests that wait for a slot
+        self._held_back: dict[_Waiter, None] = {}  # requests that wait for a slot
         self._waits: dict[object, tuple[float, str]] = {}  # until when, and why
+
+    def change(self, replicas: Sequence[Replica]) -> None:
+        """Ask other replicas from now on, at least one. What the former ones were asked already goes on."""
+        self._retired += [replica for replica in self.replicas if replica not in replicas]
+        self.replicas = tuple(replicas)
+        for waiter in list(self._held_back):
+            waiter.move([replica.traffic for replica in self.replicas])
+
+    async def close(self) -> None:
+        """Close the connections to all replicas, past ones included."""
+        for replica in (*self.replicas, *self._retired):
+            await replica.transport.close()
 
     def activity(self) -> Activity:
         """Return the requests in flight, and what the others wait for."""
@@ -67,7 +80,7 @@ class Dispatcher:
         waiting = len(self._waits)
         outages = [replica.traffic.outage for replica in self.replicas]
         if self._held_back and all(outage.lasts for outage in outages):
-            waiting += self._held_back
+            waiting += len(self._held_back)
             until, reason = min((outage.next_probe, outage.reason) for outage in outages)
         now, several = self._clock(), len(self.replicas) > 1
         away = tuple(
@@ -127,15 +140,15 @@ class Dispatcher:
         if is_next and (free := self._choose(asking)):
             return free, free.traffic.enter()
         waiter = _Waiter(lambda: self._choose(asking), [replica.traffic for replica in self.replicas])
+        self._held_back[waiter] = None
         waiter.queue()
-        self._held_back += 1
         try:
             return await waiter.slot
         except asyncio.CancelledError:
             waiter.give_up()
             raise
         finally:
-            self._held_back -= 1
+            del self._held_back[waiter]
 
     def _choose(self, asking: _Asking) -> Replica | None:
         """Return the replica for a request; None if none has a slot now."""
@@ -152,7 +165,9 @@ class Dispatcher:
     def _stays(self, asking: _Asking) -> Replica | None:
         """Return the replica that has answered in this conversation; None without one that is up."""
         home = asking.home
-        return None if home is None or home in asking.failed or home.traffic.outage.lasts else home
+        if home is None or home in asking.failed or home.traffic.outage.lasts or home not in self.replicas:
+            return None
+        return home
 
     async def _wait_for_turn(self, replica: Replica, tokens: float) -> bool:
         """Wait for the rate limits; False if the replica is down afterwards."""
@@ -186,7 +201,7 @@ class Dispatcher:
             pause = self._retry.first_wait if attempt.retry_after is None else attempt.retry_after
             traffic.rest(min(pause, OUTAGE_LIMIT_SECONDS))
             return None
-        if len(asking.failed) == len(self.replicas):
+        if asking.failed.issuperset(self.replicas):
             asking.failed.clear()
         wait = wait_before_retry(self._retry, attempt, asking.counted, time_left)
         if wait is not None and failure is not None:
@@ -290,6 +305,13 @@ class _Waiter:
         if not self.slot.done() and (replica := self._choose()):
             self._leave_queue()
             self.slot.set_result((replica, replica.traffic.enter()))
+
+    def move(self, at: Sequence[Traffic]) -> None:
+        """Wait at other addresses."""
+        if not self.slot.done():
+            self._leave_queue()
+            self.at = at
+            self.queue()
 
     def give_up(self) -> None:
         """Wait no longer; a slot that was just given is given back."""

@@ -49,7 +49,8 @@ def in_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., N
 
 
 def noted(notes: Path) -> list[tuple[int, str]]:
-    return [(int(line.split()[0]), line.split()[1]) for line in notes.read_text().splitlines()]
+    lines = notes.read_text().splitlines() if notes.exists() else []
+    return [(int(line.split()[0]), line.split()[1]) for line in lines]
 
 
 def runs(pid: int) -> bool:

@@ -274,3 +274,63 @@ def test_nothing_of_a_loop_is_kept_after_its_end() -> None:
 
 async def dispatcher_in(_: VirtualLoop) -> None:
     assert (await dispatcher_of([SimulatedServer("a")], LIMITS).ask(asks("x"))).text == "a"
+
+
+Changes = list[tuple[float, list[SimulatedServer]]]
+"""When the replicas change, and what they are from then on."""
+
+
+def hold_while_replicas_change(changes: Changes, turns: dict[str, int]) -> tuple[dict[str, list[Completion]], float]:
+    """Conversations with the first replicas, in whose place others come."""
+
+    async def main() -> dict[str, list[Completion]]:
+        (_, first), *later = changes
+        dispatcher = dispatcher_of(first, LIMITS)
+        known = {replica.address: replica for replica in dispatcher.replicas}
+
+        async def change() -> None:
+            for moment, servers in later:
+                await asyncio.sleep(moment - asyncio.get_running_loop().time())
+                for replica in dispatcher_of(servers, LIMITS).replicas:
+                    known.setdefault(replica.address, replica)
+                dispatcher.change([known[server.address] for server in servers])
+
+        changing = asyncio.create_task(change())
+        answers = await converse(dispatcher, 32, turns)
+        changing.cancel()
+        await dispatcher.close()
+        return answers
+
+    return in_no_time(main())
+
+
+def test_requests_that_wait_take_the_slots_of_a_new_replica() -> None:
+    one, other = SimulatedServer("a"), SimulatedServer("b")
+    answers, seconds = hold_while_replicas_change([(0.0, [one]), (5.5, [one, other])], singles(120))
+    assert all(answer.failure is None for [answer] in answers.values())
+    assert seconds < 18.5  # 5.5 s with 4 slots, then with 8; 30 s with 4
+    assert other.most_in_flight == 4
+
+
+def test_a_replica_that_was_taken_out_is_asked_no_more_and_finishes_its_requests() -> None:
+    one, other = SimulatedServer("a"), SimulatedServer("b")
+    answers, _ = hold_while_replicas_change([(0.0, [one, other]), (5.5, [other])], {str(n): 3 for n in range(40)})
+    assert all(answer.failure is None for turns in answers.values() for answer in turns)
+    assert max(moment for _, moment in one.answered) < 7
+    assert len(one.answered) + len(other.answered) == 120
+
+
+SETS = st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=1, max_size=5)
+
+
+@settings(deadline=None)
+@given(SETS, st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.integers(1, 3), max_size=40))
+def test_no_request_is_lost_or_answered_twice_however_replicas_change(
+    sets: list[set[int]], turns: dict[str, int]
+) -> None:
+    servers = [SimulatedServer(f"s{number}") for number in range(4)]
+    changes = [(2.3 * number, [servers[one] for one in sorted(chosen)]) for number, chosen in enumerate(sets)]
+    answers, _ = hold_while_replicas_change(changes, turns)
+    assert {name: len(each) for name, each in answers.items()} == turns
+    assert all(answer.failure is None for each in answers.values() for answer in each)
+    assert sum(len(server.answered) for server in servers) == sum(turns.values())
