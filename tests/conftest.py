@@ -6,6 +6,7 @@ Hypothesis draws the same examples in every run, so that a test that fails was m
 
 from __future__ import annotations
 
+import gc
 import platform
 import re
 import sys
@@ -20,11 +21,13 @@ from hypothesis import HealthCheck, settings
 from ais_prompt.utils.secrets import SECRETS
 from tests.servers import MockServer, mock_server
 
-NOT_QUICK: Final = ("browser", "process", "slow", "thorough", "torch")
+NOT_QUICK: Final = frozenset(("browser", "process", "slow", "thorough", "torch"))
 """Markers of tests that ``--quick`` leaves out; pyproject.toml says what each of them means."""
+QUICK_EXAMPLES: Final = 10
+"""Most examples of a property with ``--quick``, whatever its own settings say."""
 
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-settings.register_profile("quick", settings.get_profile("steady"), max_examples=10)
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=QUICK_EXAMPLES)
 settings.register_profile("search", settings.get_profile("steady"), derandomize=False, print_blob=True)
 settings.load_profile("steady")
 
@@ -51,12 +54,28 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out, with ``--quick``, every test with one of the markers."""
+    """Leave out, with ``--quick``, every test with one of the markers, and limit the examples of the others."""
     if config.getoption("quick"):
-        left_out = [item for item in items if any(map(item.get_closest_marker, NOT_QUICK))]
-        config.hook.pytest_deselected(items=left_out)
-        names = {item.nodeid for item in left_out}
-        items[:] = [item for item in items if item.nodeid not in names]
+        quick = [item for item in items if NOT_QUICK.isdisjoint(mark.name for mark in item.iter_markers())]
+        names = {item.nodeid for item in quick}
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in names])
+        items[:] = quick
+        for item in quick:
+            limit_examples(item)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what exists by now out of every garbage collection to come: a million objects that stay to the end."""
+    gc.freeze()
+
+
+def limit_examples(item: pytest.Item) -> None:
+    """Let a property with settings of its own draw no more examples than the others."""
+    test = getattr(item, "obj", None)
+    # Hypothesis keeps the settings of a test there, for its own plugin; there is no public way to change them.
+    own = getattr(test, "_hypothesis_internal_use_settings", None)
+    if isinstance(own, settings) and own.max_examples > QUICK_EXAMPLES:
+        test._hypothesis_internal_use_settings = settings(own, max_examples=QUICK_EXAMPLES)  # type: ignore[union-attr]
 
 
 class Watch:

@@ -44,10 +44,7 @@ class RawPromptTemplate(Template):
             )
         for position, message in enumerate(messages):
             if not isinstance(message, str) and not _is_expansion(message):
-                _check_message(message, f"messages[{position}]")
-                if message["role"] not in ROLES:
-                    what = f"messages[{position}] has the role {message['role']!r}"
-                    raise PromptError(what, fix=f"known roles: {', '.join(ROLES)}")
+                _check_written_message(message, f"messages[{position}]")
         self.messages = tuple(messages)
         self.format_variables = format_variables
         # Without the token among the messages there is no place for examples; None lets the caller report that.
@@ -132,6 +129,13 @@ def _is_expansion(message: Any) -> bool:
 def _check_message(message: Any, name: str) -> None:
     if not isinstance(message, Mapping) or not {"role", "content"} <= set(message):
         raise PromptError(f"{name} must be a mapping with role and content, not {message!r}")
+
+
+def _check_written_message(message: Any, name: str) -> None:
+    """Check a message of the template itself, whose role is known before any row is."""
+    _check_message(message, name)
+    if message["role"] not in ROLES:
+        raise PromptError(f"{name} has the role {message['role']!r}", fix=f"known roles: {', '.join(ROLES)}")
 
 
 def _parts(message: Item) -> Iterator[Mapping[str, Any]]:

@@ -161,15 +161,19 @@ def _json_rows(value: Any, path: Path) -> list[dict[str, Any]]:
     if _is_rows(value):
         return cast(list[dict[str, Any]], value)
     if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
-        lengths = {name: len(column) for name, column in value.items()}
-        if len(set(lengths.values())) == 1:
-            return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
-        raise DataError(f"the columns differ in length: {lengths}", where=str(path), fix="make them equally long")
+        return _rows_of_columns(value, path)
     raise DataError(
         f"the JSON text is no table but {_kind(value)}",
         where=str(path),
         fix='write a list of objects, {"data": [objects]}, or {"column": [values]}',
     )
+
+
+def _rows_of_columns(columns: dict[str, list[Any]], path: Path) -> list[dict[str, Any]]:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"the columns differ in length: {lengths}", where=str(path), fix="make them equally long")
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _is_rows(value: Any) -> bool:

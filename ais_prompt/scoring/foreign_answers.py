@@ -104,13 +104,18 @@ def match(answers: Iterable[Answer], samples: Sequence[Sample]) -> Matched:
             if gold is not None and str(gold) != str(sample.gold):
                 matched.other_gold.append(sample.id)
     matched.doubled = list(dict.fromkeys(matched.doubled))
-    if not (matched.answers or matched.foreign):
-        raise DataError("there is not one answer in the file", fix=f"write {_FORM}")
     if not matched.answers:
-        what = f"none of {len(matched.foreign)} answers belongs to a question of the dataset"
-        fix = f"ids look like {samples[0].id}, and index counts from 0; or it is another dataset, or test_range"
-        raise DataError(what, where=", ".join(matched.foreign[:1]), fix=fix)
+        raise _no_match(matched.foreign, samples[0])
     return matched
+
+
+def _no_match(foreign: Sequence[str], first: Sample) -> DataError:
+    """Return the error for answers of which none belongs to a question, by where they are."""
+    if not foreign:
+        return DataError("there is not one answer in the file", fix=f"write {_FORM}")
+    what = f"none of {len(foreign)} answers belongs to a question of the dataset"
+    fix = f"ids look like {first.id}, and index counts from 0; or it is another dataset, or test_range"
+    return DataError(what, where=foreign[0], fix=fix)
 
 
 def predictions(matched: Matched, samples: Iterable[Sample]) -> Iterator[Prediction]:

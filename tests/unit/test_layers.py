@@ -1,18 +1,18 @@
-"""Imports point down, the layers being those of the architecture (docs/concepts.md)."""
+"""Imports point down, the layers being those of the architecture (docs/concepts.md); files and functions are small."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.prompt_locks.render import template_parts
 from ais_prompt.types import MetaTemplateSpec, ModelSpec, PartSpec, RoleSpec, TaskSpec
 from ais_prompt.utils.digest import digest
 from tests.parts import task_spec
+from tools.bench.shape import Measured, measured_functions
 
 PACKAGE = Path(__file__).parents[2] / "ais_prompt"
 
@@ -41,33 +41,62 @@ ALLOWED_SIBLINGS = {
     ("registry", "catalog"),
     ("names", "catalog"),
 }
+MOST_COMPLEX = 0.02
+"""Share of the functions that may have a cyclomatic complexity above 10: before the package was divided into rooms."""
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
+@cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
+
+
+@cache
+def imports(file: Path) -> list[ast.Import | ast.ImportFrom]:
+    """Return the imports of a file, at its top or inside functions."""
+    return [node for node in ast.walk(tree(file)) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imported(file: Path) -> Iterator[str]:
-    """The parts of ais_prompt that a file imports, at its top or inside functions."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    """Yield the parts of ais_prompt that a file imports."""
+    for node in imports(file):
         names = []
-        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            names = [node.module] if node.module != "ais_prompt" else [f"ais_prompt.{a.name}" for a in node.names]
-        elif isinstance(node, ast.Import):
+        if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
+        elif node.level == 0 and node.module:
+            names = [node.module] if node.module != "ais_prompt" else [f"ais_prompt.{a.name}" for a in node.names]
         for name in names:
             if name.startswith("ais_prompt."):
                 yield name.split(".")[1]
+
+
+@cache
+def measured() -> list[tuple[str, Measured]]:
+    """Return every function of the package, with its file."""
+    return [(shown(file), function) for file in FILES for function in measured_functions(tree(file))]
 
 
 def owner(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_imports_point_down(file: Path) -> None:
-    if owner(file) == "__init__":
-        return
-    for name in set(imported(file)) - {owner(file), "__version__"}:
-        down = LEVEL[owner(file)] < LEVEL[name]
-        assert down or (owner(file), name) in ALLOWED_SIBLINGS, f"{owner(file)} imports {name}"
+def shown(file: Path) -> str:
+    return str(file.relative_to(PACKAGE))
+
+
+def points_down(folder: str, name: str) -> bool:
+    return LEVEL[folder] < LEVEL[name] or (folder, name) in ALLOWED_SIBLINGS
+
+
+def test_imports_point_down() -> None:
+    wrong = [
+        f"{shown(file)} imports {name}"
+        for file in FILES
+        if owner(file) != "__init__"
+        for name in sorted(set(imported(file)) - {owner(file), "__version__"})
+        if not points_down(owner(file), name)
+    ]
+    assert not wrong
 
 
 def test_every_part_of_the_package_has_its_layer() -> None:
@@ -83,10 +112,7 @@ def test_the_docs_show_the_same_layers() -> None:
 
 def test_imports_are_absolute() -> None:
     relative = [
-        str(file)
-        for file in FILES
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.level
+        shown(file) for file in FILES for node in imports(file) if isinstance(node, ast.ImportFrom) and node.level
     ]
     assert not relative
 
@@ -97,17 +123,30 @@ OF_PARTS = {"TEMPLATE", "TURN", "ROLE_TEMPLATE"}
 """Tables of what is an argument of a part, which the part reads itself."""
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_only_the_parser_reads_dicts_of_the_config(file: Path) -> None:
-    if owner(file) in BEFORE_PARSING:
-        return
+def test_only_the_parser_reads_dicts_of_the_config() -> None:
     tables = {
-        alias.name
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        f"{shown(file)}: {alias.name}"
+        for file in FILES
+        if owner(file) not in BEFORE_PARSING
+        for node in imports(file)
         if isinstance(node, ast.ImportFrom) and node.module == "ais_prompt.config.schema"
         for alias in node.names
+        if alias.name not in OF_PARTS
     }
-    assert tables <= OF_PARTS
+    assert not tables
+
+
+def test_files_and_functions_are_short() -> None:
+    long = [
+        f"{shown(file)} has {lines} lines" for file in FILES if (lines := file.read_text("utf-8").count("\n")) > 400
+    ]
+    long += [f"{file}: {one.name} has {one.lines} lines" for file, one in measured() if one.lines > 60]
+    assert not long
+
+
+def test_few_functions_are_complex() -> None:
+    over = sorted(((one.complexity, one.name, file) for file, one in measured() if one.complexity > 10), reverse=True)
+    assert len(over) <= MOST_COMPLEX * len(measured()), f"split some of these, or give their cases a table: {over}"
 
 
 def test_a_meta_template_is_parsed_once_and_keeps_its_digest() -> None:

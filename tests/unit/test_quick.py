@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import NOT_QUICK
 from tests.servers import ROOT
 
 pytestmark = pytest.mark.process
@@ -38,6 +40,22 @@ def test_with_the_marker():
 def test_with_another_marker():
     import torch
 """
+PROPERTY = """
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+drawn = []
+
+
+@settings(max_examples=500)
+@given(st.integers())
+def test_property(number):
+    drawn.append(number)
+
+
+def test_few_were_drawn():
+    assert 5 < len(drawn) <= 10
+"""
 WHOLE_MODULE = """
 import pytest
 pytestmark = pytest.mark.torch
@@ -48,9 +66,32 @@ raise ImportError("this module must not be imported")
 def test_markers_decide_and_a_missing_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(TESTS)
     (tmp_path / "test_whole_module.py").write_text(WHOLE_MODULE)
-    config = ["-p", "tests.conftest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
-    command = [sys.executable, "-m", "pytest", *config, "-p", "no:cacheprovider", "--quick", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = quick(tmp_path)
     assert "this test needs a marker for what it does: process" in done.stdout
     assert "test_that_starts_a_process" in done.stdout
     assert "1 failed, 1 passed, 2 deselected" in done.stdout, done.stdout + done.stderr
+
+
+def quick(folder: Path) -> subprocess.CompletedProcess[str]:
+    config = ["-p", "tests.conftest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+    command = [sys.executable, "-m", "pytest", *config, "-p", "no:cacheprovider", "--quick", str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_settings_of_a_property_do_not_draw_more_examples(tmp_path: Path) -> None:
+    (tmp_path / "test_property.py").write_text(PROPERTY)
+    done = quick(tmp_path)
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+SLOW_TO_IMPORT = "anthropic|datasets|openai|pandas|sacrebleu|scipy|statsmodels|torch|transformers"
+
+
+def test_no_module_imports_what_takes_long() -> None:
+    """Every worker collects all modules, so such an import at the top of one is paid for by each of them."""
+    left_out = re.compile(rf"^pytestmark = .*\b({'|'.join(NOT_QUICK)})\b", re.MULTILINE)
+    imports = re.compile(rf"^(import|from) ({SLOW_TO_IMPORT})\b", re.MULTILINE)
+    files = [path for path in (ROOT / "tests").rglob("test_*.py") if "data" not in path.relative_to(ROOT).parts]
+    texts = {path.name: path.read_text("utf-8") for path in files}
+    slow = [name for name, text in texts.items() if imports.search(text) and not left_out.search(text)]
+    assert not slow, "write `name = Lazy('package')` (tests/lazy.py)"

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Final, NamedTuple
 
 PACKAGE: Final = Path(__file__).parents[2] / "ais_prompt"
 CONFIG: Final = """
@@ -43,11 +43,35 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
     return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
-def complexity(function: ast.AST) -> int:
-    """Return the cyclomatic complexity (McCabe 1976) of a function: its decisions, and one."""
-    kinds = ast.If | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.IfExp | ast.comprehension | ast.Assert
-    decisions = sum(isinstance(node, kinds) for node in ast.walk(function))
-    return 1 + decisions + sum(len(node.values) - 1 for node in ast.walk(function) if isinstance(node, ast.BoolOp))
+class Measured(NamedTuple):
+    """A function, and how large it is.
+
+    Attributes:
+        name: its name.
+        lines: without decorators.
+        complexity: the cyclomatic complexity (McCabe 1976): its decisions, those of nested functions included, and one.
+    """
+
+    name: str
+    lines: int
+    complexity: int
+
+
+def measured_functions(tree: ast.AST) -> Iterator[Measured]:
+    """Measure every function of a module."""
+    for function in functions(tree):
+        lines = (function.end_lineno or 0) - function.lineno + 1
+        yield Measured(function.name, lines, 1 + sum(map(_decisions, ast.walk(function))))
+
+
+_DECISIONS: Final = frozenset(
+    (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.IfExp, ast.comprehension, ast.Assert)
+)
+
+
+def _decisions(node: ast.AST) -> int:
+    """Return how many decisions a node is; ``a and b and c`` are two."""
+    return len(node.values) - 1 if isinstance(node, ast.BoolOp) else int(type(node) in _DECISIONS)
 
 
 def static_shape() -> None:
@@ -56,11 +80,11 @@ def static_shape() -> None:
     trees = {path: ast.parse(text) for path, text in texts.items()}
     lines = [text.count("\n") for text in texts.values()]
     print(f"{len(lines)} modules, {sum(lines):,} lines, {statistics.mean(lines):.0f} a module, longest {max(lines)}")
-    found = [function for tree in trees.values() for function in functions(tree)]
-    lengths = sorted((function.end_lineno or 0) - function.lineno + 1 for function in found)
+    found = [function for tree in trees.values() for function in measured_functions(tree)]
+    lengths = sorted(function.lines for function in found)
     p95 = lengths[int(0.95 * len(lengths))]
     print(f"{len(found):,} functions: lines median {statistics.median(lengths):.0f}, p95 {p95}, max {lengths[-1]}")
-    over = sum(complexity(function) > 10 for function in found)
+    over = sum(function.complexity > 10 for function in found)
     print(f"complexity > 10: {over} ({over / len(found):.1%})")
     private = single = 0
     for tree in trees.values():

@@ -88,10 +88,9 @@ def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
     in a row become one message, since roles must alternate.
     """
     messages = _as_messages(prompt)
-    for message in messages:
-        if message.role not in _ROLES:
-            fix = "use system, user and assistant only"
-            raise PromptError(f"the Messages API has no role {message.role!r}", fix=fix)
+    if unknown := [message.role for message in messages if message.role not in _ROLES]:
+        fix = "use system, user and assistant only"
+        raise PromptError(f"the Messages API has no role {unknown[0]!r}", fix=fix)
     start = next((place for place, message in enumerate(messages) if message.role != "system"), len(messages))
     if start == len(messages):
         raise PromptError("the Messages API needs a message of the user", fix="add a turn of the user to the template")

@@ -115,6 +115,10 @@ class MediaProcessor:
         return soxr.resample(wave.mean(axis=1), rate, getattr(reader, "sampling_rate", 16_000))
 
 
+_PACKAGES: Final = {"image": ("PIL",), "audio": ("soundfile", "soxr")}
+"""Kind of media → the packages that read it."""
+
+
 def load_processor(
     path: str, tokenizer: Callable[[], Any], options: Mapping[str, Any], *, trust_remote_code: bool
 ) -> MediaProcessor | None:
@@ -138,10 +142,11 @@ def load_processor(
     with loading("processor", path, local=folder is not None):
         from transformers import AutoProcessor
 
-        if media_class(str(folder or path), of_hub) is None:
+        source = str(folder or path)
+        if media_class(source, of_hub) is None:
             return None
         try:
-            made = AutoProcessor.from_pretrained(str(folder or path), **of_hub)
+            made = AutoProcessor.from_pretrained(source, **of_hub)
         except ImportError as error:
             raise ModelError(
                 f"the processor needs a package that is not installed: {first_line(error)}",
@@ -151,9 +156,9 @@ def load_processor(
     if not hasattr(made, "tokenizer"):  # it is a tokenizer, or reads images without text
         return None
     processor = MediaProcessor(made, tokenizer(), path)
-    packages = {"image": ["PIL"], "audio": ["soundfile", "soxr"]}
-    for package in [package for kind in sorted(processor.kinds) for package in packages.get(kind, ())]:
-        require_installed(package, extra="local", why="a local model with media")
+    for kind in sorted(processor.kinds):
+        for package in _PACKAGES.get(kind, ()):
+            require_installed(package, extra="local", why="a local model with media")
     return processor
 
 

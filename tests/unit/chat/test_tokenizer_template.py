@@ -3,9 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from transformers import PreTrainedTokenizerFast
 
 from ais_prompt.chat import make_chat_format
 from ais_prompt.errors import PromptError
@@ -20,6 +17,10 @@ STRICT = "{% if messages[0]['role'] != 'user' %}{{ raise_exception('user first')
 
 
 def tokenizer(template: str | None) -> Any:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from transformers import PreTrainedTokenizerFast
+
     made = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel({"<unk>": 0}, "<unk>")))
     made.chat_template = template
     return made

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from ais_prompt.metrics.claims import fewest_for, low_end, samples_for, samples_for_drop
 from ais_prompt.metrics.difference import mean_difference
+from tests.lazy import Lazy
+
+stats = Lazy("scipy.stats")
 
 pytestmark = pytest.mark.thorough
 
@@ -23,7 +25,7 @@ def test_right_and_wrong_have_the_end_of_clopper_and_pearson(right: int, wrong: 
     if right + wrong < 2:
         assert not right + wrong or low_end(questions(right, wrong), confidence) is None
         return
-    reference = binomtest(right, right + wrong, alternative="greater").proportion_ci(confidence, "exact").low
+    reference = stats.binomtest(right, right + wrong, alternative="greater").proportion_ci(confidence, "exact").low
     assert low_end(questions(right, wrong), confidence) == pytest.approx(reference, abs=1e-9)
 
 

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.stats import binom, ttest_1samp
 
 from ais_prompt.metrics.bootstrap import sums_difference
 from ais_prompt.metrics.difference import mean_difference, tango_interval
 from ais_prompt.metrics.sign_flips import MOST_EXACT, sign_flips
+from tests.lazy import Lazy
+
+optimize, stats = Lazy("scipy.optimize"), Lazy("scipy.stats")
 
 PARTS = st.one_of(st.sampled_from([0.0, -1.0, 1.0, 0.5]), st.floats(-1, 1, width=16))
 
@@ -32,7 +33,7 @@ def test_tango_inverts_the_score_test(worse: int, better: int, n: int) -> None:
             return -sum(count * math.log(max(share, 1e-300)) for count, share in parts)
 
         bounds = (max(0.0, -difference), (1 - difference) / 2)
-        share = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-12}).x
+        share = optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-12}).x
         return (better - worse - n * difference) / math.sqrt(n * (2 * share + difference - difference**2))
 
     low, high = tango_interval(worse, better, n)
@@ -42,7 +43,7 @@ def test_tango_inverts_the_score_test(worse: int, better: int, n: int) -> None:
 def test_mcnemars_exact_test_never_finds_more_than_the_score_test() -> None:
     # So Tango's interval leaves out 0 wherever the exact p-value is below 5 %.
     for changed in range(1, 3_000):
-        fewest = int(binom.isf(0.025, changed, 0.5)) + 1  # P(at least so many) is below 2.5 %
+        fewest = int(stats.binom.isf(0.025, changed, 0.5)) + 1  # P(at least so many) is below 2.5 %
         if fewest <= changed:
             assert (2 * fewest - changed) ** 2 / changed > 1.959964**2
 
@@ -86,7 +87,7 @@ def test_random_sign_flips_are_near_the_t_test_and_always_the_same() -> None:
     draw = np.random.default_rng(2)
     for size in (MOST_EXACT + 1, 200):
         values = draw.normal(-0.1, 0.5, size).tolist()
-        reference = ttest_1samp(values, 0, alternative="less").pvalue
+        reference = stats.ttest_1samp(values, 0, alternative="less").pvalue
         assert sign_flips(values).worse == pytest.approx(reference, abs=0.02)
         assert sign_flips(values) == sign_flips(values)
 

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from ais_prompt.metrics.distributions import gamma_quantile, t_quantile
+from tests.lazy import Lazy
+
+stats = Lazy("scipy.stats")
 
 
 @given(st.floats(0.51, 0.999), st.floats(1, 100_000))

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, chi2, t
 
 from ais_prompt.metrics.aggregate import exact_mean
 from ais_prompt.metrics.interval import largest_variance, mean_interval, pooled, spread_of, wilson_interval
 from ais_prompt.types import Spread
+from tests.lazy import Lazy
+
+stats = Lazy("scipy.stats")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +37,7 @@ def test_wilson_holds_the_share_and_stays_within_0_and_1(case: tuple[int, int]) 
 
 @pytest.mark.parametrize(("right", "n"), [(1, 20), (2, 50), (3, 51), (3, 1000)])
 def test_few_right_or_wrong_answers_have_the_end_of_a_poisson_distribution(right: int, n: int) -> None:
-    end = chi2.ppf(0.05, 2 * right) / 2 / n
+    end = stats.chi2.ppf(0.05, 2 * right) / 2 / n
     assert wilson_interval(right, n)[0] == pytest.approx(end)
     assert wilson_interval(n - right, n)[1] == pytest.approx(1 - end)
 
@@ -45,7 +47,7 @@ def test_the_interval_covers_every_share_in_nine_of_ten_samples(n: int) -> None:
     ends = np.array([wilson_interval(right, n) for right in range(n + 1)])
     shares = np.linspace(0.0005, 0.9995, 1999)
     inside = (ends[:, :1] <= shares) & (shares <= ends[:, 1:])
-    coverage = (binom.pmf(np.arange(n + 1)[:, None], n, shares) * inside).sum(axis=0)
+    coverage = (stats.binom.pmf(np.arange(n + 1)[:, None], n, shares) * inside).sum(axis=0)
     assert coverage.min() >= 0.89
     assert 0.94 <= coverage.mean() <= 0.97
 
@@ -72,7 +74,9 @@ def test_an_interval_of_values_between_0_and_1_holds_their_mean_and_has_a_width(
 
 def test_other_means_have_the_interval_of_student() -> None:
     spread = Spread(0.04, 10, freedom=9)
-    assert mean_interval(3.0, spread, None) == pytest.approx((3 - t.ppf(0.975, 9) * 0.2, 3 + t.ppf(0.975, 9) * 0.2))
+    assert mean_interval(3.0, spread, None) == pytest.approx(
+        (3 - stats.t.ppf(0.975, 9) * 0.2, 3 + stats.t.ppf(0.975, 9) * 0.2)
+    )
 
 
 def test_few_outliers_leave_few_degrees_of_freedom() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from ais_prompt.metrics.difference import mean_difference
 from ais_prompt.metrics.paired import holm, matched_worse, mcnemar_worse
+from tests.lazy import Lazy
+
+stats = Lazy("scipy.stats")
 
 COUNT = st.integers(0, 400)
 
@@ -22,7 +24,7 @@ def test_mcnemar_is_that_of_statsmodels_and_the_binomial_test_of_scipy(worse: in
     found = mean_difference([-1.0] * worse + [1.0] * better + [0.0] * 10).p
     assert found == pytest.approx(reference, rel=1e-9)
     if worse + better:
-        one_sided = binomtest(worse, worse + better, alternative="greater").pvalue
+        one_sided = stats.binomtest(worse, worse + better, alternative="greater").pvalue
         assert mcnemar_worse(worse, better) == pytest.approx(one_sided, rel=1e-9)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import datasets
 import pytest
 
 from ais_prompt.errors import ConfigError, DataError
@@ -14,6 +13,9 @@ from ais_prompt.readers.hugging_face import HuggingFaceDataset, to_table
 from ais_prompt.readers.local import LocalDataset
 from ais_prompt.registry import READERS
 from ais_prompt.types import ReaderSpec
+from tests.lazy import Lazy
+
+datasets = Lazy("datasets")
 
 SPEC = ReaderSpec(("q",), "a")
 ROWS = [{"q": f"q{number}", "a": number} for number in range(5)]

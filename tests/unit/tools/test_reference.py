@@ -17,25 +17,28 @@ from ais_prompt.reference.entry import Entry
 from ais_prompt.reference.lookup import entries
 from tools.reference import FOLDER, ROOT, pages
 
-WRITTEN = pages()
-ENTRIES = [*entries(), *command_entries(main)]
+
+@pytest.fixture(scope="module")
+def described() -> list[Entry]:
+    """All entries, those of commands included."""
+    return [*entries(), *command_entries(main)]
 
 
 def test_no_page_is_left_over() -> None:
-    assert {path.relative_to(ROOT) for path in (ROOT / FOLDER).rglob("*") if path.is_file()} <= set(WRITTEN)
+    assert {path.relative_to(ROOT) for path in (ROOT / FOLDER).rglob("*") if path.is_file()} <= set(pages())
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.group}-{entry.name}")
-def test_everything_is_described(entry: Entry) -> None:
-    assert entry.summary
-    silent = [argument.name for argument in entry.arguments if not (argument.meaning.strip() and argument.kind)]
-    assert not silent, f"{entry.name}: describe these in the docstring"
-    doubled = [name for name, count in Counter(argument.name for argument in entry.arguments).items() if count > 1]
+def test_everything_is_described(described: list[Entry]) -> None:
+    assert [entry.name for entry in described if not entry.summary] == []
+    arguments = [(f"{entry.group}-{entry.name}", argument) for entry in described for argument in entry.arguments]
+    silent = [(where, one.name) for where, one in arguments if not (one.meaning.strip() and one.kind)]
+    assert not silent, "describe these in the docstring"
+    doubled = [one for one, count in Counter((where, one.name) for where, one in arguments).items() if count > 1]
     assert not doubled
 
 
-def test_all_parts_errors_names_and_commands_have_entries() -> None:
-    known = {(entry.group, name) for entry in ENTRIES for name in (entry.name, *entry.also)}
+def test_all_parts_errors_names_and_commands_have_entries(described: list[Entry]) -> None:
+    known = {(entry.group, name) for entry in described for name in (entry.name, *entry.also)}
     assert {(kind, name) for kind, parts in PARTS.items() for name in parts} <= known
     assert {("errors", name) for name in names.ERRORS} <= known
     assert isinstance(main, click.Group)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
-from anthropic.types import Message, RawMessageStreamEvent
-from anthropic.types import message_create_params as params
 from pydantic import TypeAdapter, ValidationError
 
 from ais_prompt.errors import PromptError
@@ -17,10 +16,10 @@ from ais_prompt.models.api.wire import http_failure, read_reply
 from ais_prompt.models.options import Wire
 from ais_prompt.models.traffic.retry import THROTTLED, is_temporary
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
+from tests.lazy import Lazy
 from tools.mock_apis import error_of_messages, message_body, message_events
 
-BODY: TypeAdapter[Any] = TypeAdapter(params.MessageCreateParams)
-EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
+types = Lazy("anthropic.types")
 TOOL = {"name": "add", "input_schema": {"type": "object"}}
 URL = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
 DATA = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
@@ -36,6 +35,11 @@ DECODINGS = [
     Decoding(7, stop=("Q:", "\n"), seed=3),
     Decoding(2048, extra={"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}, "tools": [TOOL]}),
 ]
+
+
+@cache
+def adapter(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(getattr(types, name))
 
 
 def body(prompt: Any, decoding: Decoding = DECODINGS[0]) -> dict[str, Any]:
@@ -59,7 +63,7 @@ def reply(*content: Any, reason: str = "end_turn", **fields: Any) -> dict[str, A
 
 def read(answer: dict[str, Any]) -> Completion:
     """What we read from a message that the package can read too."""
-    Message.model_validate(answer)
+    types.Message.model_validate(answer)
     return read_reply(MESSAGES, 200, json.dumps(answer).encode())
 
 
@@ -68,13 +72,15 @@ def read(answer: dict[str, Any]) -> Completion:
 @pytest.mark.parametrize("more", [{}, MESSAGES.stream_fields])
 def test_bodies_are_those_of_the_package(prompt: Any, decoding: Decoding, more: Any) -> None:
     sent = body(prompt, decoding) | more
-    assert plain(BODY.validate_python(sent)) == sent, "no field is unknown to the package, none is changed"
+    assert plain(adapter("MessageCreateParams").validate_python(sent)) == sent, (
+        "no field is unknown to the package, none is changed"
+    )
 
 
 def test_a_wrong_body_is_refused_by_the_package() -> None:
     for wrong in ({"messages": "Hi"}, {"max_tokens": None}, {"stop_sequences": 3}):
         with pytest.raises(ValidationError):
-            plain(BODY.validate_python({**body("Hi"), **wrong}))
+            plain(adapter("MessageCreateParams").validate_python({**body("Hi"), **wrong}))
 
 
 def test_the_system_prompt_is_a_field_of_its_own() -> None:
@@ -93,7 +99,7 @@ def test_the_system_prompt_is_a_field_of_its_own() -> None:
 def test_a_later_system_message_stays_in_its_place() -> None:
     sent = body((*DIALOGUE, ChatMessage("system", "Now in French.")))
     assert sent["messages"][-1] == {"role": "system", "content": "Now in French."}
-    assert plain(BODY.validate_python(sent)) == sent
+    assert plain(adapter("MessageCreateParams").validate_python(sent)) == sent
 
 
 def test_roles_alternate() -> None:
@@ -210,7 +216,7 @@ def test_a_stream_says_the_same_as_the_whole_message(reason: str, reasoning: str
     events = list(message_events(answer))
     for event in events:
         if json.loads(event)["type"] != "ping":  # the package skips it by name
-            EVENT.validate_json(event)
+            adapter("RawMessageStreamEvent").validate_json(event)
     streamed, whole = stream(events), read(answer)
     assert (streamed.text, streamed.reasoning, streamed.usage.completion_tokens) == (
         whole.text,
@@ -236,7 +242,7 @@ def test_the_arguments_of_a_tool_come_in_pieces() -> None:
         {"type": "message_stop"},
     ]
     for event in events:
-        EVENT.validate_python(event)
+        adapter("RawMessageStreamEvent").validate_python(event)
     assert stream([json.dumps(event) for event in events]).tool_calls == (ToolCall("add", '{"a":2}'),)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
-from openai.types.responses import Response, ResponseStreamEvent
-from openai.types.responses import response_create_params as params
 from pydantic import TypeAdapter, ValidationError
 
 from ais_prompt.errors import PromptError
@@ -15,10 +14,10 @@ from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.models.options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage
+from tests.lazy import Lazy
 from tools.mock_apis import response_body, response_events
 
-BODY: TypeAdapter[Any] = TypeAdapter(params.ResponseCreateParams)
-EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
+types = Lazy("openai.types.responses")
 TOOL = {"type": "function", "name": "add", "parameters": {"type": "object"}, "strict": True}
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 PROMPTS: list[Any] = [
@@ -37,6 +36,11 @@ DECODINGS = [
     Decoding(7, temperature=0.0, top_p=0.5, stop=("\n",), seed=3),
     Decoding(7, extra={"reasoning": {"effort": "high", "summary": "auto"}, "tools": [TOOL], "store": True}),
 ]
+
+
+@cache
+def adapter(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(getattr(types, name))
 
 
 def body(prompt: Any, decoding: Decoding = DECODINGS[0]) -> dict[str, Any]:
@@ -64,7 +68,7 @@ def message(*parts: Any) -> dict[str, Any]:
 
 def read(answer: dict[str, Any]) -> Completion:
     """What we read from a response that the package can read too."""
-    Response.model_validate(answer)
+    types.Response.model_validate(answer)
     return read_reply(RESPONSES, 200, json.dumps(answer).encode())
 
 
@@ -73,13 +77,15 @@ def read(answer: dict[str, Any]) -> Completion:
 @pytest.mark.parametrize("more", [{}, RESPONSES.stream_fields])
 def test_bodies_are_those_of_the_package(prompt: Any, decoding: Decoding, more: Any) -> None:
     sent = body(prompt, decoding) | more
-    assert plain(BODY.validate_python(sent)) == sent, "no field is unknown to the package, none is changed"
+    assert plain(adapter("ResponseCreateParams").validate_python(sent)) == sent, (
+        "no field is unknown to the package, none is changed"
+    )
 
 
 def test_a_wrong_body_is_refused_by_the_package() -> None:
     for wrong in ({"input": 3}, {"temperature": "warm"}, {"store": []}):
         with pytest.raises(ValidationError):
-            plain(BODY.validate_python({**body("Hi"), **wrong}))
+            plain(adapter("ResponseCreateParams").validate_python({**body("Hi"), **wrong}))
 
 
 def test_a_dialogue_becomes_items() -> None:
@@ -141,7 +147,7 @@ def test_an_answer_is_read_with_its_reasoning_and_counts() -> None:
     search = {"id": "w", "type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "2+2"}}
     found = read(reply(thought, search, message(*parts), usage=usage))
     assert found == Completion("four", "stop", Usage(9, 5, 3, 4, 2), reasoning="two and two")
-    assert found.text == Response.model_validate(reply(message(*parts))).output_text
+    assert found.text == types.Response.model_validate(reply(message(*parts))).output_text
     assert Completion.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
@@ -203,7 +209,7 @@ def test_a_stream_says_the_same_as_the_whole_response(reason: str, reasoning: st
     answer = response_body({"model": "m", "input": "2 and 2"}, 1, "it is four", reason, reasoning)
     reader = ResponseStream(lambda: 0.0)
     for event in response_events(answer):
-        EVENT.validate_json(event)
+        adapter("ResponseStreamEvent").validate_json(event)
         reader.feed(f"event: {json.loads(event)['type']}\ndata: {event}\n\n".encode())
     streamed = reader.completion()
     whole = read(answer)

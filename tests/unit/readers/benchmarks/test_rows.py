@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pytest
 
 from ais_prompt.readers.benchmarks.dataset import BenchmarkDataset
 from ais_prompt.readers.benchmarks.table import LAYOUTS
+from tests.lazy import Lazy
 from tests.unit.readers.benchmarks.samples import CASES
+
+datasets = Lazy("datasets")
 
 EXPECTED = json.loads((Path(__file__).parents[3] / "data/benchmarks/peer_rows.json").read_text(encoding="utf-8"))
 ON_THE_HUB = {
