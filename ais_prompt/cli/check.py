@@ -8,7 +8,7 @@ import click
 
 from ais_prompt.cli.budget import show_estimate
 from ais_prompt.cli.options import source, source_options
-from ais_prompt.cli.output import hint, json_option, offer, quiet_option
+from ais_prompt.cli.output import hint, json_option, offer, quiet_option, repeat_mistakes
 from ais_prompt.cli.verb import Verb
 
 
@@ -46,3 +46,4 @@ def check(gates: tuple[str, ...], **options: Any) -> None:
         hint(printable(line))
     show_estimate(found.plan, by_task=False)
     hint(f"No faults: {models} model{'s' * (models != 1)}, {datasets} dataset{'s' * (datasets != 1)}.")
+    repeat_mistakes(found.warnings, err=False)

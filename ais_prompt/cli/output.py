@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from ais_prompt.errors import AisPromptError
+    from ais_prompt.plan.warning import PromptWarning
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -82,6 +83,15 @@ def hint(text: str, *, err: bool = False) -> None:
     """Print a line that is not a result, such as what to do next; with ``-q`` nothing."""
     if output_of(click.get_current_context()).level >= 0:
         click.echo(text, err=err)
+
+
+def repeat_mistakes(warnings: Sequence[PromptWarning], *, err: bool = True) -> None:
+    """Name misspelt placeholders again where a command ends; with ``-q`` nothing."""
+    from ais_prompt.plan.warning import MisspeltPlaceholder
+    from ais_prompt.utils.text import printable
+
+    if line := MisspeltPlaceholder.summary(warnings):
+        hint(click.style(printable(line), fg="yellow", bold=True), err=err)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
-from ais_prompt.cli.output import hint, json_option, quiet_option, speed_option, verbose_option
+from ais_prompt.cli.output import hint, json_option, quiet_option, repeat_mistakes, speed_option, verbose_option
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import Verb
@@ -165,6 +165,7 @@ def _run_here(
     show(result, root)
     holds = mode == "infer" or keeper.hold(result, root)
     _show_next(result, " ".join([*resume, folder.root.name]), folder.root, root, limit, options)
+    repeat_mistakes(warnings)
     return exit_code(result, limit, debug=options["debug"]) or int(not holds)
 
 

@@ -13,6 +13,7 @@ from ais_prompt.catalog import PARTS
 from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS
+from ais_prompt.cli.output import repeat_mistakes
 from ais_prompt.cli.verb import GIVEN
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     result = pipeline.run(plan, partial or folder, "eval", command_line())
     show(result, (partial or folder).root)
     holds = keeper.hold(result, (partial or folder).root)
+    repeat_mistakes(warnings)
     code = exit_code(result, values["max_failures"], debug=values["debug"])
     return (3 if unfinished else code) or int(partial is not None or not holds)
 

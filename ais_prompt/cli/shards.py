@@ -12,6 +12,7 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
+from ais_prompt.cli.output import repeat_mistakes
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def run_shard(
     click.echo(f"Run folder: {folder.root}, shard {part}", err=True)
     result = ask(plan, folder, part, command_line(), warnings, max_num_workers)
     code = exit_code(result, limit, debug=debug)
+    repeat_mistakes(warnings)
     if not is_asked(folder):
         click.echo(f"Shard {part} is done: {result.asked:,} samples. The others: aisprompt status {_quoted(folder)}")
         return code

@@ -84,7 +84,7 @@ def view_prompt(
     asking = not (non_interactive or as_json or page) and sys.stdin.isatty() and sys.stdout.isatty()
     chosen = Choice(pattern, every or (page is not None and not non_interactive), asking)
     shown = [
-        (_name_of(one), _views(one, chosen, count, origins=origins or page is not None, tokens=tokens))
+        (_name_of(one), _views(one, chosen, count, origins=origins or not as_json, tokens=tokens))
         for one in (first, *([replace(first, **OTHER_CONFIG, config=other)] if other else []))
     ]
     if page is not None:
@@ -92,7 +92,7 @@ def view_prompt(
     elif as_json:
         click.echo(encode([prompt.to_json() for prompt in chain(*(views for _, views in shown))], indent=2), nl=False)
     else:
-        _print(shown)
+        _print(shown, origins=origins)
 
 
 class Choice(NamedTuple):
@@ -151,7 +151,7 @@ def _write_page(page: Path, shown: Shown) -> None:
     click.echo(f"{page}: {count:,} prompt{'s' * (count != 1)}, for a browser")
 
 
-def _print(shown: Shown) -> None:
+def _print(shown: Shown, *, origins: bool) -> None:
     from rich.console import Console
 
     from ais_prompt.report.prompt_view import print_sample
@@ -161,7 +161,7 @@ def _print(shown: Shown) -> None:
         if len(shown) > 1:
             click.echo(f"=== {name} ===")
         for _, of_sample in groupby(views, key=lambda view: (view.model, view.dataset, view.index)):
-            print_sample(list(of_sample), console)
+            print_sample(list(of_sample), console, origins=origins)
 
 
 def _matching(tasks: Sequence[Task], pattern: str | None) -> list[Task]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from ais_prompt.errors import ModelError
 from ais_prompt.inferencers.base import GoldUse
@@ -114,7 +114,9 @@ def preview(
                 shots=task.dataset.shot_ids[sample.index][: len(shots)],
                 gold=sample.gold,
                 tokens=_tokens(model, probe.seen.prompt),
-                warnings=(*prompt_warnings(probe), *label_warnings(found)),
+                warnings=tuple(
+                    replace(one, where=place(one.where)) for one in (*prompt_warnings(probe), *label_warnings(found))
+                ),
                 origins=spans,
                 all_tokens=find_tokens(model, probe.seen.prompt) if tokens else None,
                 left_out=task.shots_retrieved(sample.index) - len(shots),

@@ -49,6 +49,24 @@ class PromptWarning(Struct, frozen=True):
         return f"{self.what}\n  where: {self.where}\n  fix:   {self.fix}"
 
 
+class MisspeltPlaceholder(PromptWarning, frozen=True):
+    """A placeholder that is nearly a column. Almost surely a mistake, so commands repeat it where they end.
+
+    Attributes:
+        mark: the placeholder, as in the template.
+    """
+
+    mark: str = ""
+
+    @staticmethod
+    def summary(warnings: Sequence[PromptWarning]) -> str:
+        """Return one line that names all such placeholders; empty if there are none."""
+        marks = dict.fromkeys(one.mark for one in warnings if isinstance(one, MisspeltPlaceholder))
+        if not marks:
+            return ""
+        return f"Misspelt placeholder: {', '.join(marks)}. No column has this name, so the model is sent the braces."
+
+
 class TranslationNote(PromptWarning, frozen=True):
     """Something in a config of OpenCompass or AISBench that is dropped, or means something else here."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Final
 
 from ais_prompt.chat.chat_section import CHAT
@@ -15,13 +14,11 @@ from ais_prompt.chat.meta_template import MetaTemplate, Slot
 from ais_prompt.chat.sections import split_rounds
 from ais_prompt.inferencers import Preview
 from ais_prompt.plan.lost_texts import lost_texts
+from ais_prompt.plan.placeholders import unfilled, unfilled_marks, unfilled_warning
 from ais_prompt.plan.warning import GOLD, NEUTRAL_TEXT, PromptProbe, PromptWarning, filled_texts, quoted, sent_texts
 from ais_prompt.prompts.multimodal import has_marker
 from ais_prompt.prompts.prompt_list import PromptSection
 from ais_prompt.utils.text import listed
-
-PLACEHOLDER: Final = re.compile(r"(\\[A-Za-z]+)?(\{[^\W\d]\w*\})")
-"""``{name}``; what belongs to a LaTeX command, such as ``\\boxed{answer}``, is in the first group too."""
 
 BOS: Final = r"<s>|<bos>|<BOS>|\[BOS\]|<\|begin_of_text\|>|<\|startoftext\|>|<｜begin▁of▁sentence｜>"
 """How tokenizers write the beginning of a sequence. Asking the model's own would need files that may not be here."""
@@ -66,31 +63,11 @@ def label_warnings(probes: Sequence[PromptProbe]) -> list[PromptWarning]:
     ]
 
 
-def _unfilled(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
-    sent = "\n".join(sent_texts(neutral.prompt))
-    found = (match for text in filled_texts(neutral.filled) for match in PLACEHOLDER.finditer(text))
-    for mark in dict.fromkeys(match[2] for match in found if not match[1]):
-        if mark in sent:
-            near = get_close_matches(mark.strip("{}"), probe.columns, n=1)
-            hint = f"did you mean {{{near[0]}}}? " if near else ""
-            yield PromptWarning(
-                f"{mark} is sent as it is: nothing is filled in there",
-                probe.template,
-                f"{hint}the columns are {listed(probe.columns)}",
-            )
-
-
 def _unfilled_defaults(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
-    slots = probe.framing.all_slots if probe.framing else []
-    sent = "\n".join(sent_texts(neutral.prompt))
-    for slot in slots:
-        for match in PLACEHOLDER.finditer(slot.prompt or ""):
-            if not match[1] and match[2] in sent:
-                yield PromptWarning(
-                    f"{match[2]} in the prompt of the role {slot.role!r} is sent as it is: nothing is filled in there",
-                    _model_template(probe),
-                    f"the columns are {listed(probe.columns)}",
-                )
+    for slot in probe.framing.all_slots if probe.framing else []:
+        for mark, column in unfilled_marks([slot.prompt or ""], neutral, probe.columns).items():
+            named = f"{mark} in the prompt of the role {slot.role!r}"
+            yield unfilled_warning(mark, column, named, probe, _model_template(probe))
 
 
 def _no_column(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
@@ -99,7 +76,7 @@ def _no_column(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning]:
     seen = "\n".join(sent_texts(probe.seen.prompt))
     if not values or any(NEUTRAL_TEXT in text for text in sent_texts(neutral.prompt)):
         return
-    if next(_unfilled(probe, neutral), None):  # which says the same, and why
+    if next(unfilled(probe, neutral), None):  # which says the same, and why
         return
     # Only texts are replaced in the neutral prompt; numbers, messages and media are not.
     kept = [value for value in values if not isinstance(value, str) or has_marker(value)]
@@ -194,7 +171,7 @@ def _empty_slots(probe: PromptProbe, neutral: Preview) -> Iterator[PromptWarning
 
 
 _LOOKS: Final[tuple[Callable[[PromptProbe, Preview], Iterator[PromptWarning]], ...]] = (
-    _unfilled,
+    unfilled,
     _unfilled_defaults,
     _no_column,
     _shown_gold,

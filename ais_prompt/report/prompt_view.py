@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any, Final
 
 from rich import box
@@ -16,9 +16,10 @@ from ais_prompt.plan.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.plan.origins import Origins
 from ais_prompt.plan.preview import GoldSent, PromptView
 from ais_prompt.plan.tokens import Token
+from ais_prompt.plan.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.prompts import PromptList
-from ais_prompt.prompts.prompt_list import PromptSection
-from ais_prompt.types import Prompt
+from ais_prompt.prompts.prompt_list import PromptSection, Turn
+from ais_prompt.report.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.tables import print_heading
 from ais_prompt.utils.text import printable
@@ -50,35 +51,50 @@ NARROWEST: Final = 36
 """Terminal cells that a prompt needs to be printed beside another."""
 
 
-def print_sample(views: Sequence[PromptView], console: Console) -> None:
+def print_sample(views: Sequence[PromptView], console: Console, *, origins: bool = False) -> None:
     """Print the prompts of one sample: side by side if there are several and a terminal is wide enough.
 
     Otherwise the terminal breaks long lines, so that nothing is added to the text.
+
+    Args:
+        views: the prompts, with origins where what the format writes is to be dim.
+        console: where they are printed.
+        origins: print the origin of each piece.
     """
     first = views[0]
     print_heading(f"{first.model}/{first.dataset}", console)
-    console.print(
-        Text(f"row {first.index}, sample {first.sample_id} · {shots_line(first)}", style="dim"), soft_wrap=True
-    )
+    row = f"row {first.index}, sample {first.sample_id} · {shots_line(first)}"
+    console.print(Text(row, style="dim"), soft_wrap=True)
+    warnings = list(dict.fromkeys(warning for view in views for warning in view.warnings))
+    for mistake in warnings:
+        if isinstance(mistake, MisspeltPlaceholder):
+            _print_warning(mistake, console, "bold yellow")
+    prompts = [list(_prompt(view, colours=console.color_system is not None, origins=origins)) for view in views]
     if len(views) > 1 and console.is_terminal and console.width >= NARROWEST * len(views):
-        console.print(_side_by_side(views, colours=console.color_system is not None))
+        console.print(_side_by_side(views, prompts))
     else:
-        for view in views:
+        for view, lines in zip(views, prompts, strict=True):
             if view.title:
                 print_heading(view.title, console, style="dim")
-            _print_lines(_prompt(view, colours=console.color_system is not None), console)
+            _print_lines(lines, console)
     if first.gold is not None:
-        _print_lines((_title(_gold_title(views)), _whole(str(first.gold))), console)
-    for warning in dict.fromkeys(warning for view in views for warning in view.warnings):
-        console.print(Text(printable(f"Warning: {warning}"), style="yellow"), soft_wrap=not console.is_terminal)
+        style = "dim" if {view.gold_sent for view in views} == {"none"} else ""
+        _print_lines((_title(_gold_title(views)), _whole(str(first.gold), style)), console)
+    for warning in warnings:
+        if not isinstance(warning, MisspeltPlaceholder):
+            _print_warning(warning, console, "yellow")
     console.print()
 
 
-def _side_by_side(views: Sequence[PromptView], *, colours: bool) -> Table:
+def _print_warning(warning: PromptWarning, console: Console, style: str) -> None:
+    console.print(Text(printable(f"Warning: {warning}"), style=style), soft_wrap=not console.is_terminal)
+
+
+def _side_by_side(views: Sequence[PromptView], prompts: Sequence[Sequence[Text]]) -> Table:
     table = Table(box=box.MINIMAL, show_edge=False, expand=True, header_style="bold")
     for view in views:
         table.add_column(Text(printable(view.title)), ratio=1)
-    table.add_row(*(Group(*map(_Folded, _prompt(view, colours=colours))) for view in views))
+    table.add_row(*(Group(*map(_Folded, lines)) for lines in prompts))
     return table
 
 
@@ -100,41 +116,79 @@ def _print_lines(lines: Iterator[Text] | Sequence[Text], console: Console) -> No
         console.print(line, soft_wrap=True, highlight=False)
 
 
-def _prompt(view: PromptView, *, colours: bool) -> Iterator[Text]:
+def _prompt(view: PromptView, *, colours: bool, origins: bool) -> Iterator[Text]:
     """Yield the turns in the roles of the template, and the prompt as sent."""
-    length = "" if view.tokens is None else f", {view.tokens} token{'s' * (view.tokens != 1)}"
-    what = "one text" if isinstance(view.prompt, str) else "messages"
-    if isinstance(view.filled, PromptList) and view.origins is None and not _has_sent_roles(view.filled):
+    if isinstance(view.filled, PromptList) and not origins and not _has_sent_roles(view.filled):
         yield _title("Who says what")
         yield from _dialogue(view.filled)
-    yield _title(f"As sent: {what}{length}")
-    yield from _sent(view) if not view.origins else _by_origin(view.prompt, view.origins, colours=colours)
-    if view.origins == ():
+    yield _title(f"As sent: {_sent_as(view)}{_length(view)}")
+    if origins and view.origins:
+        yield from _by_origin(view, view.origins, colours=colours)
+    else:
+        yield from _sent(view)
+    if origins and not view.origins:
         yield Text("The origin of its pieces is unknown: the format changes the texts", "dim")
     if view.all_tokens is not None:
         yield _title("Tokens")
         yield tokens_line(view.all_tokens)
 
 
+def _sent_as(view: PromptView) -> str:
+    return "one text" if isinstance(view.prompt, str) else "messages"
+
+
+def _length(view: PromptView) -> str:
+    """Return the number of tokens, beside the limit of the model; empty if it is not known."""
+    if view.tokens is None:
+        return ""
+    if view.max_seq_len is None:
+        return f", {view.tokens} token{'s' * (view.tokens != 1)}"
+    return f", {view.tokens:,} of {view.max_seq_len:,} tokens"
+
+
 def _sent(view: PromptView) -> Iterator[Text]:
+    """Yield the prompt: what roles say in their colours, and dim what the model's format writes around it."""
+    bubbles = bubbles_of(view)
+    marks = [warning.mark for warning in view.warnings if isinstance(warning, MisspeltPlaceholder)]
     if isinstance(view.prompt, str):
-        yield _whole(view.prompt)
+        pieces = [(piece, _role_style(bubble.role)) for bubble in bubbles for piece in bubble.pieces]
+        yield Text.assemble(*(_said(piece, style, marks) for piece, style in pieces), (END, "dim"))
         return
-    for message in view.prompt:
-        yield from _turn(message.role, message.content)
+    for message, bubble in zip(view.prompt, bubbles, strict=True):
+        style = _role_style(message.role)
+        label = _label(message.role, style)
+        if isinstance(message.content, str):
+            yield Text.assemble(label, *(_said(piece, style, marks) for piece in bubble.pieces), (END, "dim"))
+        else:
+            yield from _turn(message.role, message.content)
 
 
-def _by_origin(prompt: Prompt, origins: Origins, *, colours: bool) -> Iterator[Text]:
-    """Yield the prompt in the colours of its origins, or a list of its pieces."""
+def _said(piece: Piece, style: str, marks: Sequence[str]) -> Text:
+    """Return a piece in the style of its role, or dim if the format writes it; misspelt placeholders stand out."""
+    is_format = isinstance(piece, Span) and piece.origin.kind in FORMAT_KINDS
+    text = Text(printable(piece.text), style="dim" if is_format else style)
+    if marks:
+        text.highlight_words(marks, "bold reverse yellow")
+    return text
+
+
+def _by_origin(view: PromptView, origins: Origins, *, colours: bool) -> Iterator[Text]:
+    """Yield the prompt in the colours of its origins, or a list of its pieces; then where the texts are written."""
     if colours:
         yield legend(span for spans in origins for span in spans)
-    roles = [None] if isinstance(prompt, str) else [message.role for message in prompt]
+    roles = [None] if isinstance(view.prompt, str) else [message.role for message in view.prompt]
     for role, spans in zip(roles, origins, strict=True):
         label = Text() if role is None else Text.assemble((f"[{printable(role)}] ", "bold"))
         if colours:
             yield label + coloured(spans) + Text(END, "dim")
         else:
             yield from [label, *listed(spans)] if role else listed(spans)
+    yield _title("Written at")
+    written: dict[str, str] = {}
+    for span in (span for spans in origins for span in spans if span.origin.kind != "data" and span.origin.where):
+        written.setdefault(view.places.get(span.origin.where, span.origin.where), span.origin.kind)
+    for place, kind in written.items():
+        yield Text(f"  {printable(kind)}: {printable(place)}", "dim")
 
 
 def _has_sent_roles(filled: PromptList) -> bool:
@@ -143,30 +197,46 @@ def _has_sent_roles(filled: PromptList) -> bool:
 
 
 def _dialogue(filled: PromptList) -> Iterator[Text]:
-    for piece in filled.pieces:
-        if isinstance(piece, PromptSection):
-            if piece.name == "ice":
-                yield Text("example", style="dim")
-            yield from _dialogue(piece.body)
-        elif isinstance(piece, str):
-            if piece:
-                yield from _turn("text", piece)
-        else:
-            said = next((piece[key] for key in ("content", "prompt_mm", "prompt") if key in piece), "")
-            yield from _turn(str(piece.get("role", "")), said, fallback=piece.get("fallback_role"))
+    """Yield the turns, with one line for in-context examples that follow each other."""
+    for is_example, pieces in groupby(filled.pieces, key=_is_example):
+        if is_example:
+            number = len(list(pieces))
+            yield Text(f"[{number} example{'s' * (number != 1)}, in full below]", style="dim")
+            continue
+        for piece in pieces:
+            if isinstance(piece, PromptSection):
+                yield from _dialogue(piece.body)
+            elif isinstance(piece, str):
+                if piece:
+                    yield from _turn("text", piece)
+            else:
+                said = next((piece[key] for key in ("content", "prompt_mm", "prompt") if key in piece), "")
+                yield from _turn(str(piece.get("role", "")), said, fallback=piece.get("fallback_role"))
+
+
+def _is_example(piece: str | Turn | PromptSection) -> bool:
+    return isinstance(piece, PromptSection) and piece.name == "ice"
 
 
 def _turn(role: str, said: Any, fallback: Any = None) -> Iterator[Text]:
     """Yield a text in the colour of its role, or the parts of a message, each on its own lines."""
-    style = STYLES.get(role, OTHER_STYLE)
-    name = role if fallback is None else f"{role}, else {fallback}"
-    label = Text.assemble((f"[{printable(name)}] ", f"bold {style}"))
+    style = _role_style(role)
+    label = _label(role if fallback is None else f"{role}, else {fallback}", style)
     if isinstance(said, str):
         yield label + _whole(said, style)
         return
     yield label
     for part in said:
         yield Text("  ") + _part(part, style)
+
+
+def _role_style(role: str) -> str:
+    """Return the colour of a role; the first of ``SYSTEM as HUMAN`` counts, and a text without a role has none."""
+    return STYLES.get(role.partition(" as ")[0], OTHER_STYLE) if role else ""
+
+
+def _label(name: str, style: str) -> Text:
+    return Text.assemble((f"[{printable(name)}] ", f"bold {style}"))
 
 
 def _part(part: Mapping[str, Any], style: str) -> Text:

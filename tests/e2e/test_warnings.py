@@ -12,6 +12,7 @@ LOST = DATASET.replace(
     "template='{question}\\nAnswer: {answer}'",
     "template=dict(begin='Mind the sum!', round=[dict(role='HUMAN', prompt='{quesion}')])",
 )
+MISSPELT = "Misspelt placeholder: {quesion}. No column has this name, so the model is sent the braces."
 TWO = ["not sent: 'Mind the sum!'", "{quesion} is sent as it is"]
 
 
@@ -27,7 +28,7 @@ def test_check_tells_each_once_with_its_place(odd: Project) -> None:
     assert done.stderr == ""
     assert [done.stdout.count(what) for what in TWO] == [1, 1]
     assert done.stdout.count("  where: datasets[0].infer_cfg.prompt_template (eval.py:") == 2
-    assert done.stdout.splitlines()[-1] == "No faults: 2 models, 1 dataset."
+    assert done.stdout.splitlines()[-2:] == ["No faults: 2 models, 1 dataset.", MISSPELT]
 
 
 def test_run_tells_them_once_at_its_start_and_in_its_log(odd: Project) -> None:
@@ -35,6 +36,8 @@ def test_run_tells_them_once_at_its_start_and_in_its_log(odd: Project) -> None:
     assert done.returncode == 0, done.stderr
     assert [done.stderr.count(what) for what in TWO] == [1, 1]
     assert done.stderr.index(TWO[1]) < done.stderr.index("[fake/sums]")
+    assert done.stderr.splitlines()[-1] == MISSPELT
+    assert MISSPELT not in odd.run("run", "eval.py", "-q", "-w", "quiet").stderr
     log = (odd.folder() / "logs" / "run.log").read_text()
     assert [log.count(what) for what in TWO] == [1, 1]
 
@@ -46,12 +49,15 @@ def test_scores_alone_need_no_warnings(odd: Project) -> None:
     assert TWO[0] not in done.stderr
 
 
-def test_view_prompt_shows_them_below_the_prompt(odd: Project) -> None:
+def test_view_prompt_shows_them_below_the_prompt_and_a_misspelt_placeholder_above(odd: Project) -> None:
     done = odd.run("view-prompt", "eval.py", "-n")
     assert done.returncode == 0
     assert [done.stdout.count(what) for what in TWO] == [1, 1]
+    assert done.stdout.index(TWO[1]) < done.stdout.index("As sent") < done.stdout.index(TWO[0])
     [view] = json.loads(odd.run("view-prompt", "eval.py", "-n", "--json").stdout)
-    assert [warning["where"] for warning in view["warnings"]] == ["datasets[0].infer_cfg.prompt_template"] * 2
+    assert [warning["where"] for warning in view["warnings"]] == [
+        "datasets[0].infer_cfg.prompt_template (eval.py:8)"
+    ] * 2
 
 
 def test_a_clean_config_is_quiet(project: Project) -> None:

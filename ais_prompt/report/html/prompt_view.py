@@ -16,6 +16,7 @@ from typing import Any, Final
 from ais_prompt.plan.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.plan.preview import PromptView
 from ais_prompt.plan.tokens import Token
+from ais_prompt.plan.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.report.bubbles import FORMAT_KINDS, Bubble, Medium, Piece, bubbles_of, is_in_example
 from ais_prompt.report.html.frame import asset
 from ais_prompt.report.prompt_view import GOLD_TITLES, shots_line
@@ -45,13 +46,14 @@ def prompt_html(view: PromptView) -> str:
     Args:
         view: the prompt, with origins; with ``all_tokens`` its tokens are shown, folded.
     """
-    bubbles = bubbles_of(view)
+    bubbles, warnings = bubbles_of(view), dict.fromkeys(view.warnings)
     return _tag(
         "article",
         _head(view),
+        *(_warning(one) for one in warnings if isinstance(one, MisspeltPlaceholder)),
         _legend(bubbles),
         _tag("div", *_with_folded_examples(bubbles, view), *_answer(view), class_="bubbles"),
-        *_warnings(view),
+        *(_warning(one) for one in warnings if not isinstance(one, MisspeltPlaceholder)),
         *([_tokens(view.all_tokens)] if view.all_tokens is not None else []),
         class_="prompt-view",
     )
@@ -127,6 +129,10 @@ def _piece(piece: Piece, view: PromptView) -> str:
     if isinstance(piece, Medium):
         return _tag("span", _text(piece.text), class_="medium")
     shown = _text(piece.text).replace("\n", f"{NEWLINE}\n")
+    for warning in view.warnings:
+        if isinstance(warning, MisspeltPlaceholder) and piece.origin.kind != "data":
+            mark = _text(warning.mark)
+            shown = shown.replace(mark, _tag("mark", mark))
     source = _text(described(piece.origin, view))
     part = " part" if piece.origin.kind == "data" else ""
     return _tag(
@@ -173,9 +179,8 @@ def _answer(view: PromptView) -> Iterator[str]:
     yield _tag("div", _tag("p", title, class_="role"), _tag("div", _text(str(view.gold)), class_="said"), class_="gold")
 
 
-def _warnings(view: PromptView) -> Iterator[str]:
-    for warning in dict.fromkeys(view.warnings):
-        yield _tag("p", _tag("b", "Warning: "), _text(str(warning)), class_="warning")
+def _warning(warning: PromptWarning) -> str:
+    return _tag("p", _tag("b", "Warning: "), _text(str(warning)), class_="warning")
 
 
 def _tokens(tokens: Sequence[Token]) -> str:

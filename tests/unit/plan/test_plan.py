@@ -76,7 +76,11 @@ def invoke(*command: str) -> None:
 )
 def test_each_part_is_built_once_and_each_dataset_read_once(built: Counter[str], command: tuple[str, ...]) -> None:
     invoke(*command)
-    assert built == ALL
+    if command[0] == "view-prompt":  # to find origins, templates are built again with marks in their texts
+        assert built.pop("templates") > ALL["templates"]
+        assert built == Counter({kind: number for kind, number in ALL.items() if kind != "templates"})
+    else:
+        assert built == ALL
 
 
 def test_a_locked_run_builds_nothing_twice(built: Counter[str]) -> None:

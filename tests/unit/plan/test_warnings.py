@@ -22,6 +22,7 @@ from ais_prompt.plan.plan import Task
 from ais_prompt.plan.preview import preview
 from ais_prompt.plan.probe import probe_prompts
 from ais_prompt.plan.source import Source, checked
+from ais_prompt.plan.warning import MisspeltPlaceholder
 from ais_prompt.plan.warnings import prompt_warnings
 from ais_prompt.types import ModelSpec, PartSpec, Sample, TaskSpec
 from tests.benchmark_samples import NAMES, bring
@@ -298,6 +299,27 @@ def test_a_placeholder_that_stays(tmp_path: Path, template: Any) -> None:
     assert warning.what.startswith("{quesion} is sent as it is")
     assert warning.where == TEMPLATE
     assert "did you mean {question}?" in warning.fix
+
+
+@pytest.mark.parametrize(
+    ("written", "is_misspelt"),
+    [
+        ("{quesion}", True),
+        ("{quetsion}", True),
+        ("{questions}", True),
+        ("{Question}", True),
+        ("{ question }", True),
+        ("{name}", False),
+        ("{q}", False),
+        ("\\boxed{quesion}", False),
+        ('{"question": 1}', False),
+    ],
+)
+def test_a_placeholder_that_is_nearly_a_column(tmp_path: Path, written: str, is_misspelt: bool) -> None:
+    [view] = preview(Task.of(task(tmp_path, f"{written} {{question}}")), 1)
+    marks = [warning.mark for warning in view.warnings if isinstance(warning, MisspeltPlaceholder)]
+    assert marks == ([written] if is_misspelt else [])
+    assert (written in MisspeltPlaceholder.summary(view.warnings)) == is_misspelt
 
 
 def test_a_placeholder_that_stays_in_an_example(tmp_path: Path) -> None:

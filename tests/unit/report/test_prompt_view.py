@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
-from ais_prompt.plan.preview import PromptView
-from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.plan.preview import PromptView, preview
+from ais_prompt.plan.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.prompts import PromptList
 from ais_prompt.report.prompt_view import print_sample
 from ais_prompt.types import ChatMessage
+from tests.prompt_tasks import prompt_task
 
 CHINESE = "中国的首都是哪座城市？请用一句话回答。" * 3
 TEXT = PromptView("m", "d", "id", 0, "", "What?  ", "What?  ", (), "4", 3)
@@ -64,12 +65,32 @@ def test_who_says_what_and_which_turns_are_examples() -> None:
     assert lines[2:9] == [
         "Who says what",
         "[text] Hello!⟨end⟩",
-        "example",
-        "[HUMAN] a⟨end⟩",
-        "[BOT] b⟨end⟩",
+        "[1 example, in full below]",
         "[HUMAN] c⟨end⟩",
         "As sent: one text, 3 tokens",
+        "all in one⟨end⟩",
+        "Gold, not sent",
     ]
+
+
+def test_what_the_format_writes_is_dim_and_what_is_said_has_the_colour_of_its_role() -> None:
+    meta = {
+        "round": [{"role": "HUMAN", "begin": "H: ", "end": "\n"}, {"role": "BOT", "begin": "B: ", "generate": True}]
+    }
+    task = prompt_task({"round": [{"role": "HUMAN", "prompt": "{q}?"}, {"role": "BOT", "prompt": "{a}"}]}, meta=meta)
+    text = shown(*preview(task, 1, origins=True))
+    sent = text[text.index("As sent") :]
+    assert "\x1b[2mH: \x1b[0m\x1b[36m3+3\x1b[0m\x1b[36m?\x1b[0m" in sent
+    assert "\x1b[2mB: \x1b[0m\x1b[2m⟨end⟩" in sent
+    assert "\x1b[2m6\x1b[0m" in sent  # the gold is not sent
+
+
+def test_a_misspelt_placeholder_comes_first_and_stands_out_in_the_prompt() -> None:
+    mistake = MisspeltPlaceholder("{qq} is sent as it is", "datasets[0]", "did you mean {q}?", "{qq}")
+    view = replace(TEXT, prompt="Is it {qq}?", warnings=(WARNING, mistake))
+    assert "\x1b[1;7;33m{qq}" in shown(view)
+    text = plain(view)
+    assert text.index("{qq} is sent") < text.index("As sent") < text.index("mind this")
 
 
 def test_media_are_told_in_a_few_words() -> None:

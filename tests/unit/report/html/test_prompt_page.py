@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ais_prompt.plan.preview import PromptView, preview
+from ais_prompt.plan.warning import MisspeltPlaceholder
 from ais_prompt.report.html.prompt_page import prompts_page, side_by_side
 from ais_prompt.report.html.prompt_view import prompt_html
 from ais_prompt.utils.text import printable
@@ -99,6 +100,13 @@ def test_models_and_configs_are_side_by_side() -> None:
     assert [column.title for column in question.columns] == ["a.py · model", "a.py · large", "b.py · model"]
     page = prompts_page("Prompts", questions)
     assert page.count("The same prompt as for a.py · model.") == 1
+
+
+def test_a_misspelt_placeholder_is_marked_and_named_above_the_prompt() -> None:
+    mistake = MisspeltPlaceholder("{qq} is sent as it is", "datasets[0]", "did you mean {q}?", "{qq}")
+    page = prompt_html(replace(view_of("Is it {qq}? {q}", rows=[{"q": "{qq}", "a": ""}]), warnings=(mistake,)))
+    assert page.count("<mark>{qq}</mark>") == 1
+    assert page.index('class="warning"') < page.index('class="bubbles"')
 
 
 def test_the_policy_allows_the_own_style_only() -> None:
