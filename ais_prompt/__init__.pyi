@@ -54,6 +54,7 @@ from ais_prompt.evaluators.contained import LambadaEvaluator as LambadaEvaluator
 from ais_prompt.evaluators.contained import OptionOrTextEvaluator as OptionOrTextEvaluator
 from ais_prompt.evaluators.exact_match import EMEvaluator as EMEvaluator
 from ais_prompt.evaluators.gsm8k import Gsm8kEvaluator as Gsm8kEvaluator
+from ais_prompt.evaluators.instructions import InstructionEvaluator as InstructionEvaluator
 from ais_prompt.evaluators.judge import GenericLLMEvaluator as GenericLLMEvaluator
 from ais_prompt.evaluators.judge import LLMRatingEvaluator as LLMRatingEvaluator
 from ais_prompt.evaluators.long_bench import LongBenchClassificationEvaluator as LongBenchClassificationEvaluator
@@ -66,6 +67,8 @@ from ais_prompt.evaluators.perplexity import AveragePPLEvaluator as AveragePPLEv
 from ais_prompt.evaluators.rouge import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.rouge import RougeEvaluator as RougeEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
+from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
+from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.base import Inferencer as Inferencer
@@ -118,6 +121,7 @@ from ais_prompt.postprocess.general import first_number_postprocess as first_num
 from ais_prompt.postprocess.general import general_postprocess as general_postprocess
 from ais_prompt.postprocess.gsm8k import gsm8k_dataset_postprocess as gsm8k_dataset_postprocess
 from ais_prompt.postprocess.gsm8k import gsm8k_postprocess as gsm8k_postprocess
+from ais_prompt.postprocess.json import json_postprocess as json_postprocess
 from ais_prompt.postprocess.judge import generic_llmjudge_postprocess as generic_llmjudge_postprocess
 from ais_prompt.postprocess.judge import judge_rating_postprocess as judge_rating_postprocess
 from ais_prompt.postprocess.math import math_dataset_postprocess as math_dataset_postprocess

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
+from ais_prompt.inferencers.fields import refuse_fields, with_fields
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import Prediction, Request, Sample
 
@@ -22,6 +24,8 @@ class GenInferencer:
         stop_token_ids: ids of tokens that end an answer, in addition to the model's own. A server must support a field
             of this name, as vLLM and SGLang do.
         seed: seed of the sampling; None uses the model's. Each of the ``n`` answers gets a seed of its own.
+        response_format: the form of the answer that a server enforces, in the words of the OpenAI API:
+            ``{'type': 'json_object'}``, or ``json_schema`` with a schema. It is part of the key of an answer.
 
     Raises:
         ConfigError: ``n`` is less than 1.
@@ -35,6 +39,7 @@ class GenInferencer:
         n: int = 1,
         stop_token_ids: Sequence[int] = (),
         seed: int | None = None,
+        response_format: Mapping[str, Any] | None = None,
     ) -> None:
         if n < 1:
             raise ConfigError(f"n must be at least 1, not {n}", fix="n is the number of answers to each prompt")
@@ -44,11 +49,14 @@ class GenInferencer:
         self.n = n
         self.stop_token_ids = tuple(stop_token_ids)
         self.seed = seed
+        self.response_format = response_format
 
     def converse(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> Conversation:
         """Send one request, or ``n`` at the same time."""
         prompt = context.chat.render(context.builder.generation(sample, shots), "gen")
         decoding = context.decoding(self.max_out_len, self.stopping_criteria, self.stop_token_ids, self.seed)
+        if self.response_format is not None:
+            decoding = with_fields(decoding, context.model, response_format=self.response_format)
         completions = yield [Request(sample.id, prompt, decoding, repeat=repeat) for repeat in range(self.n)]
         answers = [None if completion.failure else completion.text for completion in completions]
         return Prediction(
@@ -62,5 +70,7 @@ class GenInferencer:
 
     def preview(self, sample: Sample, shots: Sequence[Sample], context: InferenceContext) -> list[Preview]:
         """Return the only prompt."""
+        if self.response_format is not None:
+            refuse_fields(context.model, "response_format")
         filled = context.builder.generation(sample, shots)
         return [Preview("", filled, context.chat.render(filled, "gen"))]

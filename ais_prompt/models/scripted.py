@@ -69,6 +69,7 @@ class ScriptedModel:
     """
 
     prompt_style: PromptStyle = "messages"
+    sends_fields = True
 
     def __init__(
         self,

@@ -40,13 +40,7 @@ def part(config: Mapping[str, Any] | None) -> Callable[[Any], Any]:
     if config is None:
         return lambda value: value
     arguments = {name: value for name, value in config.items() if name != "type"}
-    function = POSTPROCESSORS.function(config["type"], arguments)
-
-    def value(text: Any) -> Any:
-        found = function(text)
-        return getattr(found, "text", found)
-
-    return value
+    return POSTPROCESSORS.function(config["type"], arguments)
 
 
 def references() -> list[tuple[str, str, float]]:

@@ -1,0 +1,191 @@
+"""Does an answer follow instructions that a program can check? IFEval and IFBench."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, Literal
+from unittest.mock import patch
+
+from msgspec.structs import replace
+
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.metrics.aggregate import Estimate, estimated_means, mean_scores
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.types import SampleScore, Score
+from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.text import listed
+
+Benchmark = Literal["ifeval", "ifbench"]
+
+_EXTRA: Final = "instructions"
+_PROMPT_METRICS: Final = ("prompt_strict", "prompt_loose")
+_INSTRUCTION_METRICS: Final = ("instruction_strict", "instruction_loose")
+_COLUMNS: Final = ("prompt", "instruction_id_list", "kwargs")
+
+
+@EVALUATORS.register_module()
+class InstructionEvaluator:
+    """IFEval and IFBench: which instructions of a prompt an answer follows, checked by the package `if-verifiable`.
+
+    - ``prompt_strict``: the share of answers that follow all instructions of their prompt;
+    - ``instruction_strict``: the share of all instructions that are followed;
+    - ``prompt_loose``, ``instruction_loose``: the same, but an instruction also counts as followed if it is in the
+      answer without its first line, its last line, both, or its asterisks;
+    - ``strict KIND``: `instruction_strict` of the instructions of one kind, such as ``strict keywords``.
+
+    The gold is a mapping: ``reader_cfg=dict(gold_columns=['prompt', 'instruction_id_list', 'kwargs'], ...)``.
+    ``kwargs`` has the arguments of each instruction, as a mapping or as JSON. A few instructions need data of NLTK;
+    where they are missing, these samples fail with a message that names the data. Nothing is downloaded.
+
+    Source: Zhou et al. 2023, "Instruction-Following Evaluation for Large Language Models"; Pyatkin et al. 2025,
+    "Generalizing Verifiable Instruction Following".
+
+    Args:
+        benchmark: whose instructions these are.
+
+    Raises:
+        ConfigError: ``benchmark`` is neither.
+        MissingExtra: the package is not installed.
+    """
+
+    metrics: tuple[str, ...] = (*_PROMPT_METRICS, *_INSTRUCTION_METRICS)
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        if benchmark not in ("ifeval", "ifbench"):
+            raise ConfigError(f"there are no instructions of {benchmark!r}", fix="write 'ifeval' or 'ifbench'")
+        require_installed("if_verifiable", extra=_EXTRA, why=type(self).__name__)
+        self.benchmark: Benchmark = benchmark
+
+    def score(self, extracted: Any, gold: Any) -> Mapping[str, float]:
+        """Return the metrics of one answer, and ``strict KIND`` of each kind in its prompt, 0 to 1.
+
+        Raises:
+            DataError: the gold lacks a column, an instruction is unknown, or data of NLTK are missing.
+        """
+        prompt, names, arguments = _instructions(gold)
+        text = "" if extracted is None else str(extracted)
+        verdicts = [self._verdict(name, one, prompt, text) for name, one in zip(names, arguments, strict=True)]
+        strict, loose = (list(column) for column in zip(*verdicts, strict=True))
+        values = {
+            "prompt_strict": float(all(strict)),
+            "prompt_loose": float(all(loose)),
+            "instruction_strict": sum(strict) / len(strict),
+            "instruction_loose": sum(loose) / len(loose),
+        }
+        kinds = list(map(_kind, names))
+        for kind in dict.fromkeys(kinds):
+            own = [passed for passed, one in zip(strict, kinds, strict=True) if one == kind]
+            values[f"strict {kind}"] = sum(own) / len(own)
+        return values
+
+    def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
+        """Return the mean over prompts, the shares of all instructions, and the shares of each kind."""
+        kinds = sorted({_kind(name) for one in scores for name in one.gold["instruction_id_list"]})
+        found = mean_scores(_PROMPT_METRICS, scores)
+        found += [_share(metric, None, scores) for metric in _INSTRUCTION_METRICS]
+        return found + [_share(f"strict {kind}", kind, scores) for kind in kinds]
+
+    def _verdict(self, name: str, arguments: Mapping[str, Any], prompt: str, text: str) -> tuple[bool, bool]:
+        """Return whether an instruction is followed, strictly and loosely."""
+        check = _checker(self.benchmark, name, arguments, prompt)
+        try:
+            return check(text), any(map(check, _variants(text)))
+        except LookupError as error:
+            resource = next((line.strip() for line in str(error).splitlines() if "nltk.download" in line), "")
+            name_of = resource.partition("('")[2].partition("')")[0] or "its data"
+            what = f"the instruction {name} needs {name_of} of NLTK, which is not on this machine"
+            fix = f"python -m nltk.downloader {name_of}, or set NLTK_DATA to a folder that has it"
+            raise DataError(what, fix=fix) from None
+
+
+def _share(metric: str, kind: str | None, scores: Sequence[SampleScore]) -> Score:
+    """Return the share of the instructions of a kind, or of all: a mean over prompts, weighted by their instructions.
+
+    Its standard error is that of a ratio of two means (Cochran 1977, "Sampling Techniques", section 2.11).
+    """
+    asked = followed = prompts = 0.0
+    for score in scores:
+        if weight := _weight(score, kind):
+            asked += weight
+            followed += weight * score.values.get(metric, 0.0)
+            prompts += 1
+    ratio = followed / asked if asked else 0.0
+
+    def estimates(score: SampleScore) -> list[Estimate]:
+        weight = _weight(score, kind)
+        if not weight:
+            return [Estimate(None, 0.0, 0.0)]
+        deviation = weight * (score.values.get(metric, 0.0) - ratio) * prompts / asked
+        return [Estimate(ratio + deviation, 0.0, 0.0)]
+
+    [found] = estimated_means([metric], estimates, scores, best=None)
+    return replace(found, fraction=True)
+
+
+def _weight(score: SampleScore, kind: str | None) -> int:
+    """Return the number of instructions of a kind in a prompt; 0 if its answer failed."""
+    names = score.gold["instruction_id_list"] if score.status != "failed" else ()
+    return sum(kind in (None, _kind(name)) for name in names)
+
+
+def _kind(name: str) -> str:
+    """Return the kind of an instruction: ``keywords`` of ``keywords:existence``."""
+    return name.partition(":")[0]
+
+
+def _instructions(gold: Any) -> tuple[str, list[str], list[Mapping[str, Any]]]:
+    """Return the prompt, the names of its instructions, and their arguments."""
+    if not isinstance(gold, Mapping) or any(column not in gold for column in _COLUMNS):
+        fix = f"reader_cfg=dict(gold_columns={list(_COLUMNS)}, ...)"
+        raise DataError(f"the gold has not all of the columns {', '.join(_COLUMNS)}", fix=fix)
+    names = list(map(str, gold["instruction_id_list"]))
+    arguments = [json.loads(one) if isinstance(one, str) else one for one in gold["kwargs"]]
+    if not names or len(names) != len(arguments):
+        raise DataError(f"{len(names)} instructions, and arguments for {len(arguments)}", fix="check the data")
+    given: list[Mapping[str, Any]] = [
+        {key: value for key, value in one.items() if value is not None} for one in arguments
+    ]
+    return str(gold["prompt"]), names, given
+
+
+def _checker(benchmark: Benchmark, name: str, arguments: Mapping[str, Any], prompt: str) -> Callable[[str], bool]:
+    """Return the check of an instruction: whether a text follows it.
+
+    Raises:
+        DataError: there is no such instruction, or it does not take these arguments.
+    """
+    known = _registry(benchmark)
+    if name not in known:
+        raise DataError(f"{benchmark} has no instruction {name!r}", fix=f"known ones: {listed(sorted(known))}")
+    instruction = known[name](name)
+    try:
+        instruction.build_description(**arguments)
+        if "prompt" in (instruction.get_instruction_args() or ()):
+            instruction.build_description(prompt=prompt)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"the instruction {name} does not take {dict(arguments)}: {error}", fix="check the data"
+        ) from None
+    return lambda text: bool(text.strip()) and bool(instruction.check_following(text))
+
+
+def _variants(text: str) -> list[str]:
+    """Return the texts of which one must follow an instruction loosely."""
+    require("if_verifiable", extra=_EXTRA, why="InstructionEvaluator")
+    from if_verifiable.common import get_loose_transformations
+
+    return list(get_loose_transformations(text))
+
+
+@cache
+def _registry(benchmark: Benchmark) -> Mapping[str, Any]:
+    """Return name → class of the instructions. What the package would download at its import is not downloaded."""
+    nltk = require("nltk", extra=_EXTRA, why="InstructionEvaluator")
+    with patch.object(nltk, "download", lambda *_, **__: False):
+        module = require(f"if_verifiable.{benchmark}.instructions_registry", extra=_EXTRA, why="InstructionEvaluator")
+    langdetect = require("langdetect", extra=_EXTRA, why="InstructionEvaluator")
+    langdetect.DetectorFactory.seed = 0  # it draws at random otherwise
+    found: Mapping[str, Any] = module.INSTRUCTION_DICT
+    return found

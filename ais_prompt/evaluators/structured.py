@@ -1,0 +1,108 @@
+"""Answers whose form is asked for: JSON that fits a schema, and texts that match a regular expression."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.evaluators.mean import MeanEvaluator
+from ais_prompt.registry import EVALUATORS
+from ais_prompt.utils.imports import require, require_installed
+
+
+@EVALUATORS.register_module()
+class JsonSchemaEvaluator(MeanEvaluator):
+    """The share of answers that are JSON and fit a JSON schema, by the package `jsonschema`.
+
+    Use `json_postprocess` as ``pred_postprocessor``: an answer without JSON is *unparsed* then.
+
+    Args:
+        schema: the schema of all answers, or None: the gold is the schema, as a mapping or JSON text. References to
+            other files are not followed.
+
+    Raises:
+        ConfigError: ``schema`` is no JSON schema.
+        MissingExtra: `jsonschema` is not installed.
+    """
+
+    def __init__(self, schema: Mapping[str, Any] | None = None) -> None:
+        require_installed("jsonschema", extra="instructions", why=type(self).__name__)
+        self.schema = schema
+        if schema is not None:
+            try:
+                _validator(json.dumps(schema))
+            except DataError as error:
+                raise ConfigError(error.what, fix=error.fix) from None
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if the answer fits the schema, else 0.
+
+        Raises:
+            DataError: the gold is needed, and no JSON schema.
+        """
+        schema = gold if self.schema is None else self.schema
+        validator = _validator(schema if isinstance(schema, str) else json.dumps(schema))
+        try:
+            return float(validator.is_valid(json.loads(answer)))
+        except ValueError:
+            return 0.0
+
+
+@EVALUATORS.register_module()
+class RegexEvaluator(MeanEvaluator):
+    """The share of answers that match a regular expression, Python's.
+
+    Args:
+        pattern: the expression of all answers, or None: the gold is the expression.
+        whole: whether all of the answer must match, white space around it left out; else some part of it.
+
+    Raises:
+        ConfigError: ``pattern`` is no regular expression.
+    """
+
+    def __init__(self, pattern: str | None = None, whole: bool = True) -> None:
+        self.pattern = pattern
+        self.whole = whole
+        if pattern is not None:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                what = f"pattern is no regular expression: {error}"
+                raise ConfigError(what, fix="put a backslash before signs that are meant literally") from None
+
+    def value(self, answer: str, gold: Any) -> float:
+        """Return 1 if the answer matches, else 0.
+
+        Raises:
+            DataError: the gold is needed, and no regular expression.
+        """
+        pattern = gold if self.pattern is None else self.pattern
+        try:
+            expression = re.compile(str(pattern) if pattern is not None else "(")
+        except re.error as error:
+            raise DataError(f"the gold {pattern!r} is no regular expression: {error}", fix="check the column") from None
+        match = expression.fullmatch if self.whole else expression.search
+        return float(match(answer.strip()) is not None)
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: str) -> Any:
+    """Return what validates against a schema, given as JSON.
+
+    Raises:
+        DataError: it is none.
+    """
+    jsonschema = require("jsonschema", extra="instructions", why="JsonSchemaEvaluator")
+    try:
+        found = json.loads(schema)
+        kind = jsonschema.validators.validator_for(found, default=jsonschema.Draft202012Validator)
+        kind.check_schema(found)
+    except (ValueError, jsonschema.SchemaError) as error:
+        what = f"this is no JSON schema: {getattr(error, 'message', error)}"
+        raise DataError(what, fix="write a JSON schema: {'type': 'object', ...}") from None
+    # A registry without a retriever: references to other files are errors, and nothing is downloaded.
+    return kind(found, registry=require("referencing", extra="instructions", why="JsonSchemaEvaluator").Registry())

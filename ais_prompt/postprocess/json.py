@@ -1,0 +1,50 @@
+"""JSON in an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from ais_prompt.postprocess.source import said
+from ais_prompt.registry import POSTPROCESSORS
+from ais_prompt.types.extraction import Extraction
+
+_FENCE: Final = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)```", re.DOTALL)
+_START: Final = re.compile(r"[{\[]")
+
+
+@POSTPROCESSORS.register_module()
+def json_postprocess(text: str) -> Extraction | None:
+    r"""Return the JSON of an answer: all of it, a code block, or the longest object or list in it. None without one.
+
+    >>> json_postprocess('Here it is: {"city": "Rome"}. Is it right?')
+    '{"city": "Rome"}'
+    >>> json_postprocess("Rome, of course.")
+    """
+    source = said(text, fold=False)
+    if _is_json(source.text):
+        return source.stripped("all of it", 0, len(source.text))
+    blocks = (found for found in _FENCE.finditer(source.text) if _is_json(found[1]))
+    if block := next(blocks, None):
+        return source.stripped("a code block", *block.span(1))
+    decoder = json.JSONDecoder()
+    spans, end = [], 0
+    for start in (found.start() for found in _START.finditer(source.text)):
+        if start < end:
+            continue
+        try:
+            _, end = decoder.raw_decode(source.text, start)
+        except (ValueError, RecursionError):
+            continue
+        spans.append((start, end))
+    longest = max(spans, key=lambda span: span[1] - span[0], default=None)
+    return source.extraction("JSON in the text", *longest) if longest else None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
