@@ -114,9 +114,9 @@ class _Named:
 
     def _files(self, kind: Kind, name: str) -> list[tuple[Path, str]]:
         """Return the files that a name means, and the end of the variables to take from each; empty for all."""
-        if any(sign in name for sign in "*?[") and (matched := match_shipped(kind, name)):
+        if any(sign in name for sign in "*?[") and (matched := match_shipped(kind, name, self.notes)):
             return [(file, "") for file in matched]
-        stem, slash, variable = name.partition("/")
+        stem, slash, variable = name.rpartition("/")
         if slash and not name.endswith(".py") and not match_shipped(kind, name) and match_shipped(kind, stem):
             return [(find_shipped(kind, stem, self.notes), variable)]
         return [(find_shipped(kind, name, self.notes), "")]

@@ -1,4 +1,4 @@
-"""Find configs by name: in ``--config-dir``, the working directory's ``configs/``, shipped, of plugins, of the peers.
+"""Find configs by name: in ``--config-dir``, the working directory's ``configs/``, of the peers, shipped, of plugins.
 
 Only file names and syntax trees are read here, so `aisprompt list` needs neither mmengine nor any config to run.
 """
@@ -22,6 +22,9 @@ from ais_prompt.utils.text import listed
 
 CONFIG_DIR: Final = "AISPROMPT_CONFIG_DIR"
 """Environment variable with folders that hold ``datasets``, ``models`` and ``summarizers``, as ``PATH`` has them."""
+
+SHIPPED: Final = "ais_prompt"
+"""The name of this package, before the names of its configs."""
 
 Kind: TypeAlias = Literal["models", "datasets", "summarizers"]
 
@@ -54,18 +57,31 @@ def shipped_root() -> Path:
     return inside if inside.is_dir() else package.parent / "configs"
 
 
-def match_shipped(kind: Kind, pattern: str) -> list[Path]:
+def match_shipped(kind: Kind, pattern: str, notes: list[str] | None = None) -> list[Path]:
     """Return all configs whose stem or path below ``configs/<kind>`` matches a name or a pattern such as ``gsm8k*``.
 
-    The first folder in which anything matches hides those after it: the user's own come before the shipped ones, these
-    before those of plugins, and the trees of OpenCompass and AISBench come last.
+    The first folder in which anything matches hides those after it: the user's own come first, then the trees of
+    OpenCompass and AISBench where they are installed, then the shipped ones, then those of plugins. With the name of a
+    package before it, such as ``ais_prompt/gsm8k_gen``, a name is looked up there alone.
+
+    Args:
+        kind: what they are configs of.
+        pattern: a name or a pattern.
+        notes: gets a sentence if configs of other packages match too.
     """
     pattern = pattern.removesuffix(".py")
-    for folder in [*config_folders(kind), *_peer_folders(kind)]:
-        found = [file for file in _config_files(folder) if _matches(file, folder, pattern)]
-        if found:
-            return found
-    return []
+    folders = _named_folders(kind)
+    package, slash, rest = pattern.partition("/")
+    if slash and any(owner == package for owner, _ in folders):
+        folders, pattern = [(owner, folder) for owner, folder in folders if owner == package], rest
+    matched = [(owner, files) for owner, folder in folders if (files := _matching(folder, pattern))]
+    if not matched:
+        return []
+    first, found = matched[0]
+    others = dict.fromkeys(f"{owner}/{pattern}" for owner, _ in matched if owner not in ("", first))
+    if first and others and notes is not None:
+        notes.append(f"{pattern!r} is {first}/{pattern}; there is also {listed(others)}")
+    return found
 
 
 def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
@@ -81,12 +97,10 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
     """
     if name.endswith(".py") and Path(name).is_file():
         return Path(name)
-    found = match_shipped(kind, name)
+    found = match_shipped(kind, name, notes)
     kind_word = kind.removesuffix("s")
     if not found:
-        known = [
-            file.stem for folder in [*config_folders(kind), *_peer_folders(kind)] for file in _config_files(folder)
-        ]
+        known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
         raise ConfigError(f"there is no {kind_word} config named {name!r}", fix=advice(name, known))
     if len(found) > 1 and notes is not None:
         first, *others = (_below_kind(file, kind) for file in found)
@@ -150,9 +164,19 @@ def missing_config(path: Path) -> ConfigError:
 
 def config_folders(kind: Kind) -> list[Path]:
     """Return the folders of the user's own configs, of the shipped ones, and of installed packages, in this order."""
+    return [*_own_folders(kind), shipped_root() / kind, *_plugin_folders(kind)]
+
+
+def _named_folders(kind: Kind) -> list[tuple[str, Path]]:
+    """Return all folders in the order of the search, each with its package; those of the user and of plugins have none."""
+    own, plugins = ([("", folder) for folder in found] for found in (_own_folders(kind), _plugin_folders(kind)))
+    return [*own, *_peer_folders(kind), (SHIPPED, shipped_root() / kind), *plugins]
+
+
+def _own_folders(kind: Kind) -> list[Path]:
     own = [folder / kind for folder in (*config_dirs(), Path.cwd() / "configs")]
-    shipped = shipped_root() / kind
-    return [*(folder for folder in own if folder.resolve() != shipped.resolve()), shipped, *_plugin_folders(kind)]
+    shipped = (shipped_root() / kind).resolve()
+    return [folder for folder in own if folder.resolve() != shipped]
 
 
 def _plugin_folders(kind: Kind) -> list[Path]:
@@ -161,11 +185,15 @@ def _plugin_folders(kind: Kind) -> list[Path]:
     return [folder / kind for folder in plugin_configs()]
 
 
-def _peer_folders(kind: Kind) -> list[Path]:
+def _peer_folders(kind: Kind) -> list[tuple[str, Path]]:
     from ais_prompt.config.trees import peer_trees  # `aisprompt list` does not show them, and starts without
 
     names = ("datasets", "dataset_collections") if kind == "datasets" else (kind,)
-    return [tree / name for tree in peer_trees() for name in names]
+    return [(package, tree / name) for package, tree in peer_trees() for name in names]
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    return [file for file in _config_files(folder) if _matches(file, folder, pattern)]
 
 
 def _config_files(folder: Path, *, deep: bool = True) -> list[Path]:
@@ -183,7 +211,7 @@ def _relative_name(file: Path, folder: Path) -> str:
 
 
 def _below_kind(file: Path, kind: Kind) -> str:
-    folder = next(one for one in [*config_folders(kind), *_peer_folders(kind)] if file.is_relative_to(one))
+    folder = next(one for _, one in _named_folders(kind) if file.is_relative_to(one))
     return _relative_name(file, folder)
 
 

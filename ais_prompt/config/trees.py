@@ -16,10 +16,10 @@ TREES: Final = {"opencompass": ("configs",), "ais_bench": ("benchmark", "configs
 """Package of a peer → the path of its config tree in it."""
 
 
-def peer_trees() -> list[Path]:
-    """Return the config trees of the peers that are installed, or that ``--peer-path`` names."""
-    found = ((peer_package(package), steps) for package, steps in TREES.items())
-    return [tree for package, steps in found if package and (tree := package.joinpath(*steps)).is_dir()]
+def peer_trees() -> list[tuple[str, Path]]:
+    """Return the package and config tree of each peer that is installed, or that ``--peer-path`` names."""
+    found = ((package, peer_package(package), steps) for package, steps in TREES.items())
+    return [(package, tree) for package, top, steps in found if top and (tree := top.joinpath(*steps)).is_dir()]
 
 
 def file_in_tree(module: str, importing: Path) -> Path | None:

@@ -9,6 +9,7 @@ import pytest
 
 from ais_prompt.config.locate import find_config, find_shipped, list_shipped, match_shipped, shipped_root
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.peer_packages import PEER_PATH
 
 Write = Callable[[str, str], Path]
 
@@ -102,3 +103,18 @@ def test_an_unknown_config_offers_shipped_ones(folder: Path) -> None:
 def test_a_folder_is_not_a_config(folder: Path) -> None:
     with pytest.raises(ConfigError, match="is a folder"):
         find_config(".")
+
+
+def test_configs_of_an_installed_peer_come_before_shipped_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note says so, and the name of a package before that of the config decides otherwise."""
+    theirs = tmp_path / "opencompass/configs/datasets/gsm8k/gsm8k_gen.py"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("gsm8k_datasets = []")
+    monkeypatch.setenv(PEER_PATH, str(tmp_path))
+    notes: list[str] = []
+    assert find_shipped("datasets", "gsm8k_gen", notes) == theirs
+    assert notes == ["'gsm8k_gen' is opencompass/gsm8k_gen; there is also ais_prompt/gsm8k_gen"]
+    assert find_shipped("datasets", "ais_prompt/gsm8k_gen", notes).is_relative_to(shipped_root())
+    assert find_shipped("datasets", "opencompass/gsm8k/gsm8k_gen", notes) == theirs
+    assert match_shipped("datasets", "opencompass/gsm*", notes) == [theirs]
+    assert len(notes) == 1
