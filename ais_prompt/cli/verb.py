@@ -54,7 +54,7 @@ class Verb(click.Command):
         except click.NoSuchOption as error:
             if (advice := answer_to(error.option_name)) is None:
                 raise
-            raise click.UsageError(f"{error.option_name} has no meaning here: {advice}", ctx) from error
+            raise click.UsageError(f"{error.option_name} is not an option here: {advice}", ctx) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the user becomes its lines and its exit code."""

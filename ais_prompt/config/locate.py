@@ -168,7 +168,7 @@ def config_folders(kind: Kind) -> list[Path]:
 
 
 def _named_folders(kind: Kind) -> list[tuple[str, Path]]:
-    """Return all folders in the order of the search, each with its package; those of the user and of plugins have none."""
+    """Return all folders in the order of the search, each with its package; those of others have none."""
     own, plugins = ([("", folder) for folder in found] for found in (_own_folders(kind), _plugin_folders(kind)))
     return [*own, *_peer_folders(kind), (SHIPPED, shipped_root() / kind), *plugins]
 

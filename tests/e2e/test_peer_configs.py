@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from ais_prompt.cli.peer_options import ANSWERS
 from tests.e2e.project import MODEL, Project
 
 FILE = """from opencompass.openicl.icl_prompt_template import PromptTemplate
@@ -145,11 +147,19 @@ def test_a_file_with_questions_is_a_dataset(project: Project) -> None:
     assert "B. y" in done.stdout
 
 
+def test_the_settings_in_place_of_options_of_the_peers_are_accepted(project: Project) -> None:
+    settings = [setting for text in ANSWERS.values() for setting in re.findall(r"--set (\"models.*\"|models\S+)", text)]
+    assert len(settings) >= 9
+    given = [word for setting in settings for word in ("--set", setting.strip('"')) if "retry" not in setting]
+    done = project.run("check", "--hf-path", "folder", "--datasets", "demo_addition", *given)
+    assert "ConfigError" not in done.stderr + done.stdout
+
+
 @pytest.mark.parametrize("option", ["--slurm", "-l", "--lark", "-a"])
 def test_an_option_of_the_peers_without_a_meaning_says_why(project: Project, option: str) -> None:
     done = project.run("run", "eval.py", option, "3")
     assert done.returncode == 2
-    assert "has no meaning here" in done.stderr
+    assert "is not an option here" in done.stderr
 
 
 def test_an_unknown_option_is_one(project: Project) -> None:
