@@ -81,7 +81,8 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
         fix = "write it as a Python file: models = [dict(type=..., ...)] and datasets = [...]"
         raise ConfigError(f"the config is {language}, and a config is written in Python", where=place(path), fix=fix)
     make_importable([path.resolve().parent, Path.cwd()])
-    loaded = LoadedConfig(apply_overrides(_read(path), overrides), path.stem, path)
+    values = _read(path)
+    loaded = LoadedConfig(apply_overrides(values, overrides) if overrides else values, path.stem, path)
     # Helper variables are no part of it: a secret often is one before it becomes a header.
     register_secrets({key: loaded.values[key] for key in CONFIG.names if key in loaded.values})
     if isinstance(loaded.values.get("paths_relative_to"), str):

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -50,6 +51,7 @@ def config_dirs() -> list[Path]:
     return [Path(text).expanduser() for text in os.environ.get(CONFIG_DIR, "").split(os.pathsep) if text]
 
 
+@cache
 def shipped_root() -> Path:
     """Return the shipped ``configs`` folder: in the installed package, or at the top of the repository."""
     package = Path(__file__).resolve().parents[1]

@@ -18,9 +18,10 @@ def resolve_data_path(path: str, config_dir: Path | None) -> Path | None:
     """
     if not path:
         return None
-    for folder in (Path.cwd(), config_dir, shipped_root()):
-        if folder is not None and _exists(folder / expand(path)):
-            return (folder / expand(path)).absolute()
+    expanded = expand(path)
+    for folder in (Path(), config_dir, shipped_root()):
+        if folder is not None and _exists(found := folder / expanded):
+            return found.absolute()
     return None
 
 

@@ -59,6 +59,8 @@ def _value(node: ast.expr) -> Any:
 
 
 def _literal(value: Any, depth: int) -> str:
+    if isinstance(value, str):  # most values
+        return repr(value)
     if isinstance(value, Mapping):
         return _dict(value, depth)
     if isinstance(value, list | tuple):

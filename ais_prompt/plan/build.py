@@ -151,10 +151,16 @@ def build_prompts(spec: DatasetSpec, retriever: Retriever, inferencer: Inference
         raise
 
 
-def build_context(model_spec: ModelSpec, model: Model, prompts: PromptBuilder, data: Dataset) -> InferenceContext:
-    """Build what the inferencer works with."""
+def chat_format_of(spec: ModelSpec, model: Model) -> ChatFormat:
+    """Build the side of the prompt of a model that is built."""
     media_kinds = model.media_kinds if isinstance(model, MediaModel) else frozenset
-    chat = build_chat_format(model_spec, model.prompt_style, model.tokenizer, media_kinds)
+    return build_chat_format(spec, model.prompt_style, model.tokenizer, media_kinds)
+
+
+def build_context(
+    model_spec: ModelSpec, model: Model, chat: ChatFormat, prompts: PromptBuilder, data: Dataset
+) -> InferenceContext:
+    """Build what the inferencer works with."""
     meta = model_spec.meta_template
     ends = meta.end_tokens if meta and knows_stop_tokens(model) else ()
     return InferenceContext(prompts, chat, model, data.test, ends)

@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
+from ais_prompt.chat import ChatFormat
 from ais_prompt.errors import AisPromptError
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
@@ -27,6 +28,7 @@ from ais_prompt.plan.build import (
     build_postprocessor,
     build_prompts,
     build_retriever,
+    chat_format_of,
     read_dataset,
 )
 from ais_prompt.plan.shots import check_shots, fitting_shots
@@ -89,10 +91,20 @@ class PlannedModel:
         """
         return build_model(self.spec)
 
+    @built_once
+    def chat(self) -> ChatFormat:
+        """The model's side of the prompt.
+
+        Raises:
+            AisPromptError: its templates cannot be used.
+        """
+        return chat_format_of(self.spec, self.model)
+
     def replace(self, model: Model) -> None:
         """Use another model in its place."""
         with self.lock:
             vars(self)["model"] = model
+            vars(self).pop("chat", None)
 
     def preflight(self) -> None:
         """See whether the model can be used at all.
@@ -276,7 +288,7 @@ class Task:
     @built_once
     def context(self) -> InferenceContext:
         """What the inferencer works with."""
-        return build_context(self.spec.model, self.model, self.dataset.prompts, self.data)
+        return build_context(self.spec.model, self.model, self._model.chat, self.dataset.prompts, self.data)
 
     def shots_retrieved(self, index: int) -> int:
         """How many in-context examples were found for a test sample."""

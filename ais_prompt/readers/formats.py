@@ -7,6 +7,7 @@ import difflib
 import gzip
 import io
 import json
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -66,8 +67,7 @@ def read_file(path: Path, format: Format | None = None, delimiter: str | None = 
             "the file's ending names no format", where=str(path), fix=f"set format to one of {', '.join(FORMATS)}"
         )
     with reading(path):
-        check_regular(path)
-        status = path.stat()
+        status = check_regular(path)
         csv_form = ("\t" if kind == "tsv" else ",") if delimiter is None else delimiter, encoding
         return _read(path, kind, csv_form, status.st_mtime_ns, status.st_size)
 
@@ -113,9 +113,11 @@ def _read(path: Path, kind: Format, csv_form: tuple[str, str], _changed: int, _s
 @contextmanager
 def _open(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading, unpacked, and show how much of it was read."""
-    with path.open("rb", buffering=0) as raw, tracking(f"reading {path.name}", path.stat().st_size, "B") as advance:
-        stream = io.BufferedReader(_CountedReads(raw, advance), _BUFFER_BYTES)
-        yield cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if path.suffix == ".gz" else stream
+    with path.open("rb", buffering=0) as raw:
+        size = os.fstat(raw.fileno()).st_size
+        with tracking(f"reading {path.name}", size, "B") as advance:
+            stream = io.BufferedReader(_CountedReads(raw, advance), _BUFFER_BYTES)
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if path.suffix == ".gz" else stream
 
 
 class _CountedReads(io.RawIOBase):

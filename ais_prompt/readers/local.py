@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from ais_prompt.errors import ConfigError, DataError
@@ -63,7 +64,7 @@ class LocalDataset:
         Raises:
             DataError: there is no such file or folder, or the folder's files are ambiguous.
         """
-        return self._saved.splits() if self._saved else tuple(self._files())
+        return self._saved.splits() if self._saved else tuple(self._files)
 
     def read(self, split: str) -> Table:
         """Return all rows of a split; several files follow each other.
@@ -74,12 +75,13 @@ class LocalDataset:
         if self._saved:
             table = self._saved.read(split)
         else:
-            files = self._files()[split]
+            files = self._files[split]
             table = join_tables([read_file(path, self._format, self._delimiter, self._encoding) for path in files])
         return join_lines(table, self._join_lines) if self._join_lines else table
 
+    @cached_property
     def _files(self) -> dict[str, list[Path]]:
-        """Return the files of each split."""
+        """The files of each split; `splits` and `read` look for them once."""
         if self._path is None or self._data_files:
             return _named_files(self._path or Path(), self._data_files or ())
         with reading(self._path):  # a name may be too long for the system

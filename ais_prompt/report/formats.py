@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,7 +14,8 @@ from ais_prompt.summary.numbers import bare, plain, span, value
 from ais_prompt.summary.pivot import cell, models_of, pivot
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import STATUSES
-from ais_prompt.utils.text import printable, reviewable_json
+from ais_prompt.utils.jsonl import encode
+from ais_prompt.utils.text import printable
 
 COLUMNS = Row.__struct_fields__
 LONG_HEADER = ("dataset", "model", "metric", "score", "±", "95 %", "bounds", "n", *STATUSES)
@@ -52,7 +52,7 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 def to_json(rows: Sequence[Row]) -> str:
     """Return the rows as a JSON list of objects; unknown values are null."""
-    return reviewable_json(json.dumps([row.to_json() for row in rows], ensure_ascii=False, indent=2)) + "\n"
+    return encode([row.to_json() for row in rows], indent=2).decode()
 
 
 def to_markdown(rows: Sequence[Row]) -> str:

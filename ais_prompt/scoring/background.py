@@ -25,6 +25,8 @@ START_DELAY: Final = 1.0
 """Seconds from the first finished task to the start of a worker: a short run does without one."""
 BATCH_SAMPLES: Final = 1_000
 """Samples of small tasks that a worker scores in one call: each call costs as much as scoring ten samples."""
+GATHER_SECONDS: Final = 0.25
+"""Seconds in which tasks gather for such a call while models are asked."""
 
 
 class BackgroundScoring:
@@ -158,7 +160,7 @@ class BackgroundScoring:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._over.is_set())
             batch = self._take(risky=True)
-            if not batch and not self._over.is_set():
+            if not batch and not self._over.wait(GATHER_SECONDS):
                 batch = self._take(risky=False, room=BATCH_SAMPLES)
             if batch:
                 self._keep(batch, self._score_in_worker(batch))

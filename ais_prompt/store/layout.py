@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,8 @@ _PLAIN = frozenset("-_.+=,@()[]")
 """Characters besides letters and digits that a file name keeps."""
 _LONGEST = 150
 """Maximum bytes of a file name without its ending; file systems allow 255."""
+NAMES_KEPT: Final = 4096
+"""Names that are kept: a run asks for those of each task a dozen times."""
 
 
 class RunFolder(Struct, frozen=True):
@@ -104,9 +107,10 @@ class RunFolder(Struct, frozen=True):
         return RunFolder(self.root / "judge" / safe_name(model_abbr))
 
     def _of_task(self, kind: str, model_abbr: str, dataset_abbr: str, ending: str) -> Path:
-        return self.root / kind / safe_name(model_abbr) / (safe_name(dataset_abbr) + ending)
+        return self.root / f"{kind}/{safe_name(model_abbr)}/{safe_name(dataset_abbr)}{ending}"
 
 
+@lru_cache(NAMES_KEPT)
 def safe_name(abbr: str) -> str:
     """Return a readable file name for an abbr. Different abbrs have different names.
 

@@ -22,8 +22,8 @@ from ais_prompt.utils.digest import digest
 from ais_prompt.utils.signals import Termination, interruption
 from ais_prompt.utils.versions import versions
 
-WRITING_SHARE: Final = 20
-"""Maximum share of the time that is spent on writing the record."""
+WRITING_SHARE: Final = 50
+"""Times as long as writing the record takes, the next writing waits."""
 logger = logging.getLogger(__name__)
 
 RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted", "preempted", "partial", "paused"]

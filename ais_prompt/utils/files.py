@@ -26,16 +26,17 @@ _KINDS: Final = (
 )
 
 
-def check_regular(path: Path) -> None:
-    """Raise an error unless a path is a regular file.
+def check_regular(path: Path) -> os.stat_result:
+    """Return the status of a regular file; raise an error if a path is something else.
 
     Raises:
         OSError: there is no file, or it is a link to itself, pipe, socket, device or folder; the message names it.
     """
-    mode = path.stat().st_mode
+    status = path.stat()
     for is_kind, name in _KINDS:
-        if is_kind(mode):
+        if is_kind(status.st_mode):
             raise OSError(errno.EINVAL, f"it is {name}, not a regular file", str(path))
+    return status
 
 
 def open_regular(path: Path) -> BinaryIO:

@@ -127,7 +127,7 @@ class ConfigSection:
             is_used: whether something else uses a key, which is no misspelling then.
         """
         missing = [key for key in optional if key not in self.values]
-        for key in self.values:
+        for key in self.values if missing else ():
             if key not in optional and (right := near_miss(key, missing)) and not is_used(key):
                 self.fault(key, f"{key!r} looks like a misspelling of {right!r}", f"rename {key!r} to {right!r}")
 

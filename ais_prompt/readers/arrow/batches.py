@@ -59,8 +59,9 @@ class ArrowBatches:
 class StoredBatches:
     """Batches that are kept as bytes, few in memory and many in a file (`Spill`), and read back one at a time.
 
-    The columns are those of the last batch. An earlier one may have been narrower, such as whole numbers where
-    fractions came later; it becomes what the last one is when it is read back.
+    The last one stays as it is: most datasets of a large suite have no other. The columns are those of the last batch.
+    An earlier one may have been narrower, such as whole numbers where fractions came later; it becomes what the last
+    one is when it is read back.
     """
 
     def __init__(self) -> None:
@@ -69,6 +70,7 @@ class StoredBatches:
         self.schema = pa.schema([])
         self.starts = array("q", [0])
         self._pieces = Spill()
+        self._last: pa.RecordBatch | None = None
 
     def append(self, batch: pa.RecordBatch) -> None:
         """Store a batch; a large one is split.
@@ -79,21 +81,28 @@ class StoredBatches:
         # Metadata of other programs may be longer than a batch.
         batch = batch.replace_schema_metadata()
         rows = max(1, batch.num_rows * 2 * BATCH_BYTES // max(1, batch.nbytes))
+        if self._last is not None:
+            self._put_away(self._last)
+            self._last = None
         for start in range(0, batch.num_rows, rows):
-            self._store(batch.slice(start, rows))
+            piece = batch.slice(start, rows)
+            self.starts.append(self.starts[-1] + piece.num_rows)
+            if piece.num_rows == batch.num_rows:  # a part of it would keep all of it in memory
+                self._last = piece
+            else:
+                self._put_away(piece)
         self.schema = batch.schema
 
-    def _store(self, batch: pa.RecordBatch) -> None:
+    def _put_away(self, batch: pa.RecordBatch) -> None:
         import pyarrow as pa
 
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as stream:
             stream.write_batch(batch)
         self._pieces.append(sink.getvalue().to_pybytes())
-        self.starts.append(self.starts[-1] + batch.num_rows)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return map(self.__getitem__, range(len(self._pieces)))
+        return map(self.__getitem__, range(len(self.starts) - 1))
 
     def __getitem__(self, number: int) -> pa.RecordBatch:
         """Return a batch.
@@ -103,6 +112,8 @@ class StoredBatches:
         """
         import pyarrow as pa
 
+        if self._last is not None and number == len(self._pieces):
+            return self._last
         batch = pa.ipc.open_stream(self._pieces[number]).read_next_batch()
         if batch.schema == self.schema:
             return batch

@@ -47,7 +47,10 @@ def _copies(contents: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
     """For each row how many rows up to it, itself included, have its content; shape (rows,)."""
     order = np.argsort(contents, kind="stable")
     ordered = contents[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))  # of each run of equal contents
+    differ = ordered[1:] != ordered[:-1]
+    if differ.all():
+        return np.ones(len(contents), np.uint32)
+    starts = np.flatnonzero(np.append(True, differ))  # of each run of equal contents
     sizes = np.diff(starts, append=len(contents))
     copies = np.empty(len(contents), np.uint32)
     copies[order] = np.arange(len(contents)) - np.repeat(starts, sizes) + 1

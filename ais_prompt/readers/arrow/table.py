@@ -93,7 +93,7 @@ class Table:
     @cached_property
     def row_ids(self) -> RowIds:
         """Return the ids of whole rows, gold and unused columns included."""
-        return RowIds(tracked(self, "computing row ids"), len(self))
+        return RowIds(self._counted(self), len(self))
 
     def ids_by(self, columns: Sequence[str]) -> RowIds:
         """Return the ids of rows by these columns only."""
@@ -101,9 +101,12 @@ class Table:
         if set(named) == set(self.columns):
             return self.row_ids
         if named not in self._ids:
-            rows = tracked(self._successive(0, len(self), named), "computing row ids", len(self))
-            self._ids[named] = RowIds(rows, len(self))
+            self._ids[named] = RowIds(self._counted(self._successive(0, len(self), named)), len(self))
         return self._ids[named]
+
+    def _counted(self, rows: Iterable[Row]) -> Iterable[Row]:
+        """Show how far the ids are computed, where that takes a while."""
+        return tracked(rows, "computing row ids", len(self)) if len(self) > _ROWS_AT_ONCE else rows
 
     @cached_property
     def digest(self) -> str:
