@@ -22,6 +22,7 @@ from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.scoring.verdicts import Question
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Score, TaskSpec
+from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import ROOT
 from ais_prompt.utils.progress import Advance, shown_on
 from ais_prompt.utils.secrets import SECRETS
@@ -233,4 +234,5 @@ def _collected() -> Iterator[list[tuple[int, str, str]]]:
 if __name__ == "__main__":
     from ais_prompt.scoring import worker  # calls are values of the module's classes, not of those of `__main__`
 
-    serve(worker.answer)
+    with fewer_collections():
+        serve(worker.answer)

@@ -35,6 +35,7 @@ from ais_prompt.store.writer_lock import hold_writer_lock
 from ais_prompt.summary.averages import select, with_averages
 from ais_prompt.summary.rows import Row, TaskOutcome, summary_rows
 from ais_prompt.types import Gate, Speed, TaskSpec, Used
+from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 from ais_prompt.workflows.partial import forget_partial
@@ -139,7 +140,11 @@ def run(
     """
     spec, tasks = plan.spec, [task.spec for task in plan.tasks]
     # File systems that machines share do not always have locks; the folder of a shard needs none.
-    with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+    with (
+        nullcontext() if shard is not None else hold_writer_lock(folder),
+        logging_to(folder.logs / "run.log"),
+        fewer_collections(),
+    ):
         record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder):
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
