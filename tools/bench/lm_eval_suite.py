@@ -67,8 +67,8 @@ def main() -> None:
     python = os.path.abspath(options.python)  # noqa: PTH100  # not resolved: a link is what makes a venv
     parts = round(57 * options.share)
     samples = 50 * parts
-    with lean_server(1.0, 1.0) as url:
-        ours = middle(options.rounds, lambda: evaluate([url], parts, samples))
+    with lean_server(1.0, 1.0) as url, tempfile.TemporaryDirectory() as work:
+        ours = middle(options.rounds, lambda: evaluate([url], parts, samples, Path(work)))
         theirs = middle(options.rounds, lambda: evaluate_there(python, url, parts, samples))
     compare(f"{samples:,} samples in {parts} datasets, heavy tail: ours against lm-evaluation-harness", ours, theirs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import json
 import math
 from collections.abc import Mapping
 from contextlib import suppress
