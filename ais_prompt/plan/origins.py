@@ -19,7 +19,7 @@ from ais_prompt.chat import ChatFormat, Mode
 from ais_prompt.chat.formats import MessagesFormat
 from ais_prompt.chat.tokenizer_template import TokenizerChatFormat
 from ais_prompt.inferencers import InferenceContext, Preview
-from ais_prompt.plan.build import build_context, chat_format_of, build_templates
+from ais_prompt.plan.build import build_context, build_templates, chat_format_of
 from ais_prompt.plan.marked_config import SAID, marked_dataset, marked_model
 from ais_prompt.plan.marks import BETWEEN_SHOTS, Marks, Origin, Span
 from ais_prompt.plan.plan import Task
