@@ -140,13 +140,9 @@ def run(
     """
     spec, tasks = plan.spec, [task.spec for task in plan.tasks]
     # File systems that machines share do not always have locks; the folder of a shard needs none.
-    with (
-        nullcontext() if shard is not None else hold_writer_lock(folder),
-        logging_to(folder.logs / "run.log"),
-        fewer_collections(),
-    ):
+    with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = _begin_session(plan, folder, mode, command, warnings)
-        with recorded(record, folder):
+        with recorded(record, folder), fewer_collections():
             watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
             spending = Spending(spec.budget)
             asking = AskingOptions(spec.cache, watch, record.addresses, spending, shard)
