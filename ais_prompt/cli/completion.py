@@ -60,6 +60,18 @@ def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     return [CompletionItem(f"{name}{slash}{one}") for one in sorted(found, reverse=bool(slash))]
 
 
+def complete_reuse(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Return ``latest`` and the times of the config's runs, latest first; a path if none begins so."""
+    config = ctx.params.get("config")
+    parent = Path(ctx.params.get("work_dir") or "outputs", *([Path(config).stem] if config else []))
+    try:
+        times = sorted((entry.name for entry in parent.iterdir() if entry.is_dir() and config), reverse=True)
+    except OSError:
+        times = []
+    found = [one for one in ("latest", *times) if one.startswith(incomplete)]
+    return [CompletionItem(one) for one in found] or [CompletionItem(incomplete, type="file")]
+
+
 def _paths(incomplete: str) -> Iterator[str]:
     """Yield the Python files and the folders, with a slash behind them, whose path begins so."""
     folder, _, start = incomplete.rpartition("/")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments, budget_options, read_budget, show_estimate
+from ais_prompt.cli.completion import complete_reuse
 from ais_prompt.cli.drift import show_drift
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_undecided_gates
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from ais_prompt.cli.gates import GateKeeper
     from ais_prompt.plan.plan import Plan
+    from ais_prompt.plan.source import Source
     from ais_prompt.plan.warning import PromptWarning
     from ais_prompt.types import Gate
     from ais_prompt.workflows.run import RunResult
@@ -41,7 +43,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="All, only predictions, only scores of stored predictions, or only the summary.",
 )
-@click.option("-r", "--reuse", metavar="[latest|TIMESTAMP]", help="Go on with a run: ask only what is missing.")
+@click.option(
+    "-r",
+    "--reuse",
+    metavar="[latest|TIMESTAMP]",
+    shell_complete=complete_reuse,
+    help="Go on with a run: ask only what is missing.",
+)
 @click.option("--locked", is_flag=True, help="Ask nothing, exit code 1, if a prompt is not that of the lock.")
 @click.option("--lock-file", metavar="FILE", help="The lock of --locked (default: eval.lock beside eval.py).")
 @click.option("--cache", metavar="DIR", help="Answers that runs share: what any of them has asked is not asked again.")
@@ -100,6 +108,7 @@ def run(
     gate_values, budget = _taken(options, GATE_OPTIONS), _taken(options, BUDGET_OPTIONS)
     refuse_undecided_gates(mode, gate_values, stop_early=stop_early)
     asked_for = replace(source(**options, cache=cache), budget=read_budget(**budget))
+    _refuse_run_without_config(reuse, asked_for)
     tasks_of = partial(tasks_of_shard, shard, reuse)
     plan, warnings = checked(with_runner(asked_for, runner, is_shard=shard is not None), tasks_of=tasks_of)
     keeper = read_gates(plan, **gate_values)
@@ -122,6 +131,21 @@ def run(
         ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
     resume = [as_command("run", **options), *budget_arguments(budget), "-r"]
     ctx.exit(_run_here(ctx, plan, warnings, keeper, decisive, resume, options))
+
+
+def _refuse_run_without_config(reuse: str | None, asked_for: Source) -> None:
+    """Refuse ``-r RUN`` alone: a run goes on with its config, which may have changed.
+
+    Raises:
+        ConfigError: a run is named, but nothing to run.
+    """
+    from ais_prompt.errors import ConfigError
+
+    if reuse in (None, "latest") or asked_for.config or asked_for.models or asked_for.names_dataset:
+        return
+    if not asked_for.names_model:
+        what = f"{reuse!r} names the run to go on with, and there is no config"
+        raise ConfigError(what, where="-r", fix=f"add the config: aisprompt run CONFIG -r {reuse}")
 
 
 def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -114,7 +114,17 @@ def _with_latest(args: Sequence[str]) -> list[str]:
 
 
 def _names_run(following: Sequence[str]) -> bool:
-    return any(_RUN_NAME.fullmatch(arg) or Path(arg).is_dir() for arg in following)
+    """Return whether the word after ``-r`` is a run, known or not: anything but an option or a config."""
+    return any(
+        _RUN_NAME.fullmatch(word) or Path(word).is_dir() or not (word.startswith("-") or _is_config(word))
+        for word in following
+    )
+
+
+def _is_config(word: str) -> bool:
+    from ais_prompt.config.locate import list_configs
+
+    return word.endswith(".py") or Path(f"{word}.py").is_file() or word in list_configs()
 
 
 def _spread(args: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ from ais_prompt.store.layout import RunFolder
 from ais_prompt.types import Score, TaskSpec
 from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import ROOT
+from ais_prompt.utils.log_once import OnceFilter
 from ais_prompt.utils.progress import Advance, shown_on
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.worker import serve
@@ -223,6 +224,7 @@ def _collected() -> Iterator[list[tuple[int, str, str]]]:
             log.append((record.levelno, record.name, self.format(record)))
 
     handler = Collector()
+    handler.addFilter(OnceFilter())
     ROOT.addHandler(handler)
     ROOT.setLevel(logging.INFO)
     try:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any, get_args, get_origin
 
 from ais_prompt.errors import AisPromptError, ConfigError, PartError
+from ais_prompt.utils.log_once import ONCE
 from ais_prompt.utils.places import defined_at, is_raised_in_code, users_line
 from ais_prompt.utils.shapes import members, misfit, type_hints
+
+logger = logging.getLogger(__name__)
 
 _FIX = "fix it there; then go on with -r, which keeps every answer"
 
@@ -121,8 +125,9 @@ def ends_program(error: BaseException) -> bool:
 
 
 def part_error(error: BaseException, name: str, part: Any) -> PartError:
-    """Return the error for an exception that a part raised; the arguments are those of `calling`."""
+    """Return the error for an exception that a part raised, and log its traceback; arguments as in `calling`."""
     where = users_line(error) or defined_at(part)
+    logger.info("%s raised", name, exc_info=error, extra={ONCE: f"{type(error).__name__} at {where}"})
     return PartError(f"{name} raised {exception_line(error)}", where=where, fix=_FIX)
 
 

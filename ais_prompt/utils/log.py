@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ais_prompt.utils.log_once import OnceFilter
 from ais_prompt.utils.progress import above_bars
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.text import escaped
@@ -32,6 +33,7 @@ def logging_to(file: Path) -> Iterator[None]:
     ROOT.setLevel(logging.INFO)
     logging.raiseExceptions = False
     for handler in handlers:
+        handler.addFilter(OnceFilter())
         ROOT.addHandler(handler)
     try:
         yield

@@ -129,6 +129,30 @@ def test_an_unknown_run_lists_those_that_exist(project: Project) -> None:
     assert project.folder().name in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words", [("-r", "nope", "eval.py"), ("eval.py", "-r", "nope"), ("eval.py", "--reuse", "nope")]
+)
+def test_a_name_that_no_run_has_is_taken_as_a_run(project: Project, words: tuple[str, ...]) -> None:
+    project.run("run", "eval.py")
+    done = project.run("run", *words)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == "ConfigError: there is no run 'nope'"
+    assert project.folder().name in done.stderr
+
+
+def test_a_config_after_the_option_is_the_config_of_the_latest_run(project: Project) -> None:
+    project.run("run", "eval.py")
+    for config in ("eval.py", "./eval"):
+        assert "Run folder" in project.run("run", "-r", config).stderr
+    assert len(list((project.root / "outputs" / "eval").iterdir())) == 1
+
+
+def test_a_run_alone_needs_its_config(project: Project) -> None:
+    done = project.run("run", "-r", "nope")
+    assert done.returncode == 2
+    assert "'nope' names the run to go on with, and there is no config" in done.stderr
+
+
 def _record(project: Project) -> dict[str, list[dict[str, str]]]:
     record: dict[str, list[dict[str, str]]] = json.loads((project.folder() / "run.json").read_text())
     return record

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ais_prompt.utils.log import logging_to
+from ais_prompt.utils.log_once import ONCE
 
 logger = logging.getLogger("ais_prompt.test")
 
@@ -40,3 +41,12 @@ def test_a_log_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("a file in the way")
     with logging_to(tmp_path / "logs" / "run.log"):
         logger.info("fine")
+
+
+def test_what_is_logged_once_is_in_every_log_once(tmp_path: Path) -> None:
+    for session in ("a.log", "b.log"):
+        with logging_to(tmp_path / session):
+            for place in ("x:1", "x:1", "x:2", None, None):
+                logger.info("raised at %s", place, extra={ONCE: place})
+        lines = [line.split()[-1] for line in (tmp_path / session).read_text().splitlines()]
+        assert lines == ["x:1", "x:2", "None", "None"]
