@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from ais_prompt.store.layout import RunFolder
+
+SCORING_SECONDS: Final = 600
+"""The longest that scores so far may take."""
 
 
 @click.command(cls=Verb)
@@ -25,25 +32,32 @@ def view(
 ) -> None:
     """Show the report of a run in the browser, or the list of all runs.
 
-    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. A report that
-    is missing is made. Of a run that is not finished it shows what `aisprompt score RUN` has scored so far. Only this
-    machine can reach it. Ctrl-C ends.
+    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Of a run that
+    is not finished it shows progress, and scores and samples so far. Only this machine can reach it. Ctrl-C ends.
     """
     import webbrowser
 
     from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
     from ais_prompt.config.paths import expand
-    from ais_prompt.report.server import ReportServer, report_of
+    from ais_prompt.report.server import ReportServer
     from ais_prompt.store.find import locate_run
 
     runs = expand(work_dir or DEFAULT_WORK_DIR)
     folder = locate_run(runs, run) if run else None
-    if folder and report_of(folder).parent != folder.root:
-        note = f"The run is not finished: its scores so far are shown. Newer ones: aisprompt score {folder.root}"
-        click.echo(note, err=True)
-    with ReportServer(runs, port, folder) as server, suppress(KeyboardInterrupt):
+    with ReportServer(runs, port, folder, _score_so_far) as server, suppress(KeyboardInterrupt):
         address = server.url.rstrip("/") + (server.address(folder) if folder else "/")
         click.echo(f"{address}\nCtrl-C ends.")
         if not no_open:
             webbrowser.open(address)
         server.serve_forever()
+
+
+def _score_so_far(folder: RunFolder) -> None:
+    """Score what a run has answered so far, in a process of its own."""
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "ais_prompt", "score", str(folder.root.resolve()), "--quiet"]
+    silent = subprocess.DEVNULL
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(command, stdin=silent, stdout=silent, stderr=silent, timeout=SCORING_SECONDS, check=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
@@ -24,6 +24,12 @@ def questions(predictions: Sequence[Prediction]) -> list[str]:
     return [snippet(_difference(text, other)) or "" for text, other in zip(asked, neighbours, strict=True)]
 
 
+def question_text(prediction: Prediction, before: Prediction | None) -> str:
+    """Return the part of a prompt that differs from that of the sample before, whole."""
+    text = "\n".join(map(_text, prompts_of(prediction)))
+    return text if before is None else _difference(text, "\n".join(map(_text, prompts_of(before))))
+
+
 def prompts_of(prediction: Prediction) -> list[Any]:
     """Return each prompt of a prediction in order of sending, in the form of `prompt_to_json`."""
     prompts = prompts_to_json(prediction.origin_prompt)
@@ -35,10 +41,16 @@ def prompts_of(prediction: Prediction) -> list[Any]:
 def _last_text(prediction: Prediction) -> str:
     """Return the text of the first prompt, or of its last message."""
     prompt = prompts_of(prediction)[0]
-    content = prompt[-1]["content"] if isinstance(prompt, list) and prompt else prompt
-    if isinstance(content, str):
-        return content
-    return "\n".join(part["text"] for part in content if isinstance(part.get("text"), str))
+    return _text(prompt[-1:] if isinstance(prompt, list) else prompt)
+
+
+def _text(prompt: str | Sequence[Mapping[str, Any]]) -> str:
+    """Return the texts of a prompt in the form of `prompt_to_json`; media are left out."""
+    if isinstance(prompt, str):
+        return prompt
+    contents = [message["content"] for message in prompt]
+    parts = [[{"text": content}] if isinstance(content, str) else content for content in contents]
+    return "\n".join(part["text"] for content in parts for part in content if isinstance(part.get("text"), str))
 
 
 def _difference(text: str, other: str) -> str:

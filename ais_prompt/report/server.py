@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Final
-from urllib.parse import quote, unquote
+from typing import Any, BinaryIO, Final
+from urllib.parse import parse_qs, quote, unquote
 
 from ais_prompt.errors import AisPromptError, ConfigError
+from ais_prompt.report.comparison import comparison_json
 from ais_prompt.report.html import write_report
-from ais_prompt.report.html.pages import runs_page
+from ais_prompt.report.html.pages import comparison_page, runs_page
 from ais_prompt.report.html.run_files import newest_scores
+from ais_prompt.report.html.served import ServedReport
+from ais_prompt.report.live import LiveRun, Rescore, state_json
 from ais_prompt.store.disk import reading
 from ais_prompt.store.find import all_runs
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.utils.jsonl import encode_finite
+from ais_prompt.utils.secrets import SECRETS
 
 LOOPBACK: Final = "127.0.0.1"
 _HEADERS: Final = {
@@ -27,6 +34,10 @@ _HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+EVENT_SECONDS: Final = 1.0
+"""Between two looks at a run that a browser follows."""
+OWN_HEADER: Final = "X-Aisprompt-Report"
+"""A page of another site cannot send it, so it cannot start to score."""
 _making = threading.Lock()
 """Held while a report is written: two browsers may request the same one."""
 
@@ -48,23 +59,32 @@ def report_of(folder: RunFolder) -> Path:
 
 
 class ReportServer(ThreadingHTTPServer):
-    """Serve the list of runs at ``/``, and the report of each run at its `address`."""
+    """Serve the list of runs at ``/``, a comparison at ``/compare``, and the report of each run at its `address`.
+
+    Below an address are ``report.html`` (one file with everything), and what the page of the report asks for:
+    ``overview``, ``rows``, ``sample``, ``others``, ``score`` (JSON) and ``events`` (server-sent events).
+    """
 
     daemon_threads = True
 
-    def __init__(self, work_dir: Path, port: int = 0, run: RunFolder | None = None) -> None:
+    def __init__(
+        self, work_dir: Path, port: int = 0, run: RunFolder | None = None, rescore: Rescore | None = None
+    ) -> None:
         """Bind the port; `serve_forever` answers requests.
 
         Args:
             work_dir: the folder of the runs, which is read at each request.
             port: 0 for any free port.
             run: an additional run, which may be outside the work dir.
+            rescore: scores what an unfinished run has answered so far, while a browser shows it.
 
         Raises:
             ConfigError: the port is taken.
         """
         self.work_dir = work_dir
         self._run = run
+        self._rescore = rescore
+        self._reports: dict[str, tuple[ServedReport, LiveRun]] = {}
         try:
             super().__init__((LOOPBACK, port), _Handler)
         except OSError as error:
@@ -89,6 +109,11 @@ class ReportServer(ThreadingHTTPServer):
         """
         folders = [RunFolder(root) for root in all_runs(self.work_dir)] + ([self._run] if self._run else [])
         return {self.address(folder): folder for folder in folders}
+
+    def served(self, address: str, folder: RunFolder) -> tuple[ServedReport, LiveRun]:
+        """Return the report of a run and what follows it; both are kept."""
+        with _making:
+            return self._reports.setdefault(address, (ServedReport(folder), LiveRun(folder, self._rescore)))
 
     def hosts(self) -> set[str]:
         """Return the host names of this server; requests by other names are refused (DNS rebinding)."""
@@ -115,20 +140,64 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.FORBIDDEN, _plain("this server is for this machine only"), with_body)
             return
         try:
-            runs = self.server.runs()
-            path = self.path.partition("?")[0]
-            folder = runs.get(path)
-            if path == "/":
-                page = runs_page(self.server.work_dir, runs).encode()
-                self._send(HTTPStatus.OK, BytesIO(page), with_body, kind="text/html")
-            elif folder is None:
-                self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no run {unquote(path)}"), with_body)
-            else:
-                report = report_of(folder)
-                with reading(report, fix="give the command again"), report.open("rb") as stream:
-                    self._send(HTTPStatus.OK, stream, with_body, kind="text/html")
+            self._route(with_body)
         except AisPromptError as error:
             self._send(HTTPStatus.SERVICE_UNAVAILABLE, _plain("\n".join(error.lines())), with_body)
+
+    def _route(self, with_body: bool) -> None:
+        runs = self.server.runs()
+        path, _, query = self.path.partition("?")
+        address = "/".join(path.split("/")[:3])
+        if path == "/":
+            self._send(HTTPStatus.OK, BytesIO(runs_page(self.server.work_dir, runs).encode()), with_body, "text/html")
+        elif path == "/compare" and self.headers.get("Sec-Fetch-Site") in (None, "none", "same-origin"):
+            self._send(HTTPStatus.OK, BytesIO(_compared(runs, query)), with_body, "text/html")
+        elif (folder := runs.get(address)) is None:
+            self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no run {unquote(path)}"), with_body)
+        else:
+            self._answer_run(folder, address, path.removeprefix(address), query, with_body)
+
+    def _answer_run(self, folder: RunFolder, address: str, part: str, query: str, with_body: bool) -> None:
+        report, live = self.server.served(address, folder)
+        answers: dict[str, Callable[[], Any]] = {
+            "/overview": report.overview,
+            "/rows": lambda: report.rows(query),
+            "/sample": lambda: report.sample(query),
+            "/others": lambda: report.others(query),
+        }
+        if part in answers:
+            content = SECRETS.hide_in_json(encode_finite(answers[part]()))
+            self._send(HTTPStatus.OK, BytesIO(content), with_body, "application/json")
+        elif part == "":
+            self._send(HTTPStatus.OK, BytesIO(report.page().encode()), with_body, "text/html")
+        elif part == "/report.html":
+            path = report_of(folder)
+            with reading(path, fix="give the command again"), path.open("rb") as stream:
+                self._send(HTTPStatus.OK, stream, with_body, "text/html")
+        elif part == "/score" and self.headers.get(OWN_HEADER):
+            live.score()
+            self._send(HTTPStatus.OK, BytesIO(encode_finite(state_json(live.state()))), with_body, "application/json")
+        elif part == "/events" and with_body:
+            self._send_events(live)
+        else:
+            self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no {unquote(part)}"), with_body)
+
+    def _send_events(self, live: LiveRun) -> None:
+        """Send the state of a run whenever it changes, until the browser leaves or the run is finished."""
+        self.send_response(HTTPStatus.OK)
+        for name, value in {"Content-Type": "text/event-stream", **_HEADERS}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        sent: dict[str, Any] = {}
+        try:
+            while sent.get("status") != "finished":
+                state = state_json(live.state())
+                self.wfile.write(b"data: " + encode_finite(state) + b"\n" if state != sent else b": still here\n\n")
+                self.wfile.flush()
+                sent = state
+                time.sleep(EVENT_SECONDS)
+        except (OSError, AisPromptError):  # the browser has left, or the run was removed
+            self.close_connection = True
 
     def _send(self, status: HTTPStatus, body: BinaryIO, with_body: bool, kind: str = "text/plain") -> None:
         size = body.seek(0, 2)
@@ -140,6 +209,22 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if with_body:
             shutil.copyfileobj(body, self.wfile)
+
+
+def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:
+    """Return the comparison of two runs of the list as a page, the older one first.
+
+    Raises:
+        AisPromptError: they cannot be compared.
+    """
+    from ais_prompt.regression.runs import compare_runs, read_stored_run
+
+    chosen = [runs[address] for address in parse_qs(query).get("run", ()) if address in runs]
+    if len(chosen) != 2:
+        raise ConfigError("two runs of the list have to be chosen", fix="go back to the list of runs")
+    before, after = sorted(chosen, key=lambda folder: folder.root.name)
+    found = compare_runs(*(read_stored_run(str(folder.root), None) for folder in (before, after)))
+    return comparison_page(found.before.name, found.after.name, comparison_json(found.comparisons, found.notes))
 
 
 def _plain(text: str) -> BytesIO:

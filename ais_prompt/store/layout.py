@@ -56,6 +56,11 @@ class RunFolder(Struct, frozen=True):
         return self.root / "report.html"
 
     @property
+    def view(self) -> Path:
+        """What ``aisprompt view`` keeps to show the run again at once; it may be removed."""
+        return self.root / "view"
+
+    @property
     def partial(self) -> RunFolder:
         """Scores of a run that is not finished: a run folder of its own, which the next session removes."""
         return RunFolder(self.root / "partial")

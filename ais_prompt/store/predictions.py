@@ -196,3 +196,19 @@ def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Predi
                     fix="remove the file and go on with -r: answers are in the journal, nothing is asked again",
                 ) from None
             yield prediction
+
+
+def read_prediction(path: Path, start: int) -> Prediction:
+    """Return the prediction whose line begins at a place in a file, in bytes.
+
+    Raises:
+        StoreError: it cannot be read.
+        DataError: there is none.
+    """
+    with reading(path, fix="ask the model first: -m infer, or -m all"), open_regular(path) as lines:
+        lines.seek(start)
+        line = lines.readline()
+    try:
+        return Prediction.from_json(decode_own(line))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise DataError(f"the line is not a prediction: {exception_line(error)}", where=str(path)) from None

@@ -86,6 +86,36 @@ def read_details(path: Path) -> Iterator[SampleScore]:
                     raise _no_results(path, str(error)) from None
 
 
+def detail_starts(path: Path) -> list[int]:
+    """Return where the line of each detail begins in a file of `write_results`, in bytes, in order.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    starts, place = [], 0
+    with _reading(path), open_regular(path) as lines:
+        for line in lines:
+            if line.startswith(b'    {"sample_id"'):
+                starts.append(place)
+            place += len(line)
+    return starts
+
+
+def read_detail(path: Path, start: int) -> SampleScore:
+    """Read the detail that begins at a place in a file of `write_results`.
+
+    Raises:
+        StoreError: as `read_scores`.
+    """
+    with _reading(path), open_regular(path) as lines:
+        lines.seek(start)
+        detail = _object(lines.readline().strip().removesuffix(b","), path)
+    try:
+        return from_shape(detail, SampleScore)
+    except ValueError as error:
+        raise _no_results(path, str(error)) from None
+
+
 def read_questions(path: Path, metric: str) -> Iterator[tuple[str, float]]:
     """Yield name and value of each question that has a value; the name is that of its cluster if it has one.
 

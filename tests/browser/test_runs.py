@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from ais_prompt.report.server import ReportServer
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.results import write_json_atomic
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser
@@ -27,6 +30,89 @@ def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFold
         assert chromium.texts("h1") == ["mixed"]
         chromium.click("#all-runs")
         chromium.wait_for("document.querySelector('.runs')")
+        chromium.click("#query")
+        chromium.type("no such run")
+        chromium.wait_for("document.querySelector('#runs .empty')")
         server.shutdown()
         thread.join(10)
         assert not [complaint for complaint in chromium.complaints if "favicon" not in complaint]
+
+
+@pytest.fixture
+def served(chromium: Page, sample_run: RunFolder) -> Iterator[str]:
+    """Open the report of the run from a server; its address."""
+    with ReportServer(sample_run.root.parent.parent) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        chromium.resize(1400, 900)
+        chromium.complaints.clear()
+        chromium.requests.clear()
+        address = server.url.rstrip("/") + server.address(sample_run)
+        chromium.open(address)
+        chromium.wait_for("document.querySelector('#rows .row .state')")
+        yield address
+        chromium.value("0")
+        chromium.open("about:blank")
+        server.shutdown()
+        thread.join(10)
+    assert not [complaint for complaint in chromium.complaints if "favicon" not in complaint]
+    assert all(url.startswith((server.url, "data:", "about:")) for url in chromium.requests)
+
+
+def found(page: Page, text: str) -> None:
+    page.wait_for(f"document.querySelector('#found').textContent === {text!r}")
+
+
+def test_a_served_report_filters_sorts_and_opens_as_the_file_does(chromium: Page, served: str) -> None:
+    found(chromium, "678 samples")
+    chromium.click(".matrix button.miss", 0)
+    found(chromium, "219 of 678")
+    assert chromium.texts("[data-state=wrong]") == ["wrong 210"]
+    chromium.press("Enter")
+    chromium.wait_for("document.querySelector('#sample header p')?.innerText === 'sums · small · row 3 · s3'")
+    assert chromium.texts("#sample .answer") == ["Twice 3 is 7."]
+    chromium.click(".beside button")
+    chromium.wait_for("document.querySelector('.two')")
+    assert chromium.texts(".two .answer") == ["Twice 3 is 7.", "Twice 3 is 6."]
+    chromium.press("j")
+    chromium.wait_for("document.querySelector('#sample header p').innerText.includes('row 4')")
+    chromium.press("Escape")
+    chromium.click("#columns .length button")
+    chromium.click("#columns .length button")
+    chromium.wait_for("document.querySelector('#rows .cell.length').innerText === '20'")
+    chromium.press("w")
+    found(chromium, "300 of 678")
+
+
+def test_a_served_report_searches_whole_texts(chromium: Page, served: str) -> None:
+    chromium.click("#query")
+    chromium.type("3 * 6 is 18")
+    found(chromium, "2 of 678")
+    assert chromium.value("location.hash").startswith("#query=")
+
+
+def test_a_served_report_scrolls_to_rows_that_are_not_loaded(chromium: Page, served: str) -> None:
+    chromium.value("document.querySelector('#grid').scrollTop = 600 * 36")
+    chromium.wait_for("document.querySelector('#row-600 .state')")
+    chromium.open(f"{served}#sample=large/choice/s9")
+    chromium.wait_for("document.querySelector('#sample header p')?.innerText === 'choice · large · row 9 · s9'")
+
+
+def test_new_scores_appear_by_themselves_and_the_open_sample_stays(
+    chromium: Page, served: str, sample_run: RunFolder
+) -> None:
+    record = json.loads(sample_run.run_file.read_text())
+    write_json_atomic(sample_run.run_file, {**record, "status": "interrupted"})
+    try:
+        chromium.open(f"{served}#sample=small/sums/s3")
+        chromium.wait_for("document.querySelector('#sample header p')?.innerText.endsWith('s3')")
+        chromium.wait_for("document.querySelector('#live').checkVisibility()")
+        assert chromium.texts("#live")[0].startswith("interrupted 678 of 678 samples")
+        summary = sample_run.summary_dir / "summary.json"
+        chromium.value("document.querySelector('h1').textContent = 'old'")
+        summary.write_bytes(summary.read_bytes())
+        chromium.wait_for("document.querySelector('h1').textContent === 'mixed'")
+        assert chromium.value("document.querySelector('#sample header p').innerText.endsWith('s3')")
+    finally:
+        write_json_atomic(sample_run.run_file, record)
+    chromium.wait_for("!document.querySelector('#live').checkVisibility()")

@@ -123,17 +123,17 @@ def test_the_scores_so_far_are_viewed_until_there_are_others(project: Project, s
         assert viewer.stdout is not None
         address = viewer.stdout.readline().strip()
         assert address.endswith(f"/eval/{folder.name}")
-        with urllib.request.urlopen(address, timeout=60) as reply:
-            assert reply.read() == (folder / "partial/report.html").read_bytes()
+        state = state_of(address)
+        assert (state["status"], state["answered"], state["samples"]) == ("interrupted", 16, 25)
+        assert asked(f"{address}/rows?to=100")["length"] == 16
         with urllib.request.urlopen(address.partition("/eval/")[0], timeout=60) as reply:
             assert b'"of": 10' in reply.read()
         server.follow({})
         assert project.run("run", "eval.py", "-r").returncode == 0
-        with urllib.request.urlopen(address, timeout=60) as reply:
-            assert reply.read() == (folder / "report.html").read_bytes()
+        assert asked(f"{address}/rows?to=100")["length"] == 25
+        assert state_of(address)["status"] == "finished"
         viewer.send_signal(signal.SIGINT)
-        _, err = viewer.communicate(timeout=60)
-        assert f"The run is not finished: its scores so far are shown. Newer ones: aisprompt score {folder}" in err
+        viewer.communicate(timeout=60)
     finally:
         viewer.kill()
         viewer.communicate()
@@ -234,3 +234,35 @@ def test_verdicts_about_a_partial_run_are_not_asked_again(project: Project) -> N
     lines = read_lines(project.folder() / verdicts)
     assert lines[: len(judged)] == judged
     assert len(lines) == len({line["key"] for line in lines}) == 6
+
+
+def test_a_run_is_watched_while_it_is_under_way(project: Project, server: MockServer) -> None:
+    """The viewer scores what is new by itself, and says when the run was killed."""
+    process = start_suite(project, server)
+    viewer = project.start("view", "eval", "--no-open")
+    try:
+        assert viewer.stdout is not None
+        address = viewer.stdout.readline().strip()
+        assert state_of(address)["status"] == "running"
+        wait_for(lambda: state_of(address)["answered"] == 16, viewer)
+        assert state_of(address)["samples"] == 25
+        assert asked(f"{address}/rows?to=100")["length"] == 16
+        process.kill()
+        process.communicate()
+        wait_for(lambda: state_of(address)["status"] == "interrupted", viewer)
+    finally:
+        for one in (process, viewer):
+            one.kill()
+            one.communicate()
+
+
+def asked(address: str) -> Any:
+    with urllib.request.urlopen(address, timeout=60) as reply:
+        return json.load(reply)
+
+
+def state_of(address: str) -> dict[str, Any]:
+    """The first event of the server."""
+    with urllib.request.urlopen(f"{address}/events", timeout=60) as reply:
+        state: dict[str, Any] = json.loads(reply.readline().removeprefix(b"data: "))
+        return state

@@ -31,6 +31,7 @@ class TaskTotals:
     """Totals of one task for the overview: counts, and a few bytes for each sample.
 
     Attributes:
+        task: whose samples they are.
         seconds: how long each answer took; samples without one are left out.
         trouble: why samples are missing; empty if none are.
         sensitivity: from `sensitivity_of`.
@@ -42,7 +43,7 @@ class TaskTotals:
         self.trouble = ""
         self.sensitivity: Mapping[str, Any] | None = None
         self.breakdowns: Breakdowns | None = None
-        self._task = task
+        self.task = task
         self._samples = 0
         self._states: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
@@ -74,8 +75,8 @@ class TaskTotals:
     def to_json(self) -> dict[str, Any]:
         """Return names and counts as JSON values."""
         return {
-            "model": self._task.model,
-            "dataset": self._task.dataset,
+            "model": self.task.model,
+            "dataset": self.task.dataset,
             "trouble": self.trouble,
             "unit": self.unit,
             "samples": self._samples,

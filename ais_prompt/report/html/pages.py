@@ -16,7 +16,7 @@ from typing import Any, Final
 from ais_prompt.errors import StoreError
 from ais_prompt.report.html.frame import asset, source_hash
 from ais_prompt.report.html.packing import finite_json, packed_text
-from ais_prompt.report.html.run_files import newest_scores, summary_of
+from ais_prompt.report.html.run_files import has_scores, newest_scores, status_of, summary_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.summary.rows import Row
@@ -28,7 +28,15 @@ END: Final = "</body>\n</html>\n"
 """The end of a page that `page_start` begins."""
 
 
-def page_start(title: str, body: str, scripts: Sequence[str], data: Any, libraries: Sequence[str] = ()) -> str:
+def page_start(
+    title: str,
+    body: str,
+    scripts: Sequence[str],
+    data: Any,
+    libraries: Sequence[str] = (),
+    *,
+    connects: bool = False,
+) -> str:
     """Return the page up to the place for further data; `END` ends it.
 
     Args:
@@ -37,11 +45,12 @@ def page_start(title: str, body: str, scripts: Sequence[str], data: Any, librari
         scripts: files in ``assets``, in order of running.
         data: JSON values; numbers must be finite. The script finds them in the element ``data``.
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
+        connects: whether the page may send requests to its own server; no other page may send any.
     """
     style, script = asset("style.css"), "\n".join(map(asset, scripts))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
     return Template(asset("page.html")).substitute(
-        policy=_policy(style, [script, *vendored.values()]),
+        policy=_policy(style, [script, *vendored.values()], connects=connects),
         title=html.escape(printable(title)),
         style=style,
         body=asset(body),
@@ -75,12 +84,15 @@ def _seconds(started: Any) -> float:
 def _line(folder: RunFolder) -> dict[str, Any]:
     """Return the line of a run in the list; for broken files, what is wrong with them."""
     root = folder.root.resolve()
-    line: dict[str, Any] = {"name": root.parent.name, "time": root.name, "started": "", "scores": [], "trouble": ""}
+    line: dict[str, Any] = {"name": root.parent.name, "time": root.name, "started": "", "scores": []}
+    line |= {"trouble": "", "cause": ""}
     try:
         record = read_run_file(folder)
         sessions = record.get("sessions") or [{}]
-        line |= {"status": record.get("status", ""), "started": sessions[0].get("started", "")}
-        line["scores"] = [_score(row) for row in summary_of(newest_scores(folder))]
+        line |= {"status": status_of(folder, record), "started": sessions[0].get("started", "")}
+        rows = summary_of(newest_scores(folder)) if has_scores(folder) else []
+        line["scores"] = [_score(row) for row in rows]
+        line["cause"] = next((row.note for row in rows if row.score is None and row.note), "")
     except (StoreError, AttributeError, TypeError) as error:
         line["trouble"] = error.what if isinstance(error, StoreError) else "run.json is broken"
     return line
@@ -106,10 +118,11 @@ def _library(name: str, script: str) -> str:
     return f'<script type="text/plain" id="library-{name}">{packed_text(script)}</script>'
 
 
-def _policy(style: str, scripts: Sequence[str]) -> str:
-    """Return a Content-Security-Policy that allows this style, these scripts and media in the page; and no requests."""
+def _policy(style: str, scripts: Sequence[str], *, connects: bool) -> str:
+    """Return a Content-Security-Policy that allows this style, these scripts and media in the page."""
+    server = "; connect-src 'self'" if connects else ""
     own = f"style-src {source_hash(style)}; script-src {' '.join(map(source_hash, scripts))}"
-    return f"default-src 'none'; {own}; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; {own}; img-src data:; media-src data:{server}; base-uri 'none'; form-action 'none'"
 
 
 def _json(data: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import read_details, read_scores, read_sensitivity
 from ais_prompt.store.shapes import check_shape
+from ais_prompt.store.writer_lock import try_file_lock
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import SampleScore
 from ais_prompt.utils.jsonl import decode
@@ -37,6 +38,22 @@ def newest_scores(folder: RunFolder) -> RunFolder:
     """Return the folder with the newest scores of a run: those so far if it is not finished, where there are any."""
     partial = _time(folder.partial)
     return folder.partial if partial and partial >= _time(folder) else folder
+
+
+def has_scores(folder: RunFolder) -> bool:
+    """Return whether a run has a summary, of all its samples or of those so far."""
+    return _time(newest_scores(folder)) > 0
+
+
+def status_of(folder: RunFolder, record: Mapping[str, Any]) -> str:
+    """Return the status of a run: ``running`` if a process writes its folder; a killed run's record still says so."""
+    with suppress(OSError, StoreError):
+        if folder.writer_lock_file.exists():
+            with try_file_lock(folder.writer_lock_file) as is_free:
+                if not is_free:
+                    return "running"
+    recorded = str(record.get("status", ""))
+    return "interrupted" if recorded == "running" else recorded
 
 
 def _time(folder: RunFolder) -> int:

@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
-from ais_prompt.errors import AisPromptError
-from ais_prompt.report.html.breakdown import Breakdowns
 from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
 from ais_prompt.report.html.packing import Lines, packed
 from ais_prompt.report.html.pages import END, page_start
-from ais_prompt.report.html.rows import COLUMNS, row
-from ais_prompt.report.html.run_files import (
-    Results,
-    ShownTask,
-    results_of,
-    sensitivity_of,
-    shown_tasks,
-    summary_of,
-)
+from ais_prompt.report.html.rows import COLUMNS
+from ais_prompt.report.html.run_files import ShownTask, shown_tasks, summary_of
 from ais_prompt.report.html.sample import sample_json
+from ais_prompt.report.html.task_samples import samples_of
 from ais_prompt.report.questions import questions
 from ais_prompt.store.disk import replacing, writing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import read_predictions
-from ais_prompt.types import Prediction
-from ais_prompt.utils.progress import tracked
+from ais_prompt.types import Prediction, SampleScore
 
 SCRIPTS: Final = (
     "dom.js",
     "words.js",
     "text.js",
     "data.js",
+    "served.js",
+    "live.js",
     "plots.js",
     "breakdown.js",
     "scores.js",
@@ -101,16 +93,9 @@ def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: Bina
         stream.write(f'<script type="text/plain" id="task-{number}-{name}">{packed(part)}</script>\n'.encode())
 
     samples = TaskSamples(task, write)
-    try:
-        results = results_of(task, folder)
-        judgements = Judgements(folder, task.model, task.dataset)
-        samples.totals.breakdowns = Breakdowns(results.metric if results.is_mean else None)
-        samples.totals.sensitivity = sensitivity_of(task, folder)
-        predictions = read_predictions(folder.predictions(task.model, task.dataset))
-        for prediction in tracked(predictions, f"reporting {task.model}/{task.dataset}", unit="samples"):
-            samples.add(prediction, results, judgements)
-    except AisPromptError as error:
-        samples.totals.trouble = str(error)
+    judgements = Judgements(folder, task.model, task.dataset)
+    for prediction, detail, line in samples_of(samples.totals, folder):
+        samples.add(prediction, detail, line, judgements.of(prediction.sample_id))
     samples.end()
     return samples.totals
 
@@ -137,21 +122,18 @@ class TaskSamples:
         self._begin_chunk()
         self._begin_table()
 
-    def add(self, prediction: Prediction, results: Results, judgements: Judgements) -> None:
-        """Add a sample.
-
-        Raises:
-            StoreError: the results are broken.
-        """
-        detail = results.detail_of(prediction.sample_id)
-        line = row(prediction, detail, results)
-        self.totals.add(line)
-        if self.totals.breakdowns:
-            self.totals.breakdowns.add(prediction, detail, line[self.totals.unit])
+    def add(
+        self,
+        prediction: Prediction,
+        detail: SampleScore | None,
+        line: Mapping[str, Any],
+        judgements: Sequence[Prediction],
+    ) -> None:
+        """Add a sample, as `sample_json` and `row` have it."""
         for name, value in line.items():
             self._columns[name].append(value)
         self._predictions.append(prediction)
-        self._samples.append(sample_json(prediction, detail, self._lines, judgements.of(prediction.sample_id)))
+        self._samples.append(sample_json(prediction, detail, self._lines, judgements))
         if len(self._samples) == CHUNK_SAMPLES or self._lines.size >= CHUNK_CHARACTERS:
             self._end_chunk()
             if len(self._sizes) == TABLE_CHUNKS:

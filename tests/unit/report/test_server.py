@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 from ais_prompt.errors import ConfigError
 from ais_prompt.report.server import LOOPBACK, ReportServer, report_of
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.results import write_json_atomic
 from tests.unit.report.html.making import make_run, prediction, scored
 from tests.unit.report.html.reading import read_report
 from tests.waiting import WATCHDOG_SECONDS
@@ -51,14 +53,14 @@ def test_the_list_leads_to_the_report_which_is_made_when_asked_for(server: Repor
     [run] = read_report(folder.root.parent / "list.html").data["runs"]
     assert (status, run["name"], run["status"], run["scores"][0]["score"]) == (200, "eval", "finished", 1.0)
     assert not folder.report.exists()
-    status, headers, body = ask(server, run["address"])
+    status, headers, body = ask(server, run["address"] + "/report.html")
     assert (status, body) == (200, folder.report.read_bytes())
     assert headers["Content-Type"] == "text/html; charset=utf-8"
     assert headers["Cache-Control"] == "no-store"
 
 
 def test_head_has_no_body(server: ReportServer, folder: RunFolder) -> None:
-    status, headers, body = ask(server, server.address(folder), "HEAD")
+    status, headers, body = ask(server, f"{server.address(folder)}/report.html", "HEAD")
     assert (status, body) == (200, b"")
     assert int(headers["Content-Length"]) == folder.report.stat().st_size
 
@@ -106,6 +108,12 @@ def test_a_run_without_scores_is_told_in_words(server: ReportServer, tmp_path: P
     (tmp_path / "list.html").write_bytes(page)
     trouble = {run["name"]: run["trouble"] for run in read_report(tmp_path / "list.html").data["runs"]}
     assert trouble["eval"] == ""
+    write_json_atomic(begun.run_file, {"status": "running", "sessions": [], "versions": {}, "tasks": {}})
+    begun.config_file.write_text("models = []\n")
+    status, _, page = ask(server, server.address(begun))
+    assert (status, b'"scores": []' in page) == (200, True)
+    _, _, page = ask(server, "/")
+    assert b'"status": "interrupted"' in page
     assert "cannot read" in trouble["other"]
 
 
@@ -129,3 +137,39 @@ def test_newer_scores_make_a_new_report(folder: RunFolder) -> None:
 def test_a_port_that_is_taken_is_told(server: ReportServer, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot listen on port \d+: "):
         ReportServer(tmp_path, server.server_port)
+
+
+def test_the_page_of_a_run_asks_for_rows_and_samples(server: ReportServer, folder: RunFolder) -> None:
+    address = server.address(folder)
+    rows = json.loads(ask(server, f"{address}/rows?from=0&to=10&state=right")[2])
+    assert (rows["length"], rows["states"], rows["rows"][0]["id"]) == (1, {"right": 1}, "id0")
+    sample = json.loads(ask(server, f"{address}/sample?number=0")[2])
+    assert sample["samples"][0]["values"] == {"accuracy": 1.0}
+    assert json.loads(ask(server, f"{address}/others?number=0")[2]) == []
+    assert json.loads(ask(server, f"{address}/overview")[2])["name"] == "eval"
+    assert ask(server, f"{address}/sample?number=7")[0] == 503
+    assert ask(server, f"{address}/rows?column=7")[0] == 503
+    assert ask(server, f"{address}/rows?from=x&to=-3")[0] == 200
+
+
+def test_events_say_the_state_of_a_run(server: ReportServer, folder: RunFolder) -> None:
+    status, headers, body = ask(server, f"{server.address(folder)}/events")
+    assert (status, headers["Content-Type"]) == (200, "text/event-stream")
+    state = json.loads(body.removeprefix(b"data: "))
+    assert (state["status"], state["answered"], state["samples"]) == ("finished", 1, 1)
+
+
+def test_scoring_needs_a_header_that_other_sites_cannot_send(tmp_path: Path, folder: RunFolder) -> None:
+    scored_runs: list[RunFolder] = []
+    with ReportServer(tmp_path, rescore=scored_runs.append) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"{server.address(folder)}/score"
+        assert ask(server, address)[0] == 404
+        assert scored_runs == []
+        assert ask(server, address, **{"X-Aisprompt-Report": "1"})[0] == 200
+        assert scored_runs == [folder]
+        assert ask(server, "/compare?run=a&run=b", **{"Sec-Fetch-Site": "cross-site"})[0] == 404
+        assert ask(server, "/compare?run=a&run=b")[0] == 503
+        server.shutdown()
+        thread.join(10)

@@ -6,7 +6,8 @@ let opened = null;  // the row in the panel
 
 sayFrame();
 followTheme(byId("theme"));
-byId("all-runs").hidden = !["127.0.0.1", "localhost"].includes(location.hostname);  // served by `aisprompt view`
+byId("all-runs").hidden = byId("one-file").hidden = !data.served;
+if (data.served) byId("one-file").href = `${location.pathname}/report.html`;
 drawOverview();
 drawFilters();
 addEventListener("DOMContentLoaded", begin);
@@ -22,10 +23,11 @@ function drawOverview() {
 }
 
 async function begin() {
-  source = await new FileSource().open();
+  source = await new (data.served ? ServedSource : FileSource)().open();
   table = new Table(openPosition, applyFilters);
   await readAddress();
   performance.mark("samples");  // what tools/bench/report.py looks for
+  if (data.served) follow();
   addEventListener("hashchange", readAddress);
   addEventListener("keydown", onKey);
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));

@@ -1,0 +1,40 @@
+// Follow a run that is not finished: its progress, and its scores and samples as they come.
+
+/** Listen to the server of this page. */
+function follow() {
+  let version = null;
+  const events = new EventSource(`${location.pathname}/events`);
+  events.onmessage = async (event) => {
+    const state = JSON.parse(event.data);
+    drawLive(state);
+    if (state.status === "finished") events.close();
+    const isNew = version !== null && state.version !== version;
+    version = state.version;
+    if (isNew) await refresh();
+  };
+}
+
+/** "running: 47 of 51 samples". */
+function drawLive(state) {
+  const banner = byId("live");
+  banner.hidden = state.status === "finished";
+  banner.className = `live ${state.status}`;
+  const done = state.samples ? say("{done} of {all} samples", { done: count(state.answered), all: count(state.samples) }) : say("{done} answers", { done: count(state.requests) });
+  const progress = state.samples ? el("progress", { max: state.samples, value: state.answered, "aria-label": done }) : null;
+  const score = el("button", { type: "button", onclick: async () => { score.disabled = true; await fetch(`${location.pathname}/score`, { headers: { "X-Aisprompt-Report": "1" } }); score.disabled = false; } }, say("Score the answers so far"));
+  const isOver = !["running", "finished"].includes(state.status);
+  banner.replaceChildren(el("b", {}, say(state.status)), ` ${done}`, ...[progress].filter(Boolean), state.pending ? el("span", { class: "soft" }, plain(state.pending)) : "", isOver && state.requests ? score : "");
+}
+
+/** Show the newest scores and samples; filters and the open sample stay. */
+async function refresh() {
+  const name = opened && nameOf(opened);
+  data = { ...await ask("overview"), served: true };
+  source.count();
+  const tab = shownTab();
+  drawOverview();
+  showTab(tab);
+  drawFilters();
+  opened = name ? ((await source.named(name)) ?? null) : null;
+  await applyFilters();
+}

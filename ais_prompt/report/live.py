@@ -1,0 +1,143 @@
+"""Follow runs that are not finished: their state, their progress, and their scores so far."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from ais_prompt.errors import StoreError
+from ais_prompt.report.html.run_files import newest_scores, status_of, summary_of
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.run_file import read_run_file
+
+SHORTEST_PAUSE: Final = 2.0
+"""Seconds between two scorings of a run."""
+PAUSE_SHARE: Final = 5
+"""A pause is at least this many times as long as the scoring before it, so that the run keeps the machine."""
+
+Rescore = Callable[[RunFolder], None]
+"""Scores what a run has answered so far, into its ``partial`` folder."""
+
+
+class RunState(Struct, frozen=True):
+    """The state of a run.
+
+    Attributes:
+        status: ``running``; ``interrupted``, also after a kill; or as in ``run.json``.
+        answered: samples with scores so far.
+        samples: samples of these tasks in all.
+        requests: requests answered so far.
+        version: changes with the scores.
+        pending: why a run that is running is not scored; else empty.
+    """
+
+    status: str
+    answered: int
+    samples: int
+    requests: int
+    version: int
+    pending: str = ""
+
+
+class LiveRun:
+    """One run.
+
+    Args:
+        folder: of the run.
+        rescore: None never scores it.
+    """
+
+    def __init__(self, folder: RunFolder, rescore: Rescore | None = None) -> None:
+        self.folder = folder
+        self._rescore = rescore
+        self._counted: dict[Path, tuple[int, int]] = {}  # journal → bytes read, and lines in them
+        self._scored_requests = -1
+        self._next_scoring = 0.0
+        self._scoring = threading.Lock()
+
+    def state(self) -> RunState:
+        """Return the state now. Of a run that a process writes, begin to score what is new in the background.
+
+        Others are scored on demand only, since scoring executes the config of a run that may come from elsewhere.
+
+        Raises:
+            StoreError: ``run.json`` cannot be read.
+        """
+        record = read_run_file(self.folder)
+        status = status_of(self.folder, record)
+        requests = self._requests()
+        pending = ""
+        if status == "running" and self._rescore and not (pending := self._why_not()):
+            self._score_soon(requests)
+        answered, samples = _progress(self.folder)
+        return RunState(status, answered, samples, requests, _version(self.folder), pending)
+
+    def score(self) -> None:
+        """Score what the run has answered so far, and return when that is done. Its config is executed."""
+        if self._rescore and self._scoring.acquire(blocking=False):
+            self._score(self._requests())
+
+    def _why_not(self) -> str:
+        """Scoring must not ask a judge, which costs money."""
+        with suppress(OSError):
+            if "judge" in self.folder.config_file.read_text("utf-8", "replace"):
+                return f"a judge has to be asked for the scores: aisprompt score {self.folder.root}"
+        return ""
+
+    def _score_soon(self, requests: int) -> None:
+        if requests == self._scored_requests or time.monotonic() < self._next_scoring:
+            return
+        if self._scoring.acquire(blocking=False):
+            threading.Thread(target=self._score, args=(requests,), daemon=True).start()
+
+    def _score(self, requests: int) -> None:
+        started = time.monotonic()
+        try:
+            assert self._rescore is not None
+            self._rescore(self.folder)
+        finally:
+            self._scored_requests = requests
+            self._next_scoring = time.monotonic() + max(SHORTEST_PAUSE, PAUSE_SHARE * (time.monotonic() - started))
+            self._scoring.release()
+
+    def _requests(self) -> int:
+        """Count the lines of the journals; only what was added is read."""
+        total = 0
+        for path in self.folder.root.glob("journal/*/*.jsonl"):
+            done, lines = self._counted.get(path, (0, 0))
+            with suppress(OSError), path.open("rb") as stream:
+                stream.seek(done)
+                while part := stream.read(1 << 20):
+                    done, lines = done + len(part), lines + part.count(b"\n")
+            self._counted[path] = done, lines
+            total += lines
+        return total
+
+
+def _progress(folder: RunFolder) -> tuple[int, int]:
+    """Return samples with scores, and samples in all, of the newest scores."""
+    tasks: dict[tuple[str, str], tuple[int, int]] = {}
+    with suppress(StoreError):
+        scores = newest_scores(folder)
+        for row in summary_of(scores):
+            if row.n is not None and scores.predictions(row.model, row.dataset).exists():  # no average
+                per_sample = row.repeats or 1
+                tasks.setdefault((row.model, row.dataset), (row.n // per_sample, (row.of or row.n) // per_sample))
+    return sum(done for done, _ in tasks.values()), sum(of for _, of in tasks.values())
+
+
+def _version(folder: RunFolder) -> int:
+    with suppress(OSError):
+        return (newest_scores(folder).summary_dir / "summary.json").stat().st_mtime_ns
+    return 0
+
+
+def state_json(state: RunState) -> dict[str, Any]:
+    """Return a state as JSON values; the version as text, since browsers round such numbers."""
+    return {name: getattr(state, name) for name in state.__struct_fields__} | {"version": str(state.version)}
