@@ -84,7 +84,7 @@ def _section(card: Card) -> list[str]:
         lines += [f"- repository and columns as in {card.form}"]
     lines += [f"- version: {card.version}", f"- checked against: {card.checked}", ""]
     lines += ["| config | prompt | extraction | metric | most tokens |", "|---|---|---|---|---|"]
-    for config in configs_of(card):
+    for config in configs_of(card, list_shipped("datasets")):
         asked = how_asked(config)
         prompt = asked.prompt.replace("\n", "⏎").replace("|", "\\|")
         longest = f"{asked.max_out_len:,}" if asked.max_out_len else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -42,8 +42,9 @@ def benchmark_entries(wanted: str = "") -> Iterator[Entry]:
     Raises:
         ConfigError: a card, or a config of the wanted one, cannot be read.
     """
+    shipped = list_shipped("datasets")
     for name, card in cards().items():
-        configs = configs_of(card)
+        configs = configs_of(card, shipped)
         names = [config.name for config in configs]
         asked = [how_asked(config) for config in configs] if wanted in (name, *names) else []
         yield Entry(
@@ -58,9 +59,9 @@ def benchmark_entries(wanted: str = "") -> Iterator[Entry]:
         )
 
 
-def configs_of(card: Card) -> list[NamedConfig]:
-    """Return the configs beside a card."""
-    return [config for config in list_shipped("datasets") if config.path.parent == card.folder]
+def configs_of(card: Card, shipped: Iterable[NamedConfig]) -> list[NamedConfig]:
+    """Return the configs beside a card, of all those that are shipped."""
+    return [config for config in shipped if config.path.parent == card.folder]
 
 
 def how_asked(config: NamedConfig) -> HowAsked:

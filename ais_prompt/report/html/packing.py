@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from ais_prompt.utils.jsonl import encode_finite
@@ -48,8 +49,9 @@ def packed(value: Any) -> str:
     return _packed(SECRETS.hide_in_json(encode_finite(value)))
 
 
+@lru_cache(8)
 def packed_text(text: str) -> str:
-    """Pack a text of this program in the same way."""
+    """Pack a text of this program in the same way; kept, since every report has the same libraries."""
     return _packed(text.encode())
 
 
