@@ -23,7 +23,7 @@ from ais_prompt.models.server import watchdog
 from ais_prompt.registry import RUNNERS
 from ais_prompt.runners.base import ShardWork
 from ais_prompt.types import Shard
-from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.imports import require
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,6 @@ class RayRunner:
 
     Raises:
         ConfigError: a number is too small.
-        MissingExtra: ``ray`` is not installed.
     """
 
     poll_seconds = 0.5
@@ -77,7 +76,6 @@ class RayRunner:
     ) -> None:
         check_at_least(1, num_shards=num_shards, max_num_workers=max_num_workers)
         check_at_least(0, num_cpus=num_cpus, num_gpus=num_gpus, restarts=restarts)
-        require_installed("ray", extra="ray", why="RayRunner")
         self.restarts = restarts
         self._num_shards = num_shards
         self._max_num_workers = max_num_workers or math.inf

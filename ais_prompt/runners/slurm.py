@@ -23,7 +23,7 @@ from ais_prompt.registry import RUNNERS
 from ais_prompt.runners.base import ShardWork
 from ais_prompt.types import Shard
 from ais_prompt.utils.digest import digest
-from ais_prompt.utils.imports import require
+from ais_prompt.utils.imports import require, require_installed
 
 logger = logging.getLogger(__name__)
 
@@ -113,11 +113,13 @@ class SlurmRunner:
         return work.count(self._num_shards)
 
     def preflight(self) -> None:
-        """See whether Slurm is here.
+        """See whether Slurm and submitit are here.
 
         Raises:
-            ModelError: it is not.
+            MissingExtra: submitit is not installed.
+            ModelError: Slurm is not here.
         """
+        require_installed("submitit", extra="slurm", why="SlurmRunner")
         if shutil.which("sbatch") is None:
             raise ModelError(
                 "Slurm's program sbatch is not installed on this machine",

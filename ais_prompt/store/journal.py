@@ -12,18 +12,22 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, Final, Self
+
+from msgspec import Raw, Struct, convert
+from msgspec.json import Decoder
 
 from ais_prompt.store.disk import reading, unwritable, writing
 from ais_prompt.store.flush import BackgroundFlush
 from ais_prompt.store.request_keys import is_former_key
-from ais_prompt.types import Completion, Request
+from ais_prompt.types import Completion, FinishReason, Request
 from ais_prompt.utils.files import open_in_folder
-from ais_prompt.utils.jsonl import decode_own, encode_plain
+from ais_prompt.utils.jsonl import decode_own, encode, encode_plain
 from ais_prompt.utils.secrets import SECRETS
+from ais_prompt.utils.spill import Spill
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +84,7 @@ class Journal:
         with self._reading() as lines:
             lines.seek(self._answers[key])
             line = lines.readline()
-        return _parse(line)[1]
+        return _completion(_parse(line)[0].completion)
 
     def adopt(self, former: str, key: str, request: Request) -> Completion | None:
         """Return the answer under an earlier version's key, and store it under its present key; None if there is none.
@@ -173,14 +177,14 @@ class Journal:
 
     def _index(self, line: bytes) -> None:
         try:
-            key, completion, former = _parse(line)
+            found, is_answer = _parse(line)
         except ValueError:
             # The unfinished line of a killed process is no loss: its request was never reported as done.
             self.skipped += line.endswith(b"\n")
         else:
-            if completion.failure is None:
-                self._answers.pop(former, None)
-                self._answers[key] = self._end
+            if is_answer:
+                self._answers.pop(found.former, None)
+                self._answers[found.key] = self._end
         self._end += len(line)
 
     def _repair_last_line(self, line: bytes) -> None:
@@ -212,7 +216,8 @@ class JournalView:
     """Read finished requests from several journals, to which other processes may add. Nothing is written.
 
     Unlike `Journal`, it also returns failures, unless there is an answer to the same request. If several files answer
-    one request, the first of them counts, and in one file its last line.
+    one request, the first of them counts, and in one file its last line. Completions are kept in a temporary file, so
+    that a thousand journals need not be opened again.
 
     Attributes:
         has_former_keys: whether there are answers of an earlier version.
@@ -224,74 +229,96 @@ class JournalView:
         Raises:
             StoreError: a file cannot be read.
         """
-        self._paths = paths
-        # key → its file; position of its line; whether it is an answer
-        self._lines: dict[str, tuple[int, int, bool]] = {}
-        for number, path in enumerate(paths):
+        self._completions = Spill()
+        self._places: dict[str, int] = {}  # key → twice the number of its completion, one more if it is an answer
+        for path in paths:
             if path.exists():
-                with self._reading(path), path.open("rb") as lines:
-                    self._index(number, lines)
-        self.has_former_keys = any(map(is_former_key, self._lines))
+                with reading(path, fix="repair the disk"), path.open("rb") as lines:
+                    self._index(path, lines)
+        self.has_former_keys = any(map(is_former_key, self._places))
 
     def __len__(self) -> int:
         """Return the number of requests."""
-        return len(self._lines)
+        return len(self._places)
 
     def get(self, keys: Iterable[str]) -> Completion | None:
         """Return the answer or failure under the first of these keys that is known; None if there is none.
 
         Raises:
-            StoreError: the file cannot be read.
+            StoreError: the temporary file cannot be read.
         """
-        found = next((self._lines[key] for key in keys if key in self._lines), None)
-        return None if found is None else self._read(*found[:2])
+        for key in keys:
+            if (place := self._places.get(key)) is not None:
+                return _completion(self._completions[place >> 1])
+        return None
 
     def answer(self, key: str) -> Completion | None:
         """Return the answer to a request; None if there is none, or only a failure.
 
         Raises:
-            StoreError: the file cannot be read.
+            StoreError: the temporary file cannot be read.
         """
-        number, start, is_answer = self._lines.get(key, (0, 0, False))
-        return self._read(number, start) if is_answer else None
+        place = self._places.get(key, 0)
+        return _completion(self._completions[place >> 1]) if place & 1 else None
 
-    def _read(self, number: int, start: int) -> Completion:
-        path = self._paths[number]
-        with self._reading(path), path.open("rb") as lines:
-            lines.seek(start)
-            return _parse(lines.readline())[1]
-
-    def _index(self, number: int, lines: Iterable[bytes]) -> None:
-        start = unreadable = 0
+    def _index(self, path: Path, lines: Iterable[bytes]) -> None:
+        first = 2 * len(self._completions)  # the first place of this file
+        unreadable = 0
         for line in lines:
             try:
-                key, completion, _ = _parse(line)
+                found, is_answer = _parse(line)
             except ValueError:
                 if line.endswith(b"\n"):
                     unreadable += 1
                 else:  # it is being written, or its process was killed
-                    logger.info("%s: its last line is not finished", self._paths[number])
-            else:
-                is_answer = completion.failure is None
-                first, _, is_answered = self._lines.get(key, (number, 0, False))
-                if not is_answered or (is_answer and first == number):
-                    self._lines[key] = number, start, is_answer
-            start += len(line)
+                    logger.info("%s: its last line is not finished", path)
+                continue
+            before = self._places.get(found.key, 0)
+            if not before & 1 or (is_answer and before >= first):
+                self._places[found.key] = 2 * len(self._completions) + is_answer
+                self._completions.append(found.completion)
         if unreadable:
-            logger.warning("%s: %d unreadable line(s) are not used; the file is kept", self._paths[number], unreadable)
-
-    def _reading(self, path: Path) -> AbstractContextManager[None]:
-        return reading(path, fix="repair the disk")
+            logger.warning("%s: %d unreadable line(s) are not used; the file is kept", path, unreadable)
 
 
-def _parse(line: bytes) -> tuple[str, Completion, str]:
-    """Return key, completion and former key (or an empty text) of a line; raise ValueError if it is invalid."""
+class _Line(Struct):
+    """A line of a journal."""
+
+    key: str
+    completion: Raw
+    former: str = ""
+
+
+class _Stored(Completion, frozen=True, kw_only=True):
+    """A completion as it must be in a line: the defaults of these fields must not pass for an answer."""
+
+    text: str
+    finish_reason: FinishReason | None
+
+
+_LINE: Final = Decoder(_Line)
+_STORED: Final = Decoder(_Stored)
+_COMPLETION: Final = Decoder(Completion)
+
+
+def _parse(line: bytes) -> tuple[_Line, bool]:
+    """Return a line and whether it has an answer; raise ValueError if it is not of a journal."""
+    try:
+        found = _LINE.decode(line)
+        return found, _STORED.decode(found.completion).failure is None
+    except (ValueError, RecursionError):  # a lone surrogate or NaN, an earlier version, or no line of a journal
+        pass
     values = decode_own(line)
     try:
-        key, completion = values["key"], Completion.from_json(values["completion"])
-        former = values.get("former", "")
+        completion = Completion.from_json(values["completion"])
+        return convert({**values, "completion": Raw(encode(completion.to_json()))}, _Line), completion.failure is None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"the line is not of a journal: {error!r}") from None
-    if not (isinstance(key, str) and isinstance(former, str)):
-        raise ValueError("the key of a line is a text")
-    return key, completion, former
+
+
+def _completion(content: bytes | Raw) -> Completion:
+    """Read the completion of a line that `_parse` has accepted."""
+    try:
+        return _COMPLETION.decode(content)
+    except ValueError:  # a lone surrogate or NaN
+        return Completion.from_json(decode_own(bytes(content)))

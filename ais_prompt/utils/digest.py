@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -43,8 +43,13 @@ def _is_written_alike(value: Any) -> bool:
     if kind in _ALIKE:
         return True
     if kind is dict:
-        return _TEXT.issuperset(map(type, value)) and all(map(_is_written_alike, value.values()))
-    return (kind is list or kind is tuple) and all(map(_is_written_alike, value))
+        return _TEXT.issuperset(map(type, value)) and _are_written_alike(value.values())
+    return (kind is list or kind is tuple) and _are_written_alike(value)
+
+
+def _are_written_alike(values: Collection[Any]) -> bool:
+    # Rows and messages hold texts and numbers only: a call for each of them would take most of the time.
+    return _ALIKE.issuperset(map(type, values)) or all(map(_is_written_alike, values))
 
 
 def text_digest(text: str, length: int = 32) -> str:

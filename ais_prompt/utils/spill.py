@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, TypeVar, overload
+from typing import BinaryIO, Final, TypeVar, overload
 
 from ais_prompt.errors import StoreError
 
@@ -22,27 +23,30 @@ PIECE: Final = 128
 class Spill:
     """A growing sequence of pieces of bytes, which are read by their numbers.
 
-    The file has no name and is removed when the process ends. It is in the system's temporary folder (``TMPDIR``).
+    The newest ones are in memory, the others in a file without a name, which is removed when the process ends. It is in
+    the system's temporary folder (``TMPDIR``).
     """
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # it lives as long as this does
+        self._newest = bytearray()
+        self._file: BinaryIO | None = None
+        self._written = 0  # bytes in the file
         self._starts = array("q", [0])  # the last entry is the end
 
     def __len__(self) -> int:
         """Return the number of pieces."""
         return len(self._starts) - 1
 
-    def append(self, piece: bytes) -> None:
+    def append(self, piece: bytes | memoryview) -> None:
         """Append a piece.
 
         Raises:
             StoreError: it cannot be written.
         """
-        with _temporary_file("written", "free some space there"):
-            self._file.seek(self._starts[-1])
-            self._file.write(piece)
+        self._newest += piece
         self._starts.append(self._starts[-1] + len(piece))
+        if len(self._newest) > IN_MEMORY:
+            self._put_away()
 
     def __getitem__(self, number: int) -> bytes:
         """Return a piece.
@@ -53,9 +57,22 @@ class Spill:
         """
         if not 0 <= number < len(self):
             raise IndexError(f"piece {number} of {len(self)}")
+        start, end = self._starts[number], self._starts[number + 1]
+        if self._file is None or start >= self._written:
+            return bytes(self._newest[start - self._written : end - self._written])
         with _temporary_file("read", "check that disk"):
-            self._file.seek(self._starts[number])
-            return self._file.read(self._starts[number + 1] - self._starts[number])
+            return os.pread(self._file.fileno(), end - start, start)
+
+    def _put_away(self) -> None:
+        with _temporary_file("written", "free some space there"):
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # it lives as long as this does
+            left = memoryview(self._newest)
+            while left:
+                left = left[self._file.write(left) :]
+            left.release()
+        self._written += len(self._newest)
+        self._newest.clear()
 
 
 class Spilled(Sequence[T]):

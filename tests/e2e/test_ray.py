@@ -18,7 +18,8 @@ pytest.importorskip("ray", reason="needs ray: pip install -e '.[ray]'")
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-SLOW = MODEL.replace("default=", "delay=0.5, max_concurrency=1, default=")
+# No shard may end before a node is lost: on a busy machine, shards start many seconds apart.
+SLOW = MODEL.replace("default=", "delay=1.5, max_concurrency=1, default=")
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in range(48)]
 
 
@@ -29,8 +30,8 @@ def ray_cluster() -> Iterator[Any]:
     cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
     try:
         for _ in range(2):
-            cluster.add_node(**NODE)
-        cluster.wait_for_nodes()
+            cluster.add_node(wait=False, **NODE)
+        cluster.wait_for_nodes(timeout=WATCHDOG_SECONDS)
         yield cluster
     finally:
         cluster.shutdown()

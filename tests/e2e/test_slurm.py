@@ -190,6 +190,18 @@ def test_slurm_is_missing(project: Project) -> None:
     assert not (project.root / "outputs").exists()
 
 
+@pytest.mark.parametrize(("runner", "package"), [("ray", "ray"), ("slurm", "submitit")])
+def test_a_runner_whose_package_is_missing_starts_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch, runner: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    args = ["run", "eval.py", "--runner", runner, "--set", "runner.num_shards=2"]
+    done = project.run(*args)
+    assert done.returncode == 3
+    assert f"needs the package '{package}', which is not installed" in done.stderr
+    assert not (project.root / "outputs").exists()
+
+
 def test_submitit_is_missing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "submitit", None)
     done = project.run("run", "eval.py", *ON_SLURM, "--dry-run")
@@ -201,7 +213,7 @@ def test_submitit_is_missing(project: Project, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("--runner", "slurm"), "SlurmRunner needs 'num_shards'"),
+        (("--runner", "slurm"), "the number of shards is not known"),
         (("--runner", "slrum"), "did you mean 'slurm'?"),
         ((*ON_SLURM, "--set", "runner.partitoin=gpu"), "did you mean 'partition'?"),
         ((*ON_SLURM, "--set", "runner.cpus=0"), "cpus must be at least 1"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,3 +66,57 @@ def test_a_view_knows_what_came_of_each_request(outcomes: list[tuple[str, str]],
         view = JournalView(path)
         assert {key: view.get([key]) for key in "abc"} == {key: expected.get(key) for key in "abc"}
         assert len(view) == len(expected)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.lists(OUTCOMES, max_size=6), max_size=4))
+def test_the_first_of_several_journals_counts(files: list[list[tuple[str, str]]]) -> None:
+    """Its last answer; without any answer, the last failure in all of them."""
+    answers: dict[str, Completion] = {}
+    failures: dict[str, Completion] = {}
+    with tempfile.TemporaryDirectory() as name:
+        paths = [Path(name) / f"{number}.jsonl" for number in range(len(files))]
+        for path, outcomes in zip(paths, files, strict=True):
+            own: dict[str, Completion] = {}
+            with Journal.open(path) as journal:
+                for number, (key, kind) in enumerate(outcomes):
+                    text = f"{path.stem}-{number}"
+                    failure = Failure("timeout", text) if kind == "failure" else None
+                    completion = Completion("" if failure else text, failure=failure)
+                    journal.append(key, Request("id", "prompt", Decoding(max_out_len=8)), completion)
+                    (failures if failure else own)[key] = completion
+            answers = own | answers
+        view = JournalView(*paths)
+        assert {key: view.get([key]) for key in "abc"} == {key: answers.get(key, failures.get(key)) for key in "abc"}
+        assert {key: view.answer(key) for key in "abc"} == {key: answers.get(key) for key in "abc"}
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        {},
+        {"finish_reason": "stop"},
+        {"text": "an answer"},
+        {"text": 1, "finish_reason": "stop"},
+        {"text": "an answer", "finish_reason": "tired"},
+        {"text": "an answer", "finish_reason": "stop", "seconds": "1"},
+        ["an answer"],
+        None,
+    ],
+)
+def test_lines_without_a_whole_completion_are_not_used(tmp_path: Path, completion: object) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text(json.dumps({"key": "a", "completion": completion}) + "\n")
+    assert len(JournalView(path)) == 0
+    with Journal.open(path) as journal:
+        assert (len(journal), journal.skipped) == (0, 1)
+
+
+def test_an_answer_that_an_earlier_version_withheld_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text(json.dumps({"key": "a", "completion": {"text": "", "finish_reason": "content_filter"}}) + "\n")
+    found = JournalView(path).get(["a"])
+    assert found is not None
+    assert found.failure is not None
+    assert found.failure.kind == "content_filter"
+    assert JournalView(path).answer("a") is None
