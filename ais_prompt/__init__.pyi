@@ -69,6 +69,7 @@ from ais_prompt.evaluators.rouge import RougeEvaluator as RougeEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
+from ais_prompt.evaluators.tool_calls import ToolCallEvaluator as ToolCallEvaluator
 from ais_prompt.inferencers import InferenceContext as InferenceContext
 from ais_prompt.inferencers import Preview as Preview
 from ais_prompt.inferencers.base import Inferencer as Inferencer
@@ -79,6 +80,7 @@ from ais_prompt.inferencers.ll import LLInferencer as LLInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer as MultiTurnGenInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer as PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer as PPLOnlyInferencer
+from ais_prompt.inferencers.tool_calls import ToolCallInferencer as ToolCallInferencer
 from ais_prompt.metrics.aggregate import AnswerCounts as AnswerCounts
 from ais_prompt.metrics.aggregate import mean_scores as mean_scores
 from ais_prompt.models.anthropic.model import AnthropicModel as AnthropicModel
@@ -158,6 +160,7 @@ from ais_prompt.postprocess.phrases import strategyqa_pred_postprocess as strate
 from ais_prompt.postprocess.phrases import without_commas_postprocess as without_commas_postprocess
 from ais_prompt.postprocess.phrases import xml_tag_postprocessor as xml_tag_postprocessor
 from ais_prompt.postprocess.reasoning import extract_non_reasoning_content as extract_non_reasoning_content
+from ais_prompt.postprocess.tool_calls import tool_calls_postprocess as tool_calls_postprocess
 from ais_prompt.prompt_locks.drift import Drift as Drift
 from ais_prompt.prompts import PromptList as PromptList
 from ais_prompt.prompts.base import Template as Template

@@ -60,6 +60,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "MultiTurnGenInferencer": "ais_prompt.inferencers.multi_turn",
         "PPLInferencer": "ais_prompt.inferencers.ppl",
         "PPLOnlyInferencer": "ais_prompt.inferencers.ppl_only",
+        "ToolCallInferencer": "ais_prompt.inferencers.tool_calls",
     },
     "postprocessors": {
         "PeerPostprocessor": "ais_prompt.peers.code.postprocessor",
@@ -114,6 +115,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "multiple_select_postprocess_peer": "ais_prompt.postprocess.peer",
         "strategyqa_dataset_postprocess": "ais_prompt.postprocess.phrases",
         "strategyqa_pred_postprocess": "ais_prompt.postprocess.phrases",
+        "tool_calls_postprocess": "ais_prompt.postprocess.tool_calls",
         "without_commas_postprocess": "ais_prompt.postprocess.phrases",
         "xml_tag_postprocessor": "ais_prompt.postprocess.phrases",
     },
@@ -151,6 +153,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RegexEvaluator": "ais_prompt.evaluators.structured",
         "RougeEvaluator": "ais_prompt.evaluators.rouge",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
+        "ToolCallEvaluator": "ais_prompt.evaluators.tool_calls",
     },
     "partitioners": {
         "NumWorkerPartitioner": "ais_prompt.partitioners.num_worker",

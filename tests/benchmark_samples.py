@@ -1,7 +1,7 @@
 """Rows of our own in the form of each benchmark, ``tests/benchmarks/NAME.json``, and how to bring them.
 
-A sample has ``rows``, ``CONFIGURATION/SPLIT`` of the hub → rows, and ``configs``, config → what a scripted model
-answers and the score that follows:
+A sample has ``rows``, ``CONFIGURATION/SPLIT`` of the hub → rows, or ``files``, path → objects, one a line; and
+``configs``, config → what a scripted model answers, and the score that follows:
 
 - ``answers``: expression found in the question → answer;
 - ``named``: the same, with the text of a choice in place of its letter, whose order the card decides;
@@ -38,7 +38,11 @@ def bring(name: str, folder: Path) -> None:
         name: the benchmark.
         folder: an empty folder for its files.
     """
-    for place, rows in sample(name)["rows"].items():
+    for place, rows in sample(name).get("files", {}).items():
+        file = folder / name / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    for place, rows in sample(name).get("rows", {}).items():
         file = folder / name / place / "0000.parquet"
         file.parent.mkdir(parents=True)
         pq.write_table(pa.Table.from_pylist(rows), file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 MODEL: Final = "mock"
@@ -52,6 +52,20 @@ def answer_body(
             "total_tokens": prompt_tokens + completion_tokens,
         },
     }
+
+
+def add_tool_calls(answer: dict[str, Any], calls: Sequence[Mapping[str, str]]) -> None:
+    """Let an answer of a chat call tools in place of its text."""
+    [choice] = answer["choices"]
+    functions = [{"name": call["name"], "arguments": call["arguments"]} for call in calls]
+    choice["message"] |= {
+        "content": None,
+        "tool_calls": [
+            {"id": f"call-{number}", "type": "function", "function": function}
+            for number, function in enumerate(functions)
+        ],
+    }
+    choice["finish_reason"] = "tool_calls"
 
 
 def error_body(message: str, kind: str) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class Rule:
             ``{request}`` its address and all of its headers, escaped for JSON.
         raw: the same as text that need not be JSON.
         answer, finish_reason: of the answer.
+        tool_calls: calls of tools, ``{"name": ..., "arguments": text}``, in a chat.
         reasoning: what was thought before it, told in a field of its own.
         share: only for this share of the requests, drawn with a fixed seed.
         over: [n, seconds]: only for requests that come when n others were let through in the last seconds.
@@ -55,6 +56,7 @@ class Rule:
     raw: str | None = None
     answer: str | None = None
     finish_reason: str = "stop"
+    tool_calls: Sequence[Mapping[str, str]] = ()
     reasoning: str = ""
     share: float = 1.0
     over: tuple[int, float] | None = None

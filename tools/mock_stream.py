@@ -52,7 +52,12 @@ def _events(body: Mapping[str, Any], answer: dict[str, Any]) -> Iterator[str]:
         yield chunk({"role": "assistant", "content": ""})
     for word in words_of(message.get("reasoning_content", "")):
         yield chunk({"reasoning_content": word})
-    for word in words_of(message["content"] if chat else choice["text"]):
+    for number, call in enumerate(message.get("tool_calls", ())):
+        name, arguments = call["function"]["name"], call["function"]["arguments"]
+        yield chunk({"tool_calls": [{"index": number, **call, "function": {"name": name, "arguments": ""}}]})
+        for word in words_of(arguments):
+            yield chunk({"tool_calls": [{"index": number, "function": {"arguments": word}}]})
+    for word in words_of((message["content"] or "") if chat else choice["text"]):
         yield chunk({"content": word} if chat else {"text": word})
     yield chunk({} if chat else {"text": ""}, choice["finish_reason"])
     if body.get("stream_options", {}).get("include_usage"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ais_prompt.chat.formats import MessagesFormat, Mode
@@ -32,6 +32,13 @@ class TokenizerChatFormat:
         self.messages = messages
         self.tokenizer = tokenizer
         self.media_kinds = media_kinds
+        self.tools: Sequence[Mapping[str, Any]] = ()
+
+    def with_tools(self, tools: Sequence[Mapping[str, Any]]) -> TokenizerChatFormat:
+        """Return a format whose chat template is given these tools, in the form of the OpenAI API."""
+        made = TokenizerChatFormat(self.messages, self.tokenizer, self.media_kinds)
+        made.tools = tools
+        return made
 
     def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:
         """Return the text that the model sees; in ``gen`` mode it ends with the opening of the assistant's turn.
@@ -51,11 +58,11 @@ class TokenizerChatFormat:
                 "the tokenizer has no chat template",
                 fix="use HuggingFaceBaseModel for a model that is not a chat model",
             )
-        text = _applied(tokenizer, messages, mode)
+        text = _applied(tokenizer, messages, mode, self.tools)
         if not _shows_questions(text, messages):
             # Templates of multimodal models may render lists of parts only, and drop a content that is a text.
             in_parts = tuple(ChatMessage(one.role, join_contents(one.content, ())) for one in messages)
-            as_parts = _applied(tokenizer, in_parts, mode)
+            as_parts = _applied(tokenizer, in_parts, mode, self.tools)
             if _shows_questions(as_parts, messages):
                 return as_parts
         return text
@@ -100,10 +107,11 @@ def merge_neighbours(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]
     return tuple(merged)
 
 
-def _applied(tokenizer: Any, messages: Sequence[ChatMessage], mode: Mode) -> str:
+def _applied(tokenizer: Any, messages: Sequence[ChatMessage], mode: Mode, tools: Sequence[Mapping[str, Any]]) -> str:
+    given = {"tools": list(tools)} if tools else {}
     try:
         text: str = tokenizer.apply_chat_template(
-            prompt_to_json(tuple(messages)), tokenize=False, add_generation_prompt=mode == "gen"
+            prompt_to_json(tuple(messages)), tokenize=False, add_generation_prompt=mode == "gen", **given
         )
     except Exception as error:  # Jinja templates can raise anything
         raise PromptError(f"the tokenizer's chat template rejects the messages: {error}") from error

@@ -51,6 +51,9 @@ class Files:
         header: names of the columns, for files without a header.
         ranges: split → its rows in the file, as in ``reader_cfg``; all of them if it is not named.
         key: the key of the list of rows in a JSON object; empty if the file holds the rows.
+        lines: whether each line is an object, whatever the file is called; its values may differ from row to row.
+        beside: a file in the folder of each file, ``{name}`` being the name, whose rows of the same ``id`` add columns.
+        subsets: the subsets that are used; empty for all.
     """
 
     about: str
@@ -58,6 +61,9 @@ class Files:
     header: tuple[str, ...] = ()
     ranges: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
+    lines: bool = False
+    beside: str = ""
+    subsets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +168,7 @@ def read_card(file: Path) -> Card:
     return card
 
 
-_KINDS: Final = {"str": str, "int": int, "Path": Path, "tuple": list | tuple, "Mapping": dict, "Hub": Hub}
+_KINDS: Final = {"str": str, "int": int, "bool": bool, "Path": Path, "tuple": list | tuple, "Mapping": dict, "Hub": Hub}
 """Type of a field, up to a bracket or blank → type of its value in TOML."""
 
 

@@ -16,6 +16,7 @@ from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.inferencers.running_conversation import RunningConversation
+from ais_prompt.inferencers.tool_calls import ToolCallInferencer
 
 __all__ = [
     "CLPInferencer",
@@ -32,4 +33,5 @@ __all__ = [
     "Preview",
     "RepeatingInferencer",
     "RunningConversation",
+    "ToolCallInferencer",
 ]

@@ -25,13 +25,13 @@ def with_fields(decoding: Decoding, model: Model, **fields: Any) -> Decoding:
 
 
 def refuse_fields(model: Model, name: str) -> None:
-    """Raise an error unless a model passes fields on to a server.
+    """Raise an error unless a model passes fields on to a server, in the form of the OpenAI API.
 
     Raises:
         PromptError: it does not.
     """
     if not getattr(model, "sends_fields", False):
         raise PromptError(
-            f"{name} is for models behind an API, and {type(model).__name__} is none",
-            fix=f"take {name} out of the inferencer, or start a server with this model",
+            f"{type(model).__name__} cannot send {name}",
+            fix=f"use OpenAIChatModel, for which a local model needs a server, or take {name} out of the inferencer",
         )

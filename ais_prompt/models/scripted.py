@@ -30,11 +30,14 @@ from ais_prompt.types import (
     LikelihoodQuery,
     Prompt,
     Request,
+    ToolCall,
     Usage,
 )
+from ais_prompt.utils.digest import canonical
 
 Answer: TypeAlias = "str | Mapping[str, Any]"
-"""A text, or ``dict(text=..., finish_reason=...)``, or ``dict(failure=kind, message=..., fatal=...)``."""
+"""A text, or ``dict(text=..., finish_reason=..., tool_calls=[dict(name=..., arguments={...})])``, of which ``text`` or
+``tool_calls`` must be there, or ``dict(failure=kind, message=..., fatal=...)``."""
 
 _OUTAGE: Final = Completion(failure=Failure("connection", "the scripted outage has begun (fail_after)"))
 
@@ -193,12 +196,23 @@ def _completion(answer: Answer) -> Completion:
         message = fields.get("message", "scripted failure")
         return Completion(failure=Failure(fields["failure"], message, bool(fields.get("fatal", False))))
     reason: Any = fields.get("finish_reason", "stop")
-    if "text" in fields and fields.keys() <= {"text", "finish_reason"} and reason in get_args(FinishReason):
-        return Completion(fields["text"], reason)
+    is_said = "text" in fields or "tool_calls" in fields
+    if is_said and fields.keys() <= {"text", "finish_reason", "tool_calls"} and reason in get_args(FinishReason):
+        return Completion(fields.get("text", ""), reason, tool_calls=_calls(fields.get("tool_calls", ())))
     raise ConfigError(
         f"the script has an invalid answer: {answer!r}",
         fix="write a text, dict(text=..., finish_reason='stop' or 'length'), or dict(failure='http_500', message=...)",
     )
+
+
+def _calls(calls: Any) -> tuple[ToolCall, ...]:
+    """Return the calls of a script: ``dict(name=..., arguments=...)``, arguments as a mapping or as a text."""
+    try:
+        pairs = [(call["name"], call["arguments"]) for call in calls]
+    except (KeyError, TypeError):
+        fix = "write tool_calls=[dict(name='add', arguments={'a': 1})]"
+        raise ConfigError(f"the script has invalid calls of tools: {calls!r}", fix=fix) from None
+    return tuple(ToolCall(name, given if isinstance(given, str) else canonical(given)) for name, given in pairs)
 
 
 def _question(prompt: Prompt) -> str:

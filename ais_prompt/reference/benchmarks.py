@@ -76,7 +76,7 @@ def how_asked(config: NamedConfig) -> HowAsked:
     return HowAsked(
         config.name,
         config.summary,
-        _question((infer.get("prompt_template") or infer["ice_template"])["template"]),
+        _question(infer.get("prompt_template") or infer["ice_template"]),
         _name(inferencer),
         _name(scoring.get("pred_postprocessor")),
         _name(scoring.get("evaluator")),
@@ -109,13 +109,15 @@ def _how(asked: HowAsked) -> str:
     return f"{asked.summary} Prompt: {shown} · {' → '.join(filter(None, steps))}" + (f" · {longest}" if longest else "")
 
 
-def _question(template: Any) -> str:
-    """Return the text of a question in a template: of a dialogue the user's, of a table the first label's."""
-    if isinstance(template, str):
-        return template
-    if "round" in template:
-        return next(str(turn["prompt"]) for turn in template["round"] if turn["role"] == "HUMAN")
-    return _question(next(iter(template.values())))
+def _question(part: Mapping[str, Any]) -> str:
+    """Return the text of a question: of a dialogue the user's, of a table of labels the first one's."""
+    if "messages" in part:
+        return "\n".join(str(one.get("content", f"{{{one.get('expand_column')}}}")) for one in part["messages"])
+    template = part["template"]
+    while not isinstance(template, str):
+        turns = template.get("round", ())
+        template = next((turn["prompt"] for turn in turns if turn["role"] == "HUMAN"), next(iter(template.values())))
+    return template
 
 
 def _name(part: Mapping[str, Any] | None) -> str:

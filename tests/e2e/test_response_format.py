@@ -46,4 +46,4 @@ def test_a_local_model_has_no_server_that_enforces_it(project: Project) -> None:
     project.write_config(models=model, datasets=DATASET)
     done = project.run("check", "eval.py")
     assert done.returncode == 2
-    assert "response_format is for models behind an API, and HuggingFaceChatModel is none" in done.stderr
+    assert "HuggingFaceChatModel cannot send response_format" in done.stderr

@@ -102,7 +102,6 @@ class ApiModel(CountsTokens):
     """
 
     prompt_style: PromptStyle = "messages"
-    sends_fields = True
     api: ClassVar[Api] = "openai"
     defaults: ClassVar[Defaults] = Defaults("openai", "OPENAI_BASE_URL", DEFAULT_VARIABLE)
     wire_options: ClassVar[tuple[str, ...]] = ("stream",)

@@ -35,6 +35,7 @@ class OpenAIModel(ApiModel):
             option of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
     """
 
+    sends_fields = True
     endpoint: ClassVar[Endpoint]
     wire_options = ("stream", "max_tokens_field", "logprobs_via")
     has_seed = True

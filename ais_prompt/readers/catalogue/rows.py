@@ -210,10 +210,40 @@ def mt_bench(row: Row) -> Row:
     }
 
 
+_API_TYPES: Final = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}
+"""Type in a description of BFCL → type of JSON schemas, where they differ."""
+
+
+def bfcl(row: Row) -> Row:
+    """BFCL: messages, tools in the form of the OpenAI API, and the accepted calls; the last three as JSON."""
+    functions = row["function"]
+    tools = [
+        {"type": "function", "function": {**_as_schema(one), "name": one["name"].replace(".", "_")}}
+        for one in functions
+    ]
+    [messages] = row["question"]
+    return {
+        **row,
+        "messages": [{"role": one["role"], "content": one["content"]} for one in messages],
+        "tools": canonical(tools),
+        "functions": canonical(functions),
+        "answers": canonical(row.get("ground_truth", [])),
+    }
+
+
+def _as_schema(value: Any) -> Any:
+    """Return a description with the types of JSON schemas."""
+    if isinstance(value, Mapping):
+        kind = value.get("type")
+        typed = {"type": _API_TYPES.get(kind, kind)} if isinstance(kind, str) else {}
+        return {**{name: _as_schema(one) for name, one in value.items()}, **typed}
+    return [_as_schema(one) for one in value] if isinstance(value, list) else value
+
+
 ROWS: Final[Mapping[str, MakeRow]] = {
     function.__name__: function
     for function in (
-        *(boolq, drop, four_choices, gpqa, hellaswag, labelled_choices, lettered, logiqa, mbpp, mbpp_plus, mgsm),
+        *(bfcl, boolq, drop, four_choices, gpqa, hellaswag, labelled_choices, lettered, logiqa, mbpp, mbpp_plus, mgsm),
         *(instructions, mmlu_pro, mt_bench, piqa, triviaqa, truthfulqa, winogrande),
     )
 }

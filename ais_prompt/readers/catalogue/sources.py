@@ -12,7 +12,7 @@ from msgspec import Struct
 from ais_prompt.config.cards import Card, Files, Hub
 from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow.table import Row
-from ais_prompt.readers.benchmarks.files import csv_records, json_whole, tabbed_lines
+from ais_prompt.readers.benchmarks.files import csv_records, json_whole, jsonl, tabbed_lines
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.ranges import select
 from ais_prompt.utils.text import listed
@@ -81,7 +81,7 @@ def find_files(card: Card, source: Path) -> list[Found]:
     paths = [source] if source.is_file() else [path for path in source.rglob("*") if path.is_file()]
     names = [path.relative_to(folder).as_posix() for path in paths]
     for form in card.files:
-        matched = match(form.splits, names)
+        matched = [one for one in match(form.splits, names) if not form.subsets or one[2] in form.subsets]
         by_place: dict[tuple[str, str], str] = {}
         for name, split, subset in matched:
             if other := by_place.get((split, subset)):
@@ -122,6 +122,8 @@ def raw_rows(found: Found) -> Iterator[Row]:
 
 def _values(found: Found) -> Iterable[Mapping[str, Any]]:
     form = found.form
+    if form is not None and form.lines:
+        return _lines(found.path, form.beside)
     if form is not None and form.header:
         read = tabbed_lines if found.path.suffix == ".tsv" else csv_records
         return (_headed(form.header, record, f"{found.path}:{line}") for line, record in read(found.path))
@@ -129,6 +131,14 @@ def _values(found: Found) -> Iterable[Mapping[str, Any]]:
         [(_, whole)] = json_whole(found.path)
         return list(whole.get(form.key, ())) if isinstance(whole, dict) else []
     return read_file(found.path)
+
+
+def _lines(file: Path, beside: str) -> Iterator[Row]:
+    """Yield the objects of a file, each with the columns of the same ``id`` in the file beside it, if there is one."""
+    other = file.parent / beside.format(name=file.name) if beside else file
+    more = {row["id"]: row for _, row in jsonl(other)} if beside and other.is_file() else {}
+    for _, row in jsonl(file):
+        yield {**row, **more.get(row.get("id"), {})}
 
 
 def _headed(header: Sequence[str], record: Sequence[str], where: str) -> Row:

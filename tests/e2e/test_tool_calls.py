@@ -1,0 +1,164 @@
+"""Tools are offered, and what the model calls is shown, stored and compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.project import Project
+from tests.servers import MockServer
+
+pytestmark = pytest.mark.process
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "weather_get",
+        "description": "Weather.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+FUNCTION = {
+    "name": "weather.get",
+    "parameters": {"type": "dict", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+}
+DATASET = """dict(
+    abbr='weather',
+    path='data/weather.jsonl',
+    reader_cfg=dict(input_columns=['question'], output_column=None, gold_columns=['functions', 'answers']),
+    infer_cfg=dict(
+        prompt_template=dict(type='PromptTemplate', template=dict(round=[dict(role='HUMAN', prompt='{question}')])),
+        inferencer=dict(type='ToolCallInferencer', tool_choice='auto', MORE),
+    ),
+    eval_cfg=dict(
+        evaluator=dict(type='ToolCallEvaluator'),
+        pred_postprocessor=dict(type='tool_calls_postprocess'),
+    ),
+)"""
+CITIES = ("Oslo", "Bonn", "Rome", "Lima")
+
+
+def rows() -> list[dict[str, Any]]:
+    return [
+        {
+            "question": f"Weather in {city}?",
+            "tools": json.dumps([TOOL]),
+            "functions": json.dumps([FUNCTION]),
+            "answers": json.dumps([{"weather.get": {"city": [city]}}]),
+        }
+        for city in CITIES
+    ]
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    project.write_data(rows(), "weather.jsonl")
+    return project
+
+
+def predictions(project: Project) -> list[dict[str, Any]]:
+    [file] = (project.root / "outputs").rglob("predictions/**/weather.jsonl")
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_server_is_offered_tools_and_its_calls_are_compared(
+    project: Project, server: MockServer, stream: bool
+) -> None:
+    def call(city: str, arguments: str) -> dict[str, Any]:
+        return {"text": city, "tool_calls": [{"name": "weather_get", "arguments": arguments}]}
+
+    server.follow(
+        call("Oslo", '{"city": "Oslo"}'), call("Bonn", '{"city": "Rome"}'), call("Rome", '{"city": '), {"text": "Lima"}
+    )
+    model = f"""dict(type='OpenAIChatModel', abbr='m', model='m', base_url='{server.base_url}', api_key=None,
+        stream={stream})"""
+    project.write_config(models=model, datasets=DATASET.replace("MORE", ""))
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert "25.0 %" in done.stdout
+    assert "1 unparsed" in done.stdout
+    for request in server.requests():
+        assert request["body"]["tools"] == [TOOL]
+        assert request["body"]["tool_choice"] == "auto"
+    stored = {row["index"]: row for row in predictions(project)}
+    assert stored[0]["prediction"] == '[{"name": "weather_get", "arguments": {"city": "Oslo"}}]'
+    assert stored[0]["completions"][0]["tool_calls"] == [{"name": "weather_get", "arguments": '{"city": "Oslo"}'}]
+    assert stored[3]["prediction"] == "[]"
+
+
+def test_other_tools_are_another_request(project: Project, server: MockServer) -> None:
+    model = f"dict(type='OpenAIChatModel', abbr='m', model='m', base_url='{server.base_url}', api_key=None)"
+    project.write_config(models=model, datasets=DATASET.replace("MORE", ""))
+    assert project.run("run", "eval.py", "--cache", "cache").returncode == 0
+    assert project.run("run", "eval.py", "--cache", "cache").returncode == 0
+    assert len(server.requests()) == len(CITIES)
+    changed = [{**row, "tools": json.dumps([{**TOOL, "strict": True}])} for row in rows()]
+    project.write_data(changed, "weather.jsonl")
+    assert project.run("run", "eval.py", "--cache", "cache").returncode == 0
+    assert len(server.requests()) == 2 * len(CITIES)
+
+
+def test_a_scripted_model_calls_tools_and_view_prompt_names_them(project: Project) -> None:
+    model = """dict(type='ScriptedModel', abbr='m', default=dict(text='No.'), answers={
+        'Oslo': dict(tool_calls=[dict(name='weather_get', arguments={'city': 'Oslo'})]),
+        'Bonn': '<tool_call>{"name": "weather_get", "arguments": {"city": "Bonn"}}</tool_call>',
+        'Rome': '<tool_call>weather_get(Rome)</tool_call>'})"""
+    project.write_config(models=model, datasets=DATASET.replace("MORE", "parser='hermes'"))
+    shown = project.run("view-prompt", "eval.py", "-c", "1")
+    assert "tools: weather_get" in shown.stdout
+    done = project.run("run", "eval.py")
+    assert done.returncode == 0, done.stderr
+    assert "50.0 %" in done.stdout
+    assert "1 unparsed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [("[1]", "this is no tool: 1"), ("{", "the column 'tools' is no JSON"), ('"x"', "tools are str, not a list")],
+)
+def test_tools_that_are_none(project: Project, column: str, message: str) -> None:
+    project.write_data([{**row, "tools": column} for row in rows()], "weather.jsonl")
+    project.write_config(models="dict(type='ScriptedModel', abbr='m')", datasets=DATASET.replace("MORE", ""))
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_wrong_parser(project: Project) -> None:
+    datasets = DATASET.replace("MORE", "parser='xml'")
+    project.write_config(models="dict(type='ScriptedModel', abbr='m')", datasets=datasets)
+    assert "'hermes', 'qwen', 'llama3' or 'mistral'" in project.run("check", "eval.py").stderr
+
+
+def test_a_model_that_cannot_be_offered_tools(project: Project) -> None:
+    model = "dict(type='AnthropicModel', abbr='m', model='m', base_url='http://127.0.0.1:9', api_key=None)"
+    project.write_config(models=model, datasets=DATASET.replace("MORE", ""))
+    assert "AnthropicModel cannot send tools" in project.run("check", "eval.py").stderr
+
+
+def test_a_local_model_gets_tools_through_its_chat_template(project: Project, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    folder = tmp_path / "model"
+    demo = Path(__file__).parents[2] / "configs/data/demo_model"
+    folder.mkdir()
+    for file in demo.iterdir():
+        (folder / file.name).symlink_to(file)
+    tokenizer = AutoTokenizer.from_pretrained(demo)
+    tokenizer.chat_template = (
+        "{% if tools %}TOOLS{% for tool in tools %} {{ tool.function.name }}{% endfor %}\n{% endif %}"
+        "{% for message in messages %}{{ message.content }}\n{% endfor %}"
+    )
+    for file in folder.glob("token*"):
+        file.unlink()
+    (folder / "chat_template.jinja").unlink(missing_ok=True)
+    tokenizer.save_pretrained(folder)
+    model = f"dict(type='HuggingFaceChatModel', abbr='m', path='{folder}')"
+    project.write_config(models=model, datasets=DATASET.replace("MORE", "parser='hermes'"))
+    shown = project.run("view-prompt", "eval.py", "-c", "1")
+    assert shown.returncode == 0, shown.stderr
+    assert "TOOLS weather_get" in shown.stdout
