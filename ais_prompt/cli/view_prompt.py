@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ais_prompt.plan.preview import PromptView
     from ais_prompt.plan.source import Source
 
-    Shown: TypeAlias = Sequence[tuple[str, Sequence[PromptView]]]
-    """Name of each config → its prompts."""
+    Shown: TypeAlias = Sequence[tuple[str, Iterator[PromptView]]]
+    """Name of each config, and its prompts as they are made."""
 
 PAGE: Final = "prompts.html"
 
@@ -83,9 +83,10 @@ def view_prompt(
     first = replace(source(**options), allow_code_execution="unsafe")
     asking = not (non_interactive or as_json or page) and sys.stdin.isatty() and sys.stdout.isatty()
     chosen = Choice(pattern, every or (page is not None and not non_interactive), asking)
+    sources = [first] if other is None else [first, replace(first, **OTHER_CONFIG, config=other)]
     shown = [
-        (_name_of(one), _views(one, chosen, count, origins=origins or not as_json, tokens=tokens))
-        for one in (first, *([replace(first, **OTHER_CONFIG, config=other)] if other else []))
+        (name, _views(one, chosen, count, origins=origins or not as_json, tokens=tokens))
+        for name, one in zip(_names_of(sources), sources, strict=True)
     ]
     if page is not None:
         _write_page(page, shown)
@@ -125,11 +126,15 @@ def _page_path(html: str | None) -> Path | None:
     return Path(html)
 
 
-def _name_of(one: Source) -> str:
-    return Path(one.config).name if one.config else "the command line"
+def _names_of(sources: Sequence[Source]) -> list[str]:
+    """Return the file names of the configs, or their paths if two have the same name."""
+    paths = [one.config or "the command line" for one in sources]
+    names = [Path(path).name for path in paths]
+    different = names if len(set(names)) == len(names) else paths
+    return different if len(set(different)) == len(different) else [*different[:1], f"{different[0]} (--with)"]
 
 
-def _views(one: Source, chosen: Choice, count: int, *, origins: bool, tokens: bool) -> list[PromptView]:
+def _views(one: Source, chosen: Choice, count: int, *, origins: bool, tokens: bool) -> Iterator[PromptView]:
     from ais_prompt.plan.preview import previews
     from ais_prompt.plan.source import checked_with_places
 
@@ -137,7 +142,7 @@ def _views(one: Source, chosen: Choice, count: int, *, origins: bool, tokens: bo
     tasks = _matching(plan.tasks, chosen.pattern)
     if not chosen.every:
         tasks = [_chosen(tasks, chosen.asks)]
-    return list(previews(tasks, count, origins=origins, tokens=tokens, place=place))
+    yield from previews(tasks, count, origins=origins, tokens=tokens, place=place)
 
 
 def _write_page(page: Path, shown: Shown) -> None:
@@ -145,9 +150,10 @@ def _write_page(page: Path, shown: Shown) -> None:
     from ais_prompt.store.disk import replacing
 
     title = f"Prompts of {' and '.join(name for name, _ in shown)}"
+    questions = side_by_side(shown)
     with replacing(page) as stream:
-        stream.write(prompts_page(title, side_by_side(shown)).encode())
-    count = sum(len(views) for _, views in shown)
+        stream.write(prompts_page(title, questions).encode())
+    count = sum(len(column.views) for question in questions for column in question.columns)
     click.echo(f"{page}: {count:,} prompt{'s' * (count != 1)}, for a browser")
 
 

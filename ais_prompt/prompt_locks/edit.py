@@ -58,7 +58,7 @@ def hunks(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Hunk]:
     """
     whole = f"{START}{new}{END}"
     found, at = [], 0
-    for before, after in _joined(_pieces(f"{START}{old}{END}", whole, least_alike)):
+    for before, after in _joined(aligned_pieces(f"{START}{old}{END}", whole, least_alike)):
         end = at + len(after)
         if before != after:
             found.append(
@@ -68,7 +68,8 @@ def hunks(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Hunk]:
     return found
 
 
-def _pieces(old: str, new: str, least_alike: float) -> Iterator[Piece]:
+def aligned_pieces(old: str, new: str, least_alike: float = LEAST_ALIKE) -> Iterator[Piece]:
+    """Yield the pieces of two texts in order, old beside new; they are equal where nothing changed."""
     # Align lines first: they are few and mostly unique. Then words are compared within small blocks only.
     for before, after in map(_texts, _aligned(_LINE.findall(old), _LINE.findall(new))):
         if before == after:

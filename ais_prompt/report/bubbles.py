@@ -11,6 +11,7 @@ from msgspec import Struct
 from ais_prompt.plan.marks import Kind, Origin, Span
 from ais_prompt.plan.origins import Origins
 from ais_prompt.plan.preview import PromptView
+from ais_prompt.prompt_locks.edit import aligned_pieces
 from ais_prompt.utils.media import describe_part
 
 FORMAT_KINDS: Final[tuple[Kind, ...]] = ("meta template", "role template", "chat template")
@@ -24,6 +25,10 @@ class Medium(Struct, frozen=True):
     """A picture, sound or video in a message, in one line of words."""
 
     text: str
+
+
+class ChangedSpan(Span, frozen=True):
+    """A piece that the prompt beside it does not have at this place."""
 
 
 Piece: TypeAlias = Span | Medium
@@ -61,6 +66,46 @@ def bubbles_of(view: PromptView) -> list[Bubble]:
     for bubble in bubbles:
         bubble.in_example = bool(bubble.pieces) and all(map(_is_of_example, bubble.pieces))
     return bubbles
+
+
+def mark_changes(bubbles: Sequence[Bubble], beside: Sequence[Bubble]) -> None:
+    """Split the pieces of a prompt so that words which the other prompt does not have are a `ChangedSpan`.
+
+    Args:
+        bubbles: the prompt, which is changed in place.
+        beside: the other prompt.
+    """
+    old, new = _whole_text(beside), _whole_text(bubbles)
+    ends, at = [], 0
+    for before, after in aligned_pieces(old, new):
+        at += len(after)
+        ends.append((at, before != after))
+    at = 0
+    for bubble in bubbles:
+        pieces: list[Piece] = []
+        for piece in bubble.pieces:
+            if isinstance(piece, Span):
+                pieces += _split(piece, at, ends)
+                at += len(piece.text)
+            else:
+                pieces.append(piece)
+        bubble.pieces = pieces
+
+
+def _whole_text(bubbles: Sequence[Bubble]) -> str:
+    return "".join(piece.text for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span))
+
+
+def _split(span: Span, at: int, ends: Sequence[tuple[int, bool]]) -> Iterator[Span]:
+    """Yield the parts of a span that begins at a position of the text, changed and unchanged in turn."""
+    start, last = 0, at + len(span.text)
+    for end, changed in ends:
+        if end > at + start:
+            text = span.text[start : end - at]
+            yield ChangedSpan(text, span.origin) if changed else Span(text, span.origin)
+            start = end - at
+            if end >= last:
+                return
 
 
 def is_in_example(piece: Piece) -> bool:

@@ -118,7 +118,7 @@ def test_the_mouse_shows_the_same(prompts: Page) -> None:
 
 def test_examples_unfold_with_the_keyboard(prompts: Page) -> None:
     assert "1+1=?" not in " ".join(prompts.texts(".bubble"))
-    assert prompts.texts(".examples > summary")[0] == "2 examples, 50 characters"
+    assert prompts.texts(".examples > summary")[0] == "2 examples, 50 characters, not the same beside it"
     prompts.value("document.querySelector('.examples > summary').focus()")
     prompts.press(" ")
     prompts.wait_for("document.querySelector('.examples').open")

@@ -199,6 +199,17 @@ def test_a_second_config_is_beside_the_first(viewed: Project) -> None:
     assert [view["prompt"][0]["content"].split("\n")[1] for view in found] == ["Answer: ", "So: "]
 
 
+def test_configs_of_one_name_are_told_apart(viewed: Project) -> None:
+    text = (viewed.root / "eval.py").read_text()
+    (viewed.root / "old").mkdir()
+    (viewed.root / "old" / "eval.py").write_text(text)
+    for other, titles in (("old/eval.py", ["eval.py", "old/eval.py"]), ("eval.py", ["eval.py", "eval.py (--with)"])):
+        viewed.run("view-prompt", "eval.py", "--with", other, "-n", "--html")
+        page = (viewed.root / "prompts.html").read_text()
+        assert re.findall("<h3>(.*?)</h3>", page) == [f"{title} · fake" for title in titles]
+        assert page.count("The same prompt as for eval.py · fake.") == 1
+
+
 def test_a_page_does_not_replace_the_config(viewed: Project) -> None:
     before = (viewed.root / "eval.py").read_text()
     done = viewed.run("view-prompt", "--html", "eval.py")

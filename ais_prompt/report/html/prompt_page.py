@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from string import Template
 from typing import Final
 
@@ -42,7 +42,7 @@ class Question(Struct, frozen=True):
     columns: tuple[Column, ...]
 
 
-def side_by_side(configs: Sequence[tuple[str, Sequence[PromptView]]]) -> list[Question]:
+def side_by_side(configs: Sequence[tuple[str, Iterable[PromptView]]]) -> list[Question]:
     """Return the questions of all configs, each with the prompts of every model and config.
 
     Args:
@@ -81,8 +81,17 @@ def _columns(columns: Sequence[Column]) -> Iterator[str]:
     for number, column in enumerate(columns):
         same = next((one for one in columns[:number] if _sent(one) == _sent(column)), None)
         note = "" if same is None else f'<p class="same">The same prompt as for {_text(same.title)}.</p>'
-        prompts = "\n".join(map(prompt_html, column.views))
+        prompts = "\n".join(map(prompt_html, column.views, _beside(columns, number)))
         yield f"<section><h3>{_text(column.title)}</h3>{note}{prompts}</section>"
+
+
+def _beside(columns: Sequence[Column], number: int) -> Sequence[PromptView | None]:
+    """Return what the prompts of a column are compared with: the other of two columns, or the first of more."""
+    other = columns[0] if number else columns[1] if len(columns) == 2 else None
+    views = columns[number].views
+    if other is None or len(other.views) != len(views):
+        return [None] * len(views)
+    return other.views
 
 
 def _sent(column: Column) -> list[object]:

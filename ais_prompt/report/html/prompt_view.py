@@ -17,7 +17,16 @@ from ais_prompt.plan.marks import BETWEEN_SHOTS, Origin, Span
 from ais_prompt.plan.preview import PromptView
 from ais_prompt.plan.tokens import Token
 from ais_prompt.plan.warning import MisspeltPlaceholder, PromptWarning
-from ais_prompt.report.bubbles import FORMAT_KINDS, Bubble, Medium, Piece, bubbles_of, is_in_example
+from ais_prompt.report.bubbles import (
+    FORMAT_KINDS,
+    Bubble,
+    ChangedSpan,
+    Medium,
+    Piece,
+    bubbles_of,
+    is_in_example,
+    mark_changes,
+)
 from ais_prompt.report.html.frame import asset
 from ais_prompt.report.prompt_view import GOLD_TITLES, shots_line
 from ais_prompt.utils.text import printable
@@ -40,13 +49,16 @@ NEWLINE: Final = '<i class="newline"></i>'
 """A sign that the style sheet writes, so that copied text does not have it."""
 
 
-def prompt_html(view: PromptView) -> str:
+def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
     """Return one prompt as an ``article``.
 
     Args:
         view: the prompt, with origins; with ``all_tokens`` its tokens are shown, folded.
+        beside: another prompt; words that it does not have are framed.
     """
     bubbles, warnings = bubbles_of(view), dict.fromkeys(view.warnings)
+    if beside is not None:
+        mark_changes(bubbles, bubbles_of(beside))
     return _tag(
         "article",
         _head(view),
@@ -107,6 +119,8 @@ def _folded(spans: Sequence[Span], written: str) -> str:
     shots = {span.origin.shot for span in spans} - {BETWEEN_SHOTS, None}
     size = sum(len(span.text) for span in spans)
     words = f"{_counted(len(shots), 'example')}, {_counted(size, 'character')}"
+    if any(isinstance(span, ChangedSpan) for span in spans):
+        words += ", not the same beside it"
     return _tag("details", _tag("summary", words), written, class_="examples")
 
 
@@ -134,11 +148,11 @@ def _piece(piece: Piece, view: PromptView) -> str:
             mark = _text(warning.mark)
             shown = shown.replace(mark, _tag("mark", mark))
     source = _text(described(piece.origin, view))
-    part = " part" if piece.origin.kind == "data" else ""
+    more = " part" * (piece.origin.kind == "data") + " changed" * isinstance(piece, ChangedSpan)
     return _tag(
         "span",
         shown,
-        class_=f"piece {_class_of(piece.origin)}{part}",
+        class_=f"piece {_class_of(piece.origin)}{more}",
         tabindex="0",
         role="group",
         aria_label=source,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ais_prompt.plan.preview import PromptView, preview
-from ais_prompt.report.bubbles import Bubble, Medium, bubbles_of
+from ais_prompt.report.bubbles import Bubble, ChangedSpan, Medium, bubbles_of, mark_changes
 from tests.prompt_tasks import prompt_task
 
 META = {
@@ -113,3 +113,15 @@ def test_without_origins_a_message_is_one_piece() -> None:
     [view] = preview(prompt_task({"round": TURNS}, style="messages"), 1)
     [bubble] = bubbles_of(view)
     assert [(piece.text, piece.origin.kind) for piece in bubble.pieces] == [("3+3", "unknown")]
+
+
+def test_words_that_the_prompt_beside_does_not_have_are_pieces_of_their_own() -> None:
+    one, other = (bubbles_of(view_of(f"{how} add: {{q}} please", rows=[{"q": q, "a": ""}])) for how, q in
+                  (("Now", "1+1"), ("Then", "1+2")))  # fmt: skip
+    before = texts(one)
+    mark_changes(one, other)
+    assert texts(one) == before
+    assert [piece.text for bubble in one for piece in bubble.pieces if isinstance(piece, ChangedSpan)] == ["Now", "1"]
+    same = bubbles_of(view_of("{q}"))
+    mark_changes(same, bubbles_of(view_of("{q}")))
+    assert not any(isinstance(piece, ChangedSpan) for bubble in same for piece in bubble.pieces)

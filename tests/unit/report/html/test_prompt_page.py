@@ -100,6 +100,10 @@ def test_models_and_configs_are_side_by_side() -> None:
     assert [column.title for column in question.columns] == ["a.py · model", "a.py · large", "b.py · model"]
     page = prompts_page("Prompts", questions)
     assert page.count("The same prompt as for a.py · model.") == 1
+    assert "changed" not in page.partition("b.py · model")[0].partition("<body>")[2]
+    assert 'class="piece template changed"' in page.partition("b.py · model")[2]
+    two = prompts_page("Prompts", side_by_side([("a.py", [view]), ("b.py", [replace(other, prompt="", origins=None)])]))
+    assert two.count(" changed") == two.partition("b.py")[0].count(" changed") == 1
 
 
 def test_a_misspelt_placeholder_is_marked_and_named_above_the_prompt() -> None:
