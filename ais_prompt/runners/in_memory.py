@@ -51,7 +51,10 @@ class InMemory:
         Raises:
             StoreError: answers can no longer be written down.
         """
-        number = self._workers.number - 1 if self._workers else 0
+        number = 0
+        if self._workers:
+            self._workers.expect(len(self._jobs))
+            number = self._workers.number - 1
         beside = [threading.Thread(target=self._ask_beside, name="aisprompt-local") for _ in range(number)]
         for thread in beside:
             thread.start()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Final, Self, cast
 
 from ais_prompt.errors import ModelError
 from ais_prompt.models.base import BatchModel, LikelihoodModel
@@ -19,6 +20,9 @@ from ais_prompt.utils.gpus import VARIABLE
 from ais_prompt.utils.worker import Worker, WorkerDied
 
 logger = logging.getLogger(__name__)
+
+THREADS: Final = "OMP_NUM_THREADS"
+"""The environment variable with the number of threads that a process computes with on the CPU."""
 
 
 class ModelWorkers:
@@ -32,6 +36,7 @@ class ModelWorkers:
 
     def __init__(self, number: int, servers: StartedServers, surroundings: Surroundings) -> None:
         self._number = number
+        self._beside = number
         self._specs: list[ModelSpec] = []
         self._servers = servers
         self._surroundings = surroundings
@@ -47,6 +52,10 @@ class ModelWorkers:
         least = min((gpus_of(spec) for spec in self._specs), default=1)
         return max(1, min(self._number, len(self._servers.gpus) // max(1, least)))
 
+    def expect(self, jobs: int) -> None:
+        """Let workers share the CPU among so many of them as there are jobs, if that is fewer than `number`."""
+        self._beside = max(1, min(self.number, jobs))
+
     def move(self, model: BatchModel, spec: ModelSpec) -> BatchModel:
         """Return a model like this one that computes in the workers."""
         self._specs.append(spec)
@@ -60,6 +69,8 @@ class ModelWorkers:
         """
         gpus = asyncio.run(self._servers.take_gpus(gpus_of(spec)))
         environment = {"TQDM_DISABLE": "1"} | ({} if gpus is None else {VARIABLE: ",".join(gpus)})
+        if not gpus and THREADS not in os.environ:  # else each worker would have as many threads as there are cores
+            environment[THREADS] = str(max(1, usable_cores() // self._beside))
         with self._lock:
             if self._is_over:
                 raise ModelError("the run was stopped")
@@ -137,6 +148,11 @@ class ModelWorker:
     def stop(self) -> None:
         """End the process, which frees all of its memory."""
         self._workers.release(self._worker, self._gpus)
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def gpus_of(spec: ModelSpec) -> int:
