@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -15,7 +16,6 @@ from ais_prompt.inferencers.containment import ends_task, failure_of
 from ais_prompt.inferencers.running_conversation import Recall
 from ais_prompt.models.identity import former_identities
 from ais_prompt.plan.cluster import cluster_of
-from ais_prompt.plan.columns import columns_of
 from ais_prompt.plan.duplicates import numbered
 from ais_prompt.plan.gaps import shown_gap
 from ais_prompt.plan.plan import Task
@@ -23,6 +23,9 @@ from ais_prompt.store.journal import JournalView
 from ais_prompt.store.request_keys import FormerKeys, RequestKeys
 from ais_prompt.types import Completion, Failure, Portion, Prediction, Request, Sample
 from ais_prompt.utils.occurrences import Occurrences
+
+LONGEST_NAME: Final = 60
+"""Longest text of a column that counts as a name, such as a subject or a level; longer ones are content."""
 
 
 def conversations(
@@ -112,6 +115,17 @@ def _conversation(task: Task, sample: Sample, openings: Occurrences, cluster: st
         cluster=cluster_of(sample, cluster),
         columns=columns_of(sample, task.spec.dataset.reader.output_column),
     )
+
+
+def columns_of(sample: Sample, gold: str | None) -> dict[str, Any]:
+    """Return the columns of a row that reports filter by: with a number, a flag or a name, except the gold column."""
+    return {name: value for name, value in sample.fields.items() if name != gold and _is_name(value)}
+
+
+def _is_name(value: Any) -> bool:
+    if isinstance(value, str):
+        return 0 < len(value) <= LONGEST_NAME and "\n" not in value
+    return isinstance(value, bool | int | float)
 
 
 def _without_answer(task: Task, sample: Sample, failure: Failure) -> Prediction:

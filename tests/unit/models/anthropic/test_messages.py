@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.anthropic.stream import MessageStream
@@ -16,10 +15,10 @@ from ais_prompt.models.api.wire import http_failure, read_reply
 from ais_prompt.models.options import Wire
 from ais_prompt.models.traffic.retry import THROTTLED, is_temporary
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
-from tests.lazy import Lazy
+from tests.unit.models.package_types import PackageTypes
 from tools.mock_apis import error_of_messages, message_body, message_events
 
-types = Lazy("anthropic.types")
+TYPES = PackageTypes("anthropic.types")
 TOOL = {"name": "add", "input_schema": {"type": "object"}}
 URL = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
 DATA = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
@@ -37,22 +36,8 @@ DECODINGS = [
 ]
 
 
-@cache
-def adapter(name: str) -> TypeAdapter[Any]:
-    return TypeAdapter(getattr(types, name))
-
-
 def body(prompt: Any, decoding: Decoding = DECODINGS[0]) -> dict[str, Any]:
     return MESSAGES.body("m", Request("s", prompt, decoding), Wire())
-
-
-def plain(value: Any) -> Any:
-    """A validated value with the lazy iterators of pydantic read."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
-        return value
-    return [plain(item) for item in value]
 
 
 def reply(*content: Any, reason: str = "end_turn", **fields: Any) -> dict[str, Any]:
@@ -63,7 +48,7 @@ def reply(*content: Any, reason: str = "end_turn", **fields: Any) -> dict[str, A
 
 def read(answer: dict[str, Any]) -> Completion:
     """What we read from a message that the package can read too."""
-    types.Message.model_validate(answer)
+    TYPES.module.Message.model_validate(answer)
     return read_reply(MESSAGES, 200, json.dumps(answer).encode())
 
 
@@ -72,15 +57,13 @@ def read(answer: dict[str, Any]) -> Completion:
 @pytest.mark.parametrize("more", [{}, MESSAGES.stream_fields])
 def test_bodies_are_those_of_the_package(prompt: Any, decoding: Decoding, more: Any) -> None:
     sent = body(prompt, decoding) | more
-    assert plain(adapter("MessageCreateParams").validate_python(sent)) == sent, (
-        "no field is unknown to the package, none is changed"
-    )
+    assert TYPES.read("MessageCreateParams", sent) == sent, "no field is unknown to the package, none is changed"
 
 
 def test_a_wrong_body_is_refused_by_the_package() -> None:
     for wrong in ({"messages": "Hi"}, {"max_tokens": None}, {"stop_sequences": 3}):
         with pytest.raises(ValidationError):
-            plain(adapter("MessageCreateParams").validate_python({**body("Hi"), **wrong}))
+            TYPES.read("MessageCreateParams", {**body("Hi"), **wrong})
 
 
 def test_the_system_prompt_is_a_field_of_its_own() -> None:
@@ -99,7 +82,7 @@ def test_the_system_prompt_is_a_field_of_its_own() -> None:
 def test_a_later_system_message_stays_in_its_place() -> None:
     sent = body((*DIALOGUE, ChatMessage("system", "Now in French.")))
     assert sent["messages"][-1] == {"role": "system", "content": "Now in French."}
-    assert plain(adapter("MessageCreateParams").validate_python(sent)) == sent
+    assert TYPES.read("MessageCreateParams", sent) == sent
 
 
 def test_roles_alternate() -> None:
@@ -216,7 +199,7 @@ def test_a_stream_says_the_same_as_the_whole_message(reason: str, reasoning: str
     events = list(message_events(answer))
     for event in events:
         if json.loads(event)["type"] != "ping":  # the package skips it by name
-            adapter("RawMessageStreamEvent").validate_json(event)
+            TYPES.read_json("RawMessageStreamEvent", event)
     streamed, whole = stream(events), read(answer)
     assert (streamed.text, streamed.reasoning, streamed.usage.completion_tokens) == (
         whole.text,
@@ -242,7 +225,7 @@ def test_the_arguments_of_a_tool_come_in_pieces() -> None:
         {"type": "message_stop"},
     ]
     for event in events:
-        adapter("RawMessageStreamEvent").validate_python(event)
+        TYPES.read("RawMessageStreamEvent", event)
     assert stream([json.dumps(event) for event in events]).tool_calls == (ToolCall("add", '{"a":2}'),)
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from ais_prompt.errors import PromptError
 from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.models.options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage
-from tests.lazy import Lazy
+from tests.unit.models.package_types import PackageTypes
 from tools.mock_apis import response_body, response_events
 
-types = Lazy("openai.types.responses")
+TYPES = PackageTypes("openai.types.responses")
 TOOL = {"type": "function", "name": "add", "parameters": {"type": "object"}, "strict": True}
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 PROMPTS: list[Any] = [
@@ -38,22 +37,8 @@ DECODINGS = [
 ]
 
 
-@cache
-def adapter(name: str) -> TypeAdapter[Any]:
-    return TypeAdapter(getattr(types, name))
-
-
 def body(prompt: Any, decoding: Decoding = DECODINGS[0]) -> dict[str, Any]:
     return RESPONSES.body("m", Request("s", prompt, decoding), Wire())
-
-
-def plain(value: Any) -> Any:
-    """A validated value with the lazy iterators of pydantic read."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
-        return value
-    return [plain(item) for item in value]
 
 
 def reply(*output: Any, **fields: Any) -> dict[str, Any]:
@@ -68,7 +53,7 @@ def message(*parts: Any) -> dict[str, Any]:
 
 def read(answer: dict[str, Any]) -> Completion:
     """What we read from a response that the package can read too."""
-    types.Response.model_validate(answer)
+    TYPES.module.Response.model_validate(answer)
     return read_reply(RESPONSES, 200, json.dumps(answer).encode())
 
 
@@ -77,15 +62,13 @@ def read(answer: dict[str, Any]) -> Completion:
 @pytest.mark.parametrize("more", [{}, RESPONSES.stream_fields])
 def test_bodies_are_those_of_the_package(prompt: Any, decoding: Decoding, more: Any) -> None:
     sent = body(prompt, decoding) | more
-    assert plain(adapter("ResponseCreateParams").validate_python(sent)) == sent, (
-        "no field is unknown to the package, none is changed"
-    )
+    assert TYPES.read("ResponseCreateParams", sent) == sent, "no field is unknown to the package, none is changed"
 
 
 def test_a_wrong_body_is_refused_by_the_package() -> None:
     for wrong in ({"input": 3}, {"temperature": "warm"}, {"store": []}):
         with pytest.raises(ValidationError):
-            plain(adapter("ResponseCreateParams").validate_python({**body("Hi"), **wrong}))
+            TYPES.read("ResponseCreateParams", {**body("Hi"), **wrong})
 
 
 def test_a_dialogue_becomes_items() -> None:
@@ -147,7 +130,7 @@ def test_an_answer_is_read_with_its_reasoning_and_counts() -> None:
     search = {"id": "w", "type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "2+2"}}
     found = read(reply(thought, search, message(*parts), usage=usage))
     assert found == Completion("four", "stop", Usage(9, 5, 3, 4, 2), reasoning="two and two")
-    assert found.text == types.Response.model_validate(reply(message(*parts))).output_text
+    assert found.text == TYPES.module.Response.model_validate(reply(message(*parts))).output_text
     assert Completion.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
@@ -209,7 +192,7 @@ def test_a_stream_says_the_same_as_the_whole_response(reason: str, reasoning: st
     answer = response_body({"model": "m", "input": "2 and 2"}, 1, "it is four", reason, reasoning)
     reader = ResponseStream(lambda: 0.0)
     for event in response_events(answer):
-        adapter("ResponseStreamEvent").validate_json(event)
+        TYPES.read_json("ResponseStreamEvent", event)
         reader.feed(f"event: {json.loads(event)['type']}\ndata: {event}\n\n".encode())
     streamed = reader.completion()
     whole = read(answer)

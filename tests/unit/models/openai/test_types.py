@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.openai.stream import ChatStream
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, STREAMED, request_body
 from ais_prompt.types import ChatMessage, Decoding, Request
-from tests.lazy import Lazy
+from tests.unit.models.package_types import PackageTypes
 from tools.mock_answers import answer_body
 
-text, chat = Lazy("openai.types"), Lazy("openai.types.chat")
+TEXTS, CHATS = PackageTypes("openai.types"), PackageTypes("openai.types.chat")
 
 DECODINGS = [
     Decoding(7),
@@ -35,41 +34,27 @@ PROMPTS = [
 ]
 
 
-@cache
-def of_chat() -> TypeAdapter[Any]:
-    return TypeAdapter(chat.CompletionCreateParams)
-
-
-def lists(value: Any) -> Any:
-    """A validated value with the lazy iterators of pydantic read."""
-    if isinstance(value, dict):
-        return {key: lists(item) for key, item in value.items()}
-    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
-        return value
-    return [lists(item) for item in value]
-
-
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
 @pytest.mark.parametrize("more", [{}, STREAMED])
 def test_bodies_of_chats_are_those_of_the_package(decoding: Decoding, prompt: Any, field: Any, more: Any) -> None:
     body = request_body(CHAT, "m", Request("s", prompt, decoding), field) | more
-    assert lists(of_chat().validate_python(body)) == body, "no field is unknown to the package, none is changed"
+    assert CHATS.read("CompletionCreateParams", body) == body, "no field is unknown to the package, none is changed"
 
 
 @pytest.mark.parametrize("decoding", DECODINGS[:2])
 @pytest.mark.parametrize("more", [{}, STREAMED, {"echo": True, "logprobs": 1}])
 def test_bodies_of_completions_are_those_of_the_package(decoding: Decoding, more: Any) -> None:
     body = request_body(COMPLETIONS, "m", Request("s", "1+1=", decoding), "max_tokens") | more
-    assert lists(TypeAdapter(text.CompletionCreateParams).validate_python(body)) == body
+    assert TEXTS.read("CompletionCreateParams", body) == body
 
 
 def test_a_wrong_body_is_refused() -> None:
     body = request_body(CHAT, "m", Request("s", "Hi", Decoding(7)), "max_tokens")
     for wrong in ({"messages": "Hi"}, {"temperature": "warm"}, {"stop": 3}):
         with pytest.raises(ValidationError):
-            lists(of_chat().validate_python({**body, **wrong}))
+            CHATS.read("CompletionCreateParams", {**body, **wrong})
 
 
 @pytest.mark.parametrize("content", ["four", "", None])
@@ -77,7 +62,7 @@ def test_a_wrong_body_is_refused() -> None:
 def test_replies_are_read_as_the_package_reads_them(content: str | None, reason: str) -> None:
     reply = answer_body({"model": "m", "messages": [{"role": "user", "content": "2+2"}]}, 1, "four", reason)
     reply["choices"][0]["message"] |= {"content": content, "refusal": None if content else "I cannot."}
-    theirs = chat.ChatCompletion.model_validate(reply)
+    theirs = CHATS.module.ChatCompletion.model_validate(reply)
     ours = read_reply(CHAT, 200, json.dumps(reply).encode())
     message = theirs.choices[0].message
     assert ours.text == (message.content or message.refusal)
@@ -92,7 +77,7 @@ def test_replies_are_read_as_the_package_reads_them(content: str | None, reason:
 
 def test_completions_are_read_as_the_package_reads_them() -> None:
     reply = answer_body({"model": "m", "prompt": "2+2"}, 1, " four", "length")
-    theirs = text.Completion.model_validate(reply)
+    theirs = TEXTS.module.Completion.model_validate(reply)
     ours = read_reply(COMPLETIONS, 200, json.dumps(reply).encode())
     assert (ours.text, ours.finish_reason) == (theirs.choices[0].text, theirs.choices[0].finish_reason)
 
@@ -104,7 +89,7 @@ def test_chunks_are_read_as_the_package_reads_them() -> None:
         {**shared, "choices": [{"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}]}
         for delta in deltas
     ]
-    theirs = [chat.ChatCompletionChunk.model_validate(chunk) for chunk in chunks]
+    theirs = [CHATS.module.ChatCompletionChunk.model_validate(chunk) for chunk in chunks]
     reader = ChatStream()
     for chunk in chunks:
         reader.feed(f"data: {json.dumps(chunk)}\n\n".encode())

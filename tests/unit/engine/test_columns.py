@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ais_prompt.plan.columns import LONGEST, columns_of
+from ais_prompt.engine.conversations import LONGEST_NAME, columns_of
 from ais_prompt.types import Sample
 
 
@@ -13,7 +13,7 @@ def test_numbers_flags_and_short_texts_are_stored_but_not_the_gold() -> None:
         "share": 0.5,
         "hard": True,
         "answer": "A",
-        "question": "x" * (LONGEST + 1),
+        "question": "x" * (LONGEST_NAME + 1),
         "lines": "a\nb",
         "empty": "",
         "options": ["a", "b"],
