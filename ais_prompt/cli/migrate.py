@@ -30,4 +30,5 @@ def migrate(output: Path, force: bool, **options: Any) -> None:
     if output.exists() and not force:
         raise click.UsageError(f"{output} is there already; --force replaces it.")
     notes = write(make_source(**options), output)
-    click.echo(f"{output}: written, {len(notes)} notes\n\nNext: aisprompt check {shlex.quote(str(output))}")
+    found = f"{len(notes)} note{'' if len(notes) == 1 else 's'} at its top" if notes else "without notes"
+    click.echo(f"{output}: written, {found}\n\nNext: aisprompt check {shlex.quote(str(output))}")

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from ais_prompt.config.render import render_config
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.plan.source import Source, read_spec
-from ais_prompt.plan.warning import PromptWarning
+from ais_prompt.plan.warning import PromptWarning, TranslationNote
 from ais_prompt.store.disk import replacing
+from ais_prompt.utils.urls import HIDDEN
+
+_SECRETS: Final = TranslationNote(
+    f"keys of the config are not written: {HIDDEN} stands for each",
+    "",
+    "export it as NAME, and write $NAME in its place: headers=dict(Authorization='Bearer $NAME')",
+)
 
 
 def migrate(source: Source, file: Path) -> Sequence[PromptWarning]:
@@ -28,9 +36,9 @@ def migrate(source: Source, file: Path) -> Sequence[PromptWarning]:
     """
     config = read_spec(source)
     values = {key: config.loaded.values[key] for key in CONFIG.names if key in config.loaded.values}
-    notes = config.warnings
     text = render_config(values, header=f'"""Written by `aisprompt migrate` from {source.config}."""\n\n')
     head, _, body = text.partition("\n\n")
+    notes = [*config.warnings, *([_SECRETS] if f"{HIDDEN}'" in body else [])]
     with replacing(file) as stream:
         stream.write("\n\n".join([head, *_comments(notes), body]).encode("utf-8", "backslashreplace"))
     return notes

@@ -33,3 +33,15 @@ def test_a_file_is_not_replaced_unasked(project: Project) -> None:
     assert done.returncode == 2
     assert "--force replaces it" in done.stderr
     assert (project.root / "eval.py").read_text() == before
+
+
+def test_a_key_is_not_written_and_said_so(project: Project) -> None:
+    model = (
+        "dict(type='opencompass.models.OpenAISDK', abbr='m', path='m', key='12345678', openai_api_base='http://h/v1')"
+    )
+    (project.root / "theirs.py").write_text(f"models = [{model}]\ndatasets = [{DATASET}]\n")
+    done = project.run("migrate", "theirs.py", "-o", "mine.py")
+    assert done.returncode == 0, done.stderr
+    text = (project.root / "mine.py").read_text()
+    assert "12345678" not in text
+    assert "write $NAME" in text

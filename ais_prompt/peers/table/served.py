@@ -38,7 +38,7 @@ def vllm_server(args: dict[str, Any]) -> dict[str, Any]:
     args = _with_options(args, "generation_kwargs")
     host, port = args.pop("host_ip", "localhost"), args.pop("host_port", _DEFAULT_PORT)
     scheme = "https" if args.pop("enable_ssl", False) else "http"
-    address = str(args.pop("url", "") or f"{host}:{port}").strip().rstrip("/")
+    address = _ENDPOINT.sub("", str(args.pop("url", "") or f"{host}:{port}").strip().rstrip("/")).removesuffix("/v1")
     address = address if "://" in address else f"{scheme}://{address}"
     key = args.pop("api_key", "")
     given = {name: args[name] for name in ("tokenizer_path", "request_rate") if args.get(name)}

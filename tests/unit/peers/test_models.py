@@ -143,6 +143,8 @@ def test_the_temperature_that_the_peer_has_by_default() -> None:
         ({"host_ip": "h", "host_port": 1, "enable_ssl": True}, "https://h:1/v1"),
         ({"url": "https://gate.example/llm/", "host_ip": "h"}, "https://gate.example/llm/v1"),
         ({"url": "gate.example:99"}, "http://gate.example:99/v1"),
+        ({"url": "https://gate.example/v1/chat/completions"}, "https://gate.example/v1"),
+        ({"url": "https://gate.example/v1/"}, "https://gate.example/v1"),
     ],
 )
 def test_the_address_of_a_service(arguments: dict[str, Any], address: str) -> None:
