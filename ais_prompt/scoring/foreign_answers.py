@@ -16,6 +16,8 @@ from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import decode, read_objects
 
 _FORM: Final = 'one object a line: {"id": "2d9e80bf2b1f", "prediction": "29"}, or with "index": 0 in place of the id'
+_SENT_ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
+"""Role in a prompt that OpenCompass or AISBench wrote → the one that their models send."""
 _NAMED: Final = 5
 """Most answers that a remark names."""
 
@@ -203,8 +205,15 @@ def _prompt(value: Any) -> Prompts:
     """Return the prompt if its form is known: text, messages, or turns of OpenCompass."""
     turns = value if isinstance(value, list) else []
     if turns and all(isinstance(turn, dict) and isinstance(turn.get("role"), str) for turn in turns):
-        return tuple(ChatMessage(turn["role"], str(turn.get("content", turn.get("prompt", "")))) for turn in turns)
+        return tuple(_message(turn) for turn in turns)
     return value if isinstance(value, str) else ""
+
+
+def _message(turn: Mapping[str, Any]) -> ChatMessage:
+    """Return a message; a turn of OpenCompass has the role that its models send."""
+    if "content" in turn:
+        return ChatMessage(turn["role"], str(turn["content"]))
+    return ChatMessage(_SENT_ROLES.get(turn["role"], turn["role"]), str(turn.get("prompt", "")))
 
 
 def _listed(names: Sequence[str]) -> str:

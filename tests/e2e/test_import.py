@@ -92,7 +92,7 @@ def test_a_run_is_imported_and_scored_without_its_data(project: Project, old: Pa
     assert scored.returncode == 0, scored.stderr
     assert "75.0 %" in scored.stdout
     first = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")[0]
-    assert first["origin_prompt"] == [{"role": "HUMAN", "content": "Q: What is 0+0?"}]
+    assert first["origin_prompt"] == [{"role": "user", "content": "Q: What is 0+0?"}]
     assert (first["prediction"], first["gold"]) == ("It is 0.", "Add them.\n#### 0")
     assert project.run("baseline", str(imported(project)), "-o", "before.json").returncode == 0
 
@@ -109,6 +109,8 @@ def test_an_imported_run_is_compared_with_one_of_the_same_config(project: Projec
     assert done.returncode == 0, done.stderr
     assert "75.0 %" in done.stdout
     assert "25.0 %" in done.stdout
+    assert "same prompt" in done.stdout
+    assert "other prompt" not in done.stdout
 
 
 def test_the_parts_of_a_split_dataset_are_joined(project: Project, old: Path) -> None:
@@ -166,7 +168,7 @@ def test_failed_requests_of_aisbench_are_failed_samples(project: Project, old: P
     (old / "predictions/gpt/gsm8k_failed.jsonl").write_text("".join(json.dumps(line) + "\n" for line in failures))
     assert "4 samples, 1 failed" in project.run("import", str(old)).stdout  # the first was answered in a second run
     last = read_lines(imported(project) / "predictions/gpt/gsm8k.jsonl")[-1]
-    assert last["origin_prompt"] == [{"role": "HUMAN", "content": "Q: What is 3+3?"}]
+    assert last["origin_prompt"] == [{"role": "user", "content": "Q: What is 3+3?"}]
     assert last["prediction"] is None
 
 

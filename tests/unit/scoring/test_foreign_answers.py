@@ -76,7 +76,7 @@ def test_what_is_told_of_an_answer_is_kept() -> None:
     prompt = [{"role": "HUMAN", "prompt": "Hi"}, {"role": "user", "content": "ho"}]
     made, _ = matched({"index": 0, "prediction": "a", "origin_prompt": prompt, "completions": [told]})
     assert made[0].truncated
-    assert made[0].origin_prompt == (ChatMessage("HUMAN", "Hi"), ChatMessage("user", "ho"))
+    assert made[0].origin_prompt == (ChatMessage("user", "Hi"), ChatMessage("user", "ho"))
 
 
 @pytest.mark.parametrize(
