@@ -68,6 +68,9 @@ EXAMPLES: Final = 3
 @click.option("--sample", type=int, metavar="N", help="Only N files, drawn with a fixed seed.")
 @click.option("-j", "jobs", type=click.IntRange(1), default=2, metavar="N", help="Processes (default: 2).")
 @click.option("-o", "output", type=click.File("w"), metavar="FILE", help="Write the results as JSON lines.")
+@click.option(
+    "--table", type=click.File("w"), metavar="FILE", help="Write each failing file with its cause as Markdown."
+)
 def main(
     wheels: Sequence[Path],
     measures: Sequence[Measure],
@@ -76,6 +79,7 @@ def main(
     sample: int | None,
     jobs: int,
     output: TextIO | None,
+    table: TextIO | None,
 ) -> None:
     """Measure the dataset configs of unpacked wheels, and group what fails by cause."""
     with ExitStack() as stack:
@@ -94,6 +98,8 @@ def main(
                     line = encode({"measure": measure, **asdict(result)}).decode()
                     print(line.rstrip("\n"), file=output, flush=True)
             click.echo("\n".join(_described(measure, results)))
+            if table is not None:
+                print("\n".join(_tabled(measure, results)), file=table, flush=True)
 
 
 class _Unpacked:
@@ -173,14 +179,30 @@ def _described(measure: Measure, results: Sequence[FileResult]) -> Iterable[str]
         yield f"  {broken} of the others cannot be loaded in the peer: a base config is missing"
     slowest = sorted(results, key=lambda result: -result.seconds)[:EXAMPLES]
     yield "  slowest: " + ", ".join(f"{result.file} {result.seconds:.1f} s" for result in slowest)
+    for why, names in _by_cause(results):
+        more = f", … ({len(names)})" if len(names) > EXAMPLES else ""
+        yield f"  {len(names):4d}  {why}"
+        yield f"        {', '.join(names[:EXAMPLES])}{more}"
+
+
+def _by_cause(results: Sequence[FileResult]) -> list[tuple[str, list[str]]]:
+    """Return each first cause with its files, the most frequent first."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for result in results:
         if result.causes:
             groups[result.causes[0]].append(result.file)
-    for why, names in sorted(groups.items(), key=lambda group: -len(group[1])):
-        more = f", … ({len(names)})" if len(names) > EXAMPLES else ""
-        yield f"  {len(names):4d}  {why}"
-        yield f"        {', '.join(sorted(names)[:EXAMPLES])}{more}"
+    return sorted(((why, sorted(names)) for why, names in groups.items()), key=lambda group: (-len(group[1]), group[0]))
+
+
+def _tabled(measure: Measure, results: Sequence[FileResult]) -> Iterable[str]:
+    """Yield a section of a Markdown page: the causes, each with all files that it keeps from passing."""
+    passed = sum(not result.causes for result in results)
+    yield f"## {measure}\n\n{passed:,} of {len(results):,} files pass. The others:\n"
+    yield "| cause | files |\n|---|---|"
+    for why, names in _by_cause(results):
+        text = why.replace("|", "\\|").replace("<", "&lt;")
+        yield f"| {text} | {'<br>'.join(f'`{name}`' for name in names)} |"
+    yield ""
 
 
 if __name__ == "__main__":

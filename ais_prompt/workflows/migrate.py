@@ -14,7 +14,7 @@ from ais_prompt.store.disk import replacing
 from ais_prompt.utils.urls import HIDDEN
 
 _SECRETS: Final = TranslationNote(
-    f"keys of the config are not written: {HIDDEN} stands for each",
+    f"a key of the config is not written, but {HIDDEN}",
     "",
     "export it as NAME, and write $NAME in its place: headers=dict(Authorization='Bearer $NAME')",
 )
