@@ -96,7 +96,9 @@ class Page:
 
     def press(self, key: str) -> None:
         """Press a key such as ``j``, ``/``, ``Enter`` or ``Escape``."""
-        code = {"windowsVirtualKeyCode": _KEYS[key]} if key in _KEYS else {"text": key}
+        code: dict[str, Any] = {"windowsVirtualKeyCode": _KEYS[key]} if key in _KEYS else {"text": key}
+        if key == "Enter":
+            code["text"] = "\r"  # else buttons do not react
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **code)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **code)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import json
 import random
 
@@ -438,3 +441,82 @@ def test_what_was_read_is_marked_and_its_rule_named(page: Page) -> None:
     opened(page)
     assert page.texts("#sample mark.read") == page.texts("#sample .verdict td:first-child .text")[:1]
     assert "the last number" in page.texts("#sample .rule")[0]
+
+
+def drawn(page: Page, selector: str) -> list[str]:
+    texts: list[str] = page.value(f"[...document.querySelectorAll('{selector}')].map((one) => one.textContent)")
+    return texts
+
+
+def test_charts_have_round_ticks_at_every_width(page: Page) -> None:
+    for width in (420, 1400):
+        page.resize(width, 900)
+        tab(page, "scores")
+        page.wait_for("document.querySelector('.chart-plot .tick')?.checkVisibility()")
+        assert drawn(page, "#panel-scores .chart-plot .tick") == ["20 %", "40 %", "60 %", "80 %", "100 %"]
+        assert drawn(page, "#panel-scores .chart-plot .label")[:2] == ["sums · small", "27.3 % (22.5–32.6)"]
+        tab(page, "answers")
+        page.wait_for("document.querySelector('#panel-answers .chart-plot .tick')")
+        ticks = page.value(
+            "[...document.querySelectorAll('#panel-answers .chart')].map((one) => "
+            "[...one.querySelectorAll('.tick')].map((tick) => tick.textContent))"
+        )
+        assert ticks[0] == ["0", "5", "10", "15", "20"]
+        assert ticks[1] == ["2", "5", "10", "20", "50", "100", "200"]
+        assert ticks[2] == ["0 s", "500 ms", "1 s", "1.5 s", "2 s"]
+        assert page.value("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ticks_are_round_and_within_the_range(page: Page, seed: int) -> None:
+    source = random.Random(seed)
+    for _ in range(50):
+        low = source.uniform(-5, 5) * 10 ** source.randrange(-3, 4)
+        high = low + abs(source.gauss(0, 1)) * 10 ** source.randrange(-3, 4) + 1e-3
+        ticks = page.value(f"ticks([{low}, {high}])")
+        assert 1 <= len(ticks) <= 6
+        assert all(low - 1e-6 <= tick <= high + 1e-6 for tick in ticks)
+        steps = [b - a for a, b in itertools.pairwise(ticks)]
+        assert all(f"{step:.3e}"[:5] in ("1.000", "2.000", "5.000") for step in steps)
+
+
+def saved(page: Page, selector: str) -> list[str]:
+    """Click on what saves a file; its name and its beginning."""
+    page.value("void (saveFile = async (name, blob) => { window.saved = [name, await blob.text()]; })")
+    page.value("delete window.saved")
+    page.click(selector)
+    page.wait_for("window.saved")
+    found: list[str] = page.value("window.saved")
+    return found
+
+
+def test_a_chart_is_saved_with_its_colours(page: Page) -> None:
+    tab(page, "scores")
+    page.wait_for("document.querySelector('.chart-plot')")
+    name, text = saved(page, ".saves button")
+    assert name == "mixed-Scores-with-95-intervals.svg"
+    assert text.startswith("<svg ")
+    assert 'xmlns="http://www.w3.org/2000/svg"' in text
+    assert "var(" not in text
+    assert "27.3 % (22.5–32.6)" in text
+    name, text = saved(page, ".saves button:last-child")
+    assert name.endswith(".png")
+    assert text[1:4] == "PNG"
+    page.requests.clear()
+
+
+def test_the_samples_that_are_shown_are_saved(page: Page) -> None:
+    page.click(".matrix button.miss", 0)
+    name, text = saved(page, "#save-csv")
+    assert name == "mixed-samples.csv"
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert len(lines) == 219
+    assert (lines[0]["model"], lines[0]["id"], lines[0]["state"], lines[0]["column level"]) == (
+        "small",
+        "s3",
+        "wrong",
+        "0",
+    )
+    name, text = saved(page, "#save-json")
+    assert [line["id"] for line in json.loads(text)] == [line["id"] for line in lines]
+    assert page.value("csvOf([{ a: '=1+1', b: 'x,\"y\"\\n', c: -1 }])") == 'a,b,c\r\n\'=1+1,"x,""y""\n",-1\r\n'

@@ -165,7 +165,7 @@ class Finder:
 
         keys = [("key", "descending" if down else "ascending"), ("number", "ascending")]
         table = pa.table({"key": self._ranks(name), "number": np.arange(self.index.table.num_rows)})
-        found: NDArray[np.int64] = pc.sort_indices(table, sort_keys=keys, null_placement="at_end").to_numpy()
+        found: NDArray[np.int64] = pc.sort_indices(table, sort_keys=keys).to_numpy()
         return found.astype(np.int64)
 
     def _rank(self, name: str) -> Any:

@@ -23,7 +23,15 @@ from ais_prompt.summary.rows import Row
 from ais_prompt.utils.text import printable
 
 RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "runs.js")
-COMPARISON_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "plots.js", "differences.js", "comparison.js")
+COMPARISON_SCRIPTS: Final = (
+    "dom.js",
+    "words.js",
+    "text.js",
+    "plots.js",
+    "charts.js",
+    "differences.js",
+    "comparison.js",
+)
 END: Final = "</body>\n</html>\n"
 """The end of a page that `page_start` begins."""
 

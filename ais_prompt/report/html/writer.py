@@ -28,6 +28,8 @@ SCRIPTS: Final = (
     "served.js",
     "live.js",
     "plots.js",
+    "charts.js",
+    "export.js",
     "breakdown.js",
     "scores.js",
     "matrix.js",

@@ -2,23 +2,12 @@
 
 function answersParts() {
   const measures = [
-    { title: "Tokens per sample", format: wholes, ...data.lengths.tokens },
-    { title: "Characters per sample", format: wholes, ...data.lengths.characters },
-    { title: "Time per sample", format: seconds, ...data.seconds },
+    { title: say("Tokens per sample"), format: wholes, ...data.lengths.tokens },
+    { title: say("Characters per sample"), format: wholes, ...data.lengths.characters },
+    { title: say("Time per sample"), format: seconds, ...data.seconds },
   ].filter(({ edges }) => edges.length);
-  const tables = measures.length ? el("div", { class: "measures" }, measures.map(measureTable)) : null;
-  return [tables, ...reasonsParts()].filter(Boolean);
-}
-
-/** The distribution of a length or a time in each task that has it. */
-function measureTable({ title, groups, edges, format }) {
-  const head = el("tr", {}, header("", "Dataset"), header("", "Model"), header("plotted", title, histogramAxis(edges, format)), header("number", "median"), header("number", "95th percentile"));
-  const tasks = byDataset(data.tasks.filter((_, number) => groups[number]));
-  const rows = tasks.map((task, number) => {
-    const group = groups[data.tasks.indexOf(task)];
-    return el("tr", {}, nameCells(task, tasks[number - 1]), cell("plotted", histogram(group, edges, format)), cell("number median", format(group.median)), cell("number p95 soft", format(group.p95)));
-  });
-  return el("div", { class: "scroll" }, el("table", { class: "measure", "aria-label": title }, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, rows)));
+  const charts = measures.length ? el("div", { class: "charts" }, measures.map(distributionChart)) : null;
+  return [charts, ...reasonsParts()].filter(Boolean);
 }
 
 function wholes(number) {

@@ -66,23 +66,3 @@ function axis(labels) {
 function scoreAxis(range) {
   return axis(ticks(range).map((tick) => [scale(range)(tick) / WIDTH, String(Math.round(tick * 100))]));
 }
-
-/** Draw a histogram without axis; all of a column share one. */
-function histogram(distribution, edges, format) {
-  const highest = Math.max(...distribution.counts);
-  const width = WIDTH / distribution.counts.length;
-  const bars = distribution.counts.map((number, bin) => {
-    const height = number ? Math.max(1.5, (26 * number) / highest) : 0;
-    const bar = svg("rect", { x: bin * width + 0.5, y: 28 - height, width: width - 1, height });
-    bar.append(svg("title", {}, `${format(edges[bin])} to ${format(edges[bin + 1])}: ${counted(number, "answer")}`));
-    return bar;
-  });
-  const words = `median ${format(distribution.median)}, 95th percentile ${format(distribution.p95)}`;
-  return svg("svg", { class: "plot histogram", viewBox: `0 0 ${WIDTH} 29`, role: "img", "aria-label": words }, bars, svg("line", { class: "base", x1: 0, x2: WIDTH, y1: 28.5, y2: 28.5 }));
-}
-
-/** Draw the axis of a column of `histogram`. */
-function histogramAxis(edges, format) {
-  const last = edges.length - 1;
-  return axis([0, Math.floor(last / 2), last].map((edge) => [edge / last, format(edges[edge])]));
-}

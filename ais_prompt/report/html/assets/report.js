@@ -27,6 +27,7 @@ async function begin() {
   table = new Table(openPosition, applyFilters);
   await readAddress();
   performance.mark("samples");  // what tools/bench/report.py looks for
+  for (const kind of ["CSV", "JSON"]) byId(`save-${kind.toLowerCase()}`).onclick = () => exportRows(kind);
   if (data.served) follow();
   addEventListener("hashchange", readAddress);
   addEventListener("keydown", onKey);

@@ -55,6 +55,7 @@ class Table {
     const again = this.sorting.name === name;
     this.sorting = again && this.sorting.down ? { name: null, down: false } : { name, down: again };
     this.drawColumns();
+    byId("columns").querySelector(`.${name} button`).focus();
     this.sort();
   }
 
