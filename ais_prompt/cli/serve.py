@@ -23,9 +23,12 @@ def serve(reuse: str, **options: Any) -> None:
     from ais_prompt.plan.plan import Plan
     from ais_prompt.plan.source import read_spec
     from ais_prompt.store.shards import shared_run_folder
+    from ais_prompt.utils.signals import interruption
     from ais_prompt.workflows.serve import serve as start
-    from ais_prompt.workflows.serve import shared_servers
 
     spec = read_spec(source(**options)).spec
-    servers = shared_servers(Plan(spec))
-    start(servers, shared_run_folder(spec.work_dir, spec.name, reuse), click.echo)
+    folder = shared_run_folder(spec.work_dir, spec.name, reuse)
+    try:
+        start(Plan(spec), folder, click.echo)
+    except KeyboardInterrupt as stop:
+        raise interruption(stop, "stopped, with all servers that it started", where=str(folder.root)) from None

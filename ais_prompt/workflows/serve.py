@@ -15,10 +15,11 @@ from ais_prompt.models.server.instance import ServerInstance
 from ais_prompt.models.server.options import ServerToStart
 from ais_prompt.models.server.started import StartedServers
 from ais_prompt.plan.plan import Plan
+from ais_prompt.store.disk import writing
 from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.store.shards import BEAT, shard_folders
 from ais_prompt.types import Failure
-from ais_prompt.workflows.shards import is_asked
+from ais_prompt.workflows.shards import is_asked, leave_config
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ WATCH_SECONDS: Final = 1.0
 _ENDED: Final = Failure("unreachable", "the server has ended")
 
 
-def shared_servers(plan: Plan) -> dict[str, ServerToStart]:
+def _shared_servers(plan: Plan) -> dict[str, ServerToStart]:
     """Return the servers of a plan that shards share: ``abbr`` of a model → its server, each server once.
 
     Raises:
@@ -44,22 +45,27 @@ def shared_servers(plan: Plan) -> dict[str, ServerToStart]:
     return found
 
 
-def serve(servers: dict[str, ServerToStart], folder: RunFolder, say: Callable[[str], None]) -> None:
+def serve(plan: Plan, folder: RunFolder, say: Callable[[str], None]) -> None:
     """Start servers, announce them, and keep them until all shards of the run have ended, or until Ctrl-C.
 
     A server that crashes is started again once.
 
     Args:
-        servers: from `shared_servers`.
+        plan: of a config; its data is not read.
         folder: the run folder that all shards share.
         say: tells the user what happens.
 
     Raises:
+        ConfigError: the config has no shared servers.
         ModelError: a server cannot be started, or all of them have crashed.
         StoreError: the run folder cannot be written.
     """
+    servers = _shared_servers(plan)
     for server in servers.values():
         server.preflight()
+    with writing(folder.shards):
+        folder.shards.mkdir(parents=True, exist_ok=True)
+    leave_config(plan, folder)
     logs = folder.logs / "servers" / f"{safe_name(socket.gethostname())}_{os.getpid()}"
     with StartedServers(logs) as started:
         asyncio.run(_serve(servers, folder, started, say))

@@ -50,7 +50,7 @@ def run_shard(
         plan = plan.only(held.portions)
     tasks = shard_tasks([task.name for task in plan.tasks], folder, shard, held)
     with open_shard(folder, shard, agreement(plan, plan.tasks), held) as own:
-        _leave_config(plan, folder)
+        leave_config(plan, folder)
         return run(
             *(plan, own, "infer", command, warnings), with_report=False, max_num_workers=max_num_workers, shard=tasks
         )
@@ -84,7 +84,7 @@ def shard_tasks(names: Iterable[str], folder: RunFolder, shard: Shard, held: Hel
     return found
 
 
-def _leave_config(plan: Plan, folder: RunFolder) -> None:
-    """Write the config beside the shards, so that other verbs know the folder; the first shard does it."""
+def leave_config(plan: Plan, folder: RunFolder) -> None:
+    """Write the config beside the shards, so that other verbs know the folder; the first process does it."""
     with writing(folder.config_file), suppress(FileExistsError), folder.config_file.open("xb") as file:
         file.write(render_config(plan.spec.resolved).encode("utf-8", "backslashreplace"))

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.models.server.announced import AnnouncedServer
+from ais_prompt.plan.plan import Plan
+from ais_prompt.plan.source import Source, read_spec
 from tests.cli import ROOT
 from tests.e2e.project import Project, read_lines
 from tests.waiting import WATCHDOG_SECONDS, wait_until
@@ -143,6 +146,36 @@ def test_shards_end_when_all_servers_are_gone(project: Project, start: Callable[
     assert shard.returncode == 0, out + err
     assert again.wait(WATCHDOG_SECONDS) == 0
     assert answered(project) >= len(ROWS)
+
+
+def test_a_runner_starts_shards_that_use_them(project: Project, start: Callable[..., subprocess.Popen[str]]) -> None:
+    use(project, rows=12, replicas=1)
+    serving = start("serve")
+    wait_until(lambda: len(addresses(project)) == 1, "a server is announced")
+    options = ["--runner", "local", "--set", "runner.num_shards=2", "-r", str(run_folder(project))]
+    done = project.run_process("run", "eval.py", *options)
+    assert done.returncode == 0, done.stderr
+    assert serving.wait(WATCHDOG_SECONDS) == 0
+    assert sum(by_replica(project).values()) == 12
+
+
+def test_a_server_that_is_away_when_a_shard_begins_costs_no_answers(
+    project: Project, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """It was ready when it was announced, so its absence is an outage and no fault of the config."""
+    use(project, rows=12, replicas=1)
+    [model] = Plan(read_spec(Source(str(project.root / "eval.py"))).spec).models
+    server = model.model.server
+    gone = AnnouncedServer(run_folder(project) / "servers", server, "http://127.0.0.1:9/v1", 0)
+    shard = start("run", "--shard", "0/1")
+    logs = run_folder(project).glob
+    wait_until(lambda: any("unreachable" in log.read_text() for log in logs("shards/*/logs/run.log")), "it is away")
+    start("serve")
+    wait_until(lambda: len(addresses(project)) == 2, "another one is announced")
+    gone.withdraw()
+    out, err = shard.communicate(timeout=WATCHDOG_SECONDS)
+    assert shard.returncode == 0, out + err
+    assert sum(by_replica(project).values()) == 12
 
 
 def test_a_run_without_shards_starts_its_own(project: Project) -> None:

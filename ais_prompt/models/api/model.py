@@ -381,7 +381,10 @@ class ApiModel(CountsTokens):
         elif self._shared is not None:
             transport = SharedTransport(transport, self._shared)
         address = public_address(base_url)
-        return Replica(address, transport, traffic_at(address, self.limits, account_of(server.headers)))
+        traffic = traffic_at(address, self.limits, account_of(server.headers))
+        if self._shared is not None:
+            traffic.outage.answered()  # it was ready when it was announced: that it is away is no fault of the config
+        return Replica(address, transport, traffic)
 
     def _server(self, base_url: str) -> Server:
         """Return the server at an address, as transports take it.
