@@ -17,6 +17,7 @@ from ais_prompt.cli.describe import describe
 from ais_prompt.cli.diff import diff
 from ais_prompt.cli.export import export
 from ais_prompt.cli.import_run import import_run
+from ais_prompt.cli.judge_check import judge_check
 from ais_prompt.cli.list import list_parts
 from ais_prompt.cli.lock import lock
 from ais_prompt.cli.migrate import migrate
@@ -58,6 +59,7 @@ VERBS: Final[dict[str, dict[click.Command, str]]] = {
         lock: "Write the prompts of a config into a lock.",
         diff: "Compare prompts.",
         compare: "Compare two runs: what changed, and why.",
+        judge_check: "Measure a judge against labels of people.",
         baseline: "Write what later runs are held against.",
     },
     "Others": {
