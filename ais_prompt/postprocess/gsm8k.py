@@ -1,8 +1,8 @@
 r"""Answers of GSM8K, and its gold. What counts as a number: `ais_prompt.postprocess.numbers`.
 
 The strongest marker decides: ``#### 42`` and ``\boxed{42}``, then "final answer", "the answer is 42", then "I think it
-is 42", then what the last sentence says (`ais_prompt.postprocess.prose`). Of equal markers the last counts. A number
-that is denied ("not 42") counts for nothing.
+is 42", then what the last sentence says (`ais_prompt.postprocess.conclusion`). Of equal markers the last counts. A
+number that is denied ("not 42") counts for nothing.
 
 Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems" (the ``####`` mark), and OpenCompass,
 ``opencompass/datasets/gsm8k.py`` (the last number of the answer).
@@ -16,9 +16,10 @@ from typing import Final
 
 from ais_prompt.errors import DataError
 from ais_prompt.postprocess.boxed import marked_spans
+from ais_prompt.postprocess.conclusion import stated_result
 from ais_prompt.postprocess.negation import doubts, is_reported
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
-from ais_prompt.postprocess.prose import is_label, stated_result
+from ais_prompt.postprocess.result import is_label
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import Statement, statements

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from ais_prompt.errors import DataError
+from ais_prompt.postprocess.acts import EQUATION, FORMULA, TERM, sentences
 from ais_prompt.postprocess.boxed import last_boxed, marked_spans
-from ais_prompt.postprocess.mood import sentences
+from ais_prompt.postprocess.conclusion import stated_result
 from ais_prompt.postprocess.negation import doubts, undecided_until
 from ais_prompt.postprocess.numbers import NUMBER, plain_number
-from ais_prompt.postprocess.prose import is_label, stated_result
+from ais_prompt.postprocess.result import is_label
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
 from ais_prompt.postprocess.source import said
 from ais_prompt.postprocess.stated import Statement, statements
@@ -39,7 +40,7 @@ _LEAD: Final = re.compile(
 )
 _CODE_BLOCK: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _NO_RESULT: Final = re.compile(
-    r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|[数算]不|(?:现在|首先)?设)"
+    r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|矛盾|[数算]不|(?:现在|首先)?设)"
 )
 _SENTENCE: Final = re.compile(
     # Dollars in prose, "It's 42", "I get 42"; but "sin 30" is a formula.
@@ -48,10 +49,19 @@ _SENTENCE: Final = re.compile(
 )
 _LONGEST_WORD: Final = 8
 """Characters of a Chinese text that can be an answer by itself, such as 等腰三角形."""
-_FORMULA: Final = "\ue000"
-"""Replaces each character of a formula, so that a sentence with formulas reads like one with numbers."""
-_ITEM: Final = re.compile(f"{_FORMULA}+|(?:{NUMBER.pattern})", re.VERBOSE)
-_DOUBTS: Final = doubts(rf"(?:{_FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
+_WORD: Final = "\ue001"
+_NOT_A_RESULT: Final = re.compile(
+    # a letter, a name with its place, what is to be solved, what is excluded
+    r"\A\\?[A-Za-z]+'*(?:_\w|\^\w)?(?:\([A-Za-z]\))?\Z|\A[A-Z]\s*\([-\d]|[-+^][^=]*=\s*0\Z|\\ne(?:q|\b)|\\perp|\\parallel|\\(?:in|le|ge)\b.*(?:\\mathbb|[a-z],)"
+)
+_NAME: Final = re.compile(
+    r"\A\\?[A-Za-z]+[_'\w{}]*(?:\^\{-1\})?(?:\([a-z]\))?\Z|\\(?:int|lim|sum|frac\{d\w*\}\{d\w*\}\Z)"
+)
+_QUANTIFIED: Final = re.compile(r"\s*(?:for|with)\s+(?:some|any|all|every|each)\b", re.IGNORECASE)
+_ITEM: Final = re.compile(f"{TERM}+|{EQUATION}+|(?:{NUMBER.pattern})", re.VERBOSE)
+_DOUBTS: Final = doubts(rf"(?:{FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
+_TOKEN: Final = re.compile(r"\s*<[^<>\s]{2,12}>\s*\Z")
+"""A mark of a chat template at the end, such as ``<eoa>``."""
 _TRIM: Final = ' .*`\n\t!,:。…"“”「」'
 _BRACKETED: Final = re.compile(rf"\(\s*({NUMBER.pattern})\s*\)", re.VERBOSE)
 
@@ -62,7 +72,7 @@ def math_postprocess_v2(text: str) -> Extraction | None:
 
     It is, of what is said after any thinking: the last ``\boxed{}`` or ``####``; else what the last "the answer is" or
     "答案是" announces; else all of a text of one line that holds no sentence; else the formula between dollars or
-    ``\( \)``, or the number, that the last sentence states (`ais_prompt.postprocess.prose`).
+    ``\( \)``, or the number, that the last sentence states (`ais_prompt.postprocess.conclusion`).
 
     >>> math_postprocess_v2(r"So $x = 2$. The answer is \boxed{\frac{1}{2}}.")
     '\\frac{1}{2}'
@@ -119,7 +129,7 @@ def _candidates(text: str) -> Iterator[Candidate]:
     if whole := _whole(text):
         yield _candidate(text, Rank.LINE, "the whole text", *whole)
         return
-    masked = _INLINE.sub(lambda one: _FORMULA * len(one.group()) if _is_formula(one) else one.group(), text)
+    masked = _INLINE.sub(_masked, text)
     if result := stated_result(masked, _ITEM, _DOUBTS, lambda item: text[slice(*item.span())]):
         if formula := _INLINE.match(text, result.start()):
             yield _candidate(text, Rank.LABEL, "the last formula", *_content(formula))
@@ -205,6 +215,24 @@ def _is_formula(found: re.Match[str]) -> bool:
     )
 
 
+def _masked(formula: re.Match[str]) -> str:
+    """A formula that can be a result as so many marks; any other as a word, and dollars in prose as they are."""
+    if not _is_formula(formula):
+        return formula.group()
+    content = formula[formula.lastgroup or 0].strip()
+    mask = EQUATION if "=" in content else TERM
+    if _NOT_A_RESULT.search(content) or _is_identity(content) or _QUANTIFIED.match(formula.string, formula.end()):
+        mask = _WORD
+    return mask * len(formula.group())
+
+
+def _is_identity(content: str) -> bool:
+    """Return whether an equation relates letters only: "a^2 + b^2 = c^2", but not "x = 3" or "f'(x) = g(x)"."""
+    left, equals, right = content.rpartition("=")
+    value = re.search(r"\d|\\pi|\be\b|C\b", re.sub(r"\^\{?[\w+-]*\}?", "", right))
+    return bool(equals) and not value and not _NAME.search(left.strip())
+
+
 def _content(formula: re.Match[str], offset: int = 0) -> tuple[int, int]:
     start, end = formula.span(formula.lastgroup or 0)
     return start + offset, end + offset
@@ -214,7 +242,7 @@ def _candidate(text: str, rank: Rank, rule: str, start: int, end: int) -> Candid
     """A candidate without the white space and punctuation at its ends."""
     lead = _LEAD.match(text, start, end)
     start = lead.end() if lead else start
-    content = text[start:end]
+    content = _TOKEN.sub("", text[start:end])
     stripped = content.strip(_TRIM)
     begin = start + content.find(stripped)
     if alone := _BRACKETED.fullmatch(stripped):

@@ -31,7 +31,7 @@ _NOT_BEFORE: Final = (
     rf"(?:\bnot\b(?!\s+only\b)|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|n['’]t\b){_FILLERS}{_QUOTES}"
     + _SHORT_MORE_BEFORE,
     # I don't think (that) the answer is A
-    r"(?:\bnot|n['’]t|\bcannot)\s+(?:think|believe|say|claim|conclude|agree|see\s+how|choose|pick|select|go\s+with)\b(?:\s+(?:that|with))?"
+    r"(?:\bnot|n['’]t|\bcannot)\s+(?:think|believe|say|claim|conclude|agree|see\s+how|choose|pick|select|go\s+with)\b(?:\s+for\s+sure)?(?:\s+(?:that|with))?"
     rf"(?:\s+(?:the\s+)?(?:correct\s+|right\s+|final\s+)?(?:answer|option|choice|it|this)\b)?{_FILLERS}{_QUOTES}"
     + _SHORT_MORE_BEFORE,
     # the answer A is what the text turns away from
@@ -41,7 +41,8 @@ _NOT_BEFORE: Final = (
     # 不是A，不选A，并非A，排除A
     r"(?:不(?:会|太?可能|一定|应该?|该|能|可以)?(?:再)?(?:是|选择?|为|等于|填)|不(?:能说|认为|觉得|等于说)|不在|并非|而非|(?<!除)非|没有?选|别选|勿选|误选|错选|不要选|没选)"
     rf"(?:选项|答案)?{_QUOTES}" + _SHORT_MORE_BEFORE,
-    rf"(?:排除(?:掉|了)?|除了|去掉|淘汰|剔除|否定了?)(?:选项|答案)?{_QUOTES}(?:ITEM\s*){{0,6}}" + _MORE_BEFORE,
+    rf"(?:排除(?:掉|了)?|(?:不对|不正确|错误的?),?(?:即|分别是)|除了|去掉|舍[去弃]|淘汰|剔除|否定了?)(?:选项|答案)?{_QUOTES}(?:ITEM\s*){{0,6}}"
+    + _MORE_BEFORE,
 )
 _BAD = (
     r"(?:not\b(?!\s+only)|never\b|wrong\b|incorrect|false\b|invalid|impossible|eliminated|ruled\s+out|excluded|rejected|"
@@ -56,13 +57,14 @@ _NOT_AFTER: Final = (
     # A isn't, A cannot be, A fails
     rf"{_QUOTES}{_MORE_AFTER}\s*(?:\b(?:is|are|was|were|does|do|did|can|could|would|should|ca|wo)\s*n['’]t\b"
     r"|\b(?:does|do|did)\s+not\b|\bcannot\b|\bfails?\b|\bcontradicts?\b|\bmakes\s+no\s+sense\b)",
+    rf"{_QUOTES}{_MORE_AFTER}的?可能性?(?:也|都|很|并)*(?:不大|不高|小|低)",
     # A: wrong, (A) incorrect, A ✗, | A | no |
     r"[\s)\].:*|→=–—-]{0,6}(?:(?:this|that|it)\s+(?:is|was)\s+|also\s+|(?!part)\w+ly\s+|这(?:也)?是|也)?"
     r"(?:(?:wrong|incorrect|false|no|nope)\b(?!\s+(?:to|that|for)\b)|错误?|不正确|不对|✗|✘|❌|×)",
     # A（选项）不正确，A、B都错，A项有误，A可以排除
     rf"{_QUOTES}{_MORE_AFTER}(?:这个|这一)?(?:选项|项|答案|个)?(?:我们?)?(?:的?(?:说法|表述|描述|叙述|内容|做法|观点|结论))?"
     r"(?:都|均|也|就|显然|明显|是|则|并|肯定|一定|被|可以|可|应该|应|必须|要|很|比较|过于|与[^,。\n]{1,8}){0,4}"
-    r"(?:不(?:正确|对|符合|是(?!\s*ITEM)|成立|选|可能|行|能选|合|符|当|全面|准确|恰当|属于|同)|错|有误|排除|矛盾|误|无关|偏离|相反)",
+    r"(?:不(?:大可能|正确|对|符合|是(?!\s*ITEM)|成立|选|可能|行|能选|合|符|当|全面|准确|恰当|属于|同)|错|为?假|有误|排除|矛盾|误|无关|偏离|相反)",
 )
 # "if A", but not "if I had to choose"
 _IF = (
@@ -86,12 +88,12 @@ _REPORTED: Final = re.compile(
     r"(?:some|most|other)\s+(?:people|students|readers|might|may|would|say|think)|(?:one|you)\s+(?:might|may|could)|"
     r"(?:at\s+first|initially|originally),?|my\s+(?:first|initial|original)|i\s+(?:was|had|thought|initially|originally|"
     r"first|almost|nearly)|it\s+(?:is|was)\s+tempting|a\s+common|"
-    r"let['’]s\s+(?:test|check|try|look\s+at|consider))\b[^.,;!?\n]{0,60}\Z"
-    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|(?:先|来|再|首先|接着)看|起初|最初|起先|一开始|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
+    r"let['’]s\s+(?:test|check|try|look\s+at|consider)|[\w\s-]{0,40}\btend(?:s|ed)?\s+to)\b[^.,;!?\n]{0,60}\Z"
+    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|(?:先|来|再|首先|接着)看|起初|最初|起先|一开始|我?的?第一反应|直觉|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
 )
 _SEEMING: Final = re.compile(
     r"\W{0,4}(?i:(?:is|was|looks?|seems?)\s+(?:\w+ly\s+)?(?:tempting|attractive)|(?:may|might|could)\s+(?:seem|look|appear))"
-    r"|(?:选项|项)?(?:看似|看起来|貌似|乍看|有一定道理)"
+    r"|(?:选项|项)?(?:看似|看起来|貌似|乍一?看|有一定道理)"
 )
 _HEDGED: Final = re.compile(
     r"(?:\b(?i:might|may|could|can)\s+(?i:also\s+|well\s+)?(?i:be(?:\s+off\s+by)?|go\s+with|choose|pick|say|answer)|\b(?i:possibly|perhaps|maybe)|(?:可能|或许|也许)(?:会|就)?(?:是|为|选|等于|有)?)"

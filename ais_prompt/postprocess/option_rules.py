@@ -43,8 +43,8 @@ RULES: Final = (
     ),
     Rule(
         "the answer is",
-        r"(?i:(?<!each )(?<!every )(?<!following )(?<!given )(?<!these )\b"
-        rf"(?:answers?|choices?|options?|solutions?|pick|ans)(?:\s+(?:to|for|of)\s+[^.:\n]{{1,80}}?)?{_IS}{_NOUN})LETTER",
+        r"(?i:(?<!each )(?<!every )(?<!no )(?<!no correct )(?<!no right )(?<!following )(?<!given )(?<!these )\b"
+        rf"(?:answers?|choices?|options?|solutions?|conclusion|pick|ans)(?:\s+(?:to|for|of)\s+[^.:\n]{{1,80}}?)?{_IS}{_NOUN})LETTER",
         Rank.ANNOUNCED,
         "en",
     ),
@@ -114,7 +114,26 @@ RULES: Final = (
         Rank.CONCLUDED,
         "en",
     ),
-    Rule("only B", r"(?i:\bonly\s+(?:option\s+)?)LETTER(?=\s+[a-z])(?!\s+(?:and|or)\b)", Rank.CONCLUDED, "en"),
+    Rule(
+        "only B",
+        r"(?i:\bonly\s+(?:(?:option|choice|answer|statement|graph|figure|diagram|picture)\s+)?)LETTER(?=\s+[a-z])(?!\s+(?:and|or)\b)",
+        Rank.CONCLUDED,
+        "en",
+    ),
+    Rule(
+        "the false one",
+        r"(?<![A-Za-z])LETTER\s+(?i:is\s+the\s+(?:false|odd)\s+(?:one|statement))",
+        Rank.CONCLUDED,
+        "en",
+        negatable=False,
+    ),
+    Rule(
+        "all but B",
+        r"(?i:\b(?:everything|all)(?:\s+\w+){0,2}\s+(?:but|except)(?:\s+for)?\s+)LETTER",
+        Rank.CONCLUDED,
+        "en",
+        negatable=False,
+    ),
     Rule("B it is", r"(?<![A-Za-z])LETTER\s+(?i:it\s+is\b)(?=\s*(?:[.!,]|$))", Rank.CONCLUDED, "en"),
     Rule(
         "B rather than A", r"(?:^|[.;:]\s)\s*LETTER\s+(?i:over|rather\s+than|instead\s+of)\s+NEXT", Rank.CONCLUDED, "en"
@@ -123,8 +142,18 @@ RULES: Final = (
     Rule("最终答案", rf"(?:最终|最后)的?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.FINAL, "zh"),
     Rule("【答案】", r"(?:[\[【](?:正确|最终|参考)?(?:答案|解答)[\]】]\s*:?|^\W{0,4}答案)\s*LETTER", Rank.FINAL, "zh"),
     Rule("故选", r"(?:故|综上)(?:答案)?(?:应该|应)?选(?:择|项|:)*LETTER", Rank.FINAL, "zh"),
-    Rule("答案是", rf"(?:正确)?{_ANSWER_ZH}{_IS_ZH}LETTER", Rank.ANNOUNCED, "zh"),
-    Rule("选", r"选(?!项(?!:))(?:择|定|项|:|的是|了)*(?:选项)?LETTER(?!的人|的同学)", Rank.ANNOUNCED, "zh"),
+    Rule(
+        "答案是",
+        rf"(?:(?<!没有)(?:正确)?(?<!没有正确)(?<![每各四]个)(?<!各){_ANSWER_ZH}{_IS_ZH}|应?填入?)LETTER",
+        Rank.ANNOUNCED,
+        "zh",
+    ),
+    Rule(
+        "选",
+        r"(?<!没有正确)(?<!没有)选(?!项(?!:))(?:择|定|项|:|的是|了)*(?:选项)?LETTER(?!的人|的同学)",
+        Rank.ANNOUNCED,
+        "zh",
+    ),
     Rule(
         "B正确",
         rf"(?<![A-Za-z])LETTER{_CLOSE}\s*(?:选项|项)?(?:的?(?:说法|表述|描述|叙述|内容))?(?:才|就|都|也|显然){{0,2}}(?:是)?"
@@ -135,7 +164,7 @@ RULES: Final = (
     ),
     Rule(
         "正确的是",
-        r"(?:正确|对|符合(?:题意|要求))的?(?:选项|一项|说法|答案)?(?:应该|应)?(?:是|为|:)+(?:选项)?LETTER",
+        r"(?<!没有)(?:正确|对|符合(?:题意|要求))的?(?:选项|一项|说法|答案)?(?:应该|应)?(?:是|为|:)+(?:选项)?LETTER",
         Rank.ANNOUNCED,
         "zh",
     ),
@@ -171,7 +200,7 @@ RULES: Final = (
     # A preposition makes a letter a circumstance, but not where the sentence ends in it.
     Rule(
         "B at the end",
-        r"(?<![A-Za-z])(?i:with|to|towards?|as|by|into|for|on|upon)\s+LETTER(?=\W{0,4}\Z|\.\s)",
+        r"(?<![A-Za-z])(?i:with|to|towards?|as|by|into|for|on|upon|under|(?:in|by|under|as|to)\s+(?:option|choice))\s+LETTER(?=\W{0,4}\Z|[.,]\s)",
         Rank.ALONE,
         "en",
     ),
@@ -269,7 +298,7 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     in_mark = re.compile(rf"^\s*{forms['LETTER']}", re.MULTILINE)
     label = re.compile(rf"^\W{{0,4}}{_HEAD}\s*({one})\W{{0,2}}[.、:)]", re.MULTILINE)
     further = re.compile(
-        rf"(?:[{_CLOSING}]{{0,4}}\s?(?:,(?:\s?and)?|[、和与及&]|\band\b)[{_OPENING}]{{0,4}}({one})(?![A-Za-z])){{1,8}}"
+        rf"(?:[{_CLOSING}]{{0,4}}\s?(?:,(?:\s?and)?|(?:都|说法|选项|项)?[、和与及&]|\band\b)[{_OPENING}]{{0,4}}(?:选项|说法|(?i:options?|statements?|choices?)\s)?({one})(?![A-Za-z])){{1,8}}"
         rf"[{_CLOSING}]{{0,4}}(?=\s?(?:$|[.。;\n<]))",
         re.MULTILINE,
     )
@@ -281,7 +310,8 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
         rf"(?<![A-Za-z'’])(?:(?i:let|denote|define)\s+(?P<let>{one})\b(?=\s+(?i:be|denote|by|as)\b)"
         rf"|(?P<variable>{one})\s?=(?!\s?(?i:correct|right|wrong|incorrect|[✓✔√☑✅✗✘❌]|正确|错))"
         rf"|(?P<person>{one})\s+(?:is|was)\s+(?:[A-Z]['’]s\b|the\s+\w+\s+of\s+[A-Z]\b)"
-        rf"|(?i:\bof|\b(?:matrix|matrices|sets?|events?|points?|vectors?|angles?|persons?|players?|teams?|plan))\s+(?:\\\(\s?)?(?P<thing>{one})(?![A-Za-z'’)])"
+        rf"|(?i:\bof|\b(?:matrix|matrices|sets?|events?|points?|types?|groups?|vitamin|hepatitis|vectors?|angles?|persons?|players?|teams?|plan))\s+(?:\\\(\s?)?(?P<thing>{one})(?![A-Za-z'’)])"
+        rf"|(?P<function>{one})\([\da-z]|=\S{{0,20}}?(?<=[a-z(/*+-])(?P<factor>{one})(?![A-Za-z])"
         rf"|(?<!option )(?<!choice )(?<!answer )(?P<owner>{one})['’]s\b)"
     )
     return OptionPatterns(

@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
+from ais_prompt.postprocess.acts import Act, breaks_off, sentences, unfinished_from
 from ais_prompt.postprocess.boxed import marked_spans
-from ais_prompt.postprocess.mood import breaks_off, sentences
 from ais_prompt.postprocess.negation import undecided_until
 from ais_prompt.postprocess.option_rules import OptionPatterns, option_patterns
 from ais_prompt.postprocess.rules import Candidate, Rank, strongest
@@ -25,6 +25,9 @@ from ais_prompt.types.extraction import Extraction
 _DECORATION: Final = re.compile(r"\*+|`+|\$+|\\(?:text|textbf|mathrm|mathbf|boxed)(?=\{)|(?<!\w)_+|_+(?!\w)")
 _SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
 
+_NO_CHOICE: Final = frozenset({Act.ASK, Act.LACK, Act.SUPPOSE})
+_TOPIC: Final = re.compile(r"(?:选项[A-Z]|.{0,2}[A-Z]选?项)\s?(?:[,的\"“'不虽中讲说]|是关于|\Z)(?![^,。]{0,20}正是)")
+"""An option that a Chinese text speaks of, without choosing it yet: "A选项的…"."""
 _VERDICTS: Final = ("B is correct", "B ✓", "B? Yes", "B: … correct", "B正确")
 
 
@@ -111,12 +114,21 @@ def _named(text: str, options: str, *, cushion: bool = True, several: bool = Fal
     if not several:
         right = {one.text for one in candidates if one.rule in _VERDICTS}
         candidates = [one for one in candidates if one.rule not in _VERDICTS or len(right) == 1]
+    if breaks_off(source.text):
+        # A text that goes on has judged some options only: "A is correct. B"
+        candidates = [one for one in candidates if one.rule not in _VERDICTS and one.rank >= Rank.ANNOUNCED]
+    elif goes_on := unfinished_from(source.text):
+        candidates = [
+            one
+            for one in candidates
+            if one.start >= goes_on or (one.rule not in _VERDICTS and one.rank >= Rank.ANNOUNCED)
+        ]
     places = _repeated(source.text, patterns, options)
     found_all = strongest((one for one in candidates if one.start not in places or one.rule in _VERDICTS), source.text)
     if found_all and found_all[0].rank == Rank.ALONE:
         named = {one.text for one in found_all}
         others = _mentioned(source.text, patterns) - set("".join(named))
-        if not cushion or len(named) > 1 or others or breaks_off(source.text):
+        if not cushion or len(named) > 1 or others:
             return source, []
     return source, found_all
 
@@ -170,6 +182,8 @@ def _asserted(text: str, patterns: OptionPatterns, several: bool) -> Iterator[Ca
                     continue
                 if patterns.doubts.hedges(text, start):
                     rank = Rank.ALONE
+            if rank <= Rank.LABEL and _TOPIC.match(text, max(0, start - 2)):
+                continue
             if rank > Rank.LABEL:
                 yield Candidate(rank, rule.name, start, end, letters)
             elif rank == Rank.LABEL or start >= settled:
@@ -186,9 +200,10 @@ def _in_statements(text: str, mentioned: list[Candidate]) -> Iterator[Candidate]
     conclusion: dict[int, set[str]] = {}
     for one in mentioned:
         number = bisect_right(starts, one.start) - 1
-        if every[number].states:
+        states = every[number].act not in _NO_CHOICE
+        if states:
             yield one
-        if every[number].states and every[number].concludes:
+        if states and every[number].concludes:
             conclusion.setdefault(number, set()).add(one.text)
     if conclusion and len(conclusion[last := max(conclusion)]) == 1:
         start, end = every[last].start, every[last].end
