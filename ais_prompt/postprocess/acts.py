@@ -43,7 +43,7 @@ _WORK: Final = (
 )
 """Verbs of calculating: they say what is done and not what comes out."""
 _WORK_ZH: Final = (
-    r"(?:求|算|计算|找(?!回|零)|确定|分析|讨论|比较|代入|证明|化简|展开|列|设|作|取|用|使用|利用|运用|应用|考虑|看(?!,)|解|判断|知道|了解|弄清|"
+    r"(?:求|算|计算|找(?!回|零)|确定|分析|讨论|比较|代入|证明|化简|展开|列|作|取|用|使用|利用|运用|应用|考虑|看(?!,)|解|判断|知道|了解|弄清|"
     r"理解|回顾|对|把|将(?![有会在达是近])|乘|除|加|减|通分|求导|配方|验证|检验|检查|改写|整理|进行|分(?:解|析|别|[^\d]{0,3}种)|思考|画|考察)"
     r"(?!出来?是|下来|后|得|完|的|式|图)"
 )
@@ -53,7 +53,10 @@ _MODAL: Final = (
 )
 _INFORMATION: Final = r"(?:information|info|details?|data|context|facts?|clarification)"
 _FIRST: Final = r"(?:(?:first(?:ly)?|second(?:ly)?|next|then|now|finally|lastly|so|and|after\s+that)\b,?\s*)"
-_FIRST_ZH: Final = r"(?:(?:第[一二三四五\d]步|首先|其次|先|接着|接下来|然后|再|现在|下面|最后|那么|解题思路|我们?|你|让我们?|一起)[,:]?)"
+_FIRST_ZH: Final = (
+    r"(?:(?:第[一二三四五\d]步|首先|其次|先|接着|接下来|然后|再|现在|下面|最后|那么|解题思路|"
+    r"我们?|你|让我们?|一起)[,:]?)"
+)
 _MUST_ZH: Final = r"(?:只?需要?|要|想要?|来|应该?|可以?|必须|得|将|一步一步|就|能|先|再|逐一|分别|进一步)"
 
 ACTS: Final[dict[Act, tuple[str, ...]]] = {
@@ -71,20 +74,23 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
         # What is left? How many? Please give ..., The question asks for ...
         r"\?\W*\Z|\A(?:what|which|how|why|who|where)\b(?!\s+(?:remains|is|gives|means|leaves|makes)\b)",
         r"\b(?:please|kindly|(?:can|could|would|will)\s+you|tell\s+me|choose\s+(?:one|from))\b",
-        r"\b(?:the|this|your)\s+(?:question|problem|task|exercise|puzzle)s?\s+(?:is\s+(?:about|to)|asks?|wants|concerns|requires)\b",
-        r"(?<!what )\b(?:we|i)(?:\s+(?:are|am|were)|['’](?:re|m))\s+(?:asked|looking\s+for)\b(?!\s+is\b)|\A(?:prove|show)\s+that\b",
-        r"(?:吗|么|呢)\W*\Z|\A请问|请(?!注意)|麻烦[你您]|能否|告诉我|(?:几|多少|什么|哪)[^,。]{0,12}\W*\Z",
+        r"\b(?:the|this|your)\s+(?:question|problem|task|exercise|puzzle)s?\s+"
+        r"(?:is\s+(?:about|to)|asks?|wants|concerns|requires)\b",
+        r"(?<!what )\b(?:we|i)(?:\s+(?:are|am|were)|['’](?:re|m))\s+(?:asked|looking\s+for)\b(?!\s+is\b)",
+        r"\A(?:prove|show)\s+that\b",
+        r"(?:吗|么|呢)\W*\Z|\A请问|请(?!注意)|麻烦[你您]|能否|是否|告诉我|(?:几|多少|什么|哪)[^,。]{0,12}\W*\Z",
         r"(?:题目?|问题)(?:要求?|问|是求|想|[^,。]{0,2}求)|(?<!疑)问(?!题)|(?:\A|,)(?:试|要)?求(?![得出解]|的)",
     ),
     Act.LACK: (
         # We need the price. The problem does not say ... I cannot solve this.
         r"\b(?:i|we|you|one)(?:\s+(?:would|will|still|also|first|do|should)|['’](?:d|ll))*\s+(?:need|require|want|have)\s+"
-        rf"(?:to\s+(?:know|see|find\s+out|learn|have|be\s+given|ask)|the\b(?!\s+(?:answer|result))|more\s+{_INFORMATION}|additional|further|some\s+more)",
+        rf"(?:to\s+(?:know|see|find\s+out|learn|have|be\s+given|ask)|(?:the|an?)\b(?!\s+(?:answer|result))|more\s+{_INFORMATION}|additional|further|some\s+more)",
         r"\b(?:do|does|did|can|could|will)(?:\s?not|n['’]t)\s+(?:say|tell|state|mention|specify|give|provide|include|know|have|see|understand|answer|solve|compute|find|show|determine|do)",
         rf"\b(?:no|any|more|without|lacks?|lacking|missing|insufficient|enough|additional)\s+{_INFORMATION}",
         r"(?:\bnot|\bnever|n['’]t)\s+(?:been\s+)?(?:given|stated|specified|mentioned|provided|known|clear|said|enough|possible|able\s+to\s+(?!come|go)|sure|certain|visible)",
         r"\b(?:without\s+(?:knowing|the|a|any|more)|(?:is|are|seems?)\s+missing(?!\s+\$?\d)|unknown|unspecified|unstated|unclear|insufficient|depend(?:s|ing)?\s+on|unable|impossible|unfortunately|"
-        r"(?<!, )sorry|apologi[sz]e|undefined|cut\s+off|irrelevant|unreadable|illegible|time-?out|timed\s+out|somewhere|anywhere)\b",
+        r"(?<!, )sorry|apologi[sz]e|undefined|cut\s+off|irrelevant|unreadable|illegible|"
+        r"time-?out|timed\s+out|somewhere|anywhere)\b",
         r"\b(?:there\s+(?:is|are)\s+no|no\s+(?:such|closed|real|possible|answer|solution|number|value)|(?:does\s+not|doesn['’]t)\s+exist|too\s+many\s+unknowns|not\s+what)\b(?![^.]*\b(?:other\s+than|except))",
         r"\bbut\s+not\s+(?:what|how|which|where|when|why|who|the)\b|\bonly\b[^.,;]{0,40}\b(?:known|given|mentioned|stated)\b|\bonly\s+(?:handle|know)\b|\bwe\s+are\s+told\b",
         r"\b(?:the|this|your)\s+(?:text|problem|question|passage|statement|puzzle|prompt)\s+(?:only\s+)?(?:mentions?|gives?|says?|states?|tells?|lists?|has|have)\b",

@@ -87,13 +87,16 @@ def _candidates(text: str) -> Iterator[Candidate]:
             yield _candidate(statement.rule.rank, statement.rule.name, number)
     if result := stated_result(text, NUMBER, _DOUBTS, lambda number: plain_number(number.group())):
         yield _candidate(Rank.ALONE, "the last sentence", result)
-    for rank, name, pattern in ((Rank.ANNOUNCED, "not … but", _CONTRAST), (Rank.CONCLUDED, "I think", _GUESS)):
-        for cue in pattern.finditer(text):
-            number = NUMBER.match(text, cue.end())
-            if number and (
-                _denied_before(text, cue.start()) if rank > Rank.CONCLUDED else not is_reported(text, number.start())
-            ):
-                yield _candidate(rank, name, number)
+    for cue in _CONTRAST.finditer(text):
+        if (number := NUMBER.match(text, cue.end())) and _denied_before(text, cue.start()):
+            yield _candidate(Rank.ANNOUNCED, "not … but", number)
+    yield from _guesses(text)
+
+
+def _guesses(text: str) -> Iterator[Candidate]:
+    for cue in _GUESS.finditer(text):
+        if (number := NUMBER.match(text, cue.end())) and not is_reported(text, number.start()):
+            yield _candidate(Rank.CONCLUDED, "I think", number)
 
 
 def _stated(text: str, statement: Statement) -> re.Match[str] | None:

@@ -93,7 +93,7 @@ _REPORTED: Final = re.compile(
 )
 _SEEMING: Final = re.compile(
     r"\W{0,4}(?i:(?:is|was|looks?|seems?)\s+(?:\w+ly\s+)?(?:tempting|attractive)|(?:may|might|could)\s+(?:seem|look|appear))"
-    r"|(?:选项|项)?(?:看似|看起来|貌似|乍一?看|有一定道理)"
+    r"|的(?:人|同学|学生|考生)|(?:选项|项)?(?:看似|看起来|貌似|乍一?看|有一定道理)"
 )
 _HEDGED: Final = re.compile(
     r"(?:\b(?i:might|may|could|can)\s+(?i:also\s+|well\s+)?(?i:be(?:\s+off\s+by)?|go\s+with|choose|pick|say|answer)|\b(?i:possibly|perhaps|maybe)|(?:可能|或许|也许)(?:会|就)?(?:是|为|选|等于|有)?)"

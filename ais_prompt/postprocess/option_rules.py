@@ -50,7 +50,7 @@ RULES: Final = (
     ),
     Rule(
         "I choose",
-        r"(?i:\b(?:choose|chose|select(?:ed)?|pick(?:ed)?|prefer|accept|keep|mark|tick|circle|(?:go|going|went)\s+(?:with|for)|opt\s+for|vote\s+for|settled?\s+on|lean(?:ing|ed)?\s+towards?)\s+"
+        r"(?i:\b(?:choose|choosing|chose|select(?:ed)?|pick(?:ed)?|prefer|accept|keep|mark|tick|circle|(?:go|going|went)\s+(?:with|for)|opt\s+for|vote\s+for|settled?\s+on|lean(?:ing|ed)?\s+towards?)\s+"
         r"(?:(?:the\s+)?(?:option|choice|answer|letter)s?\s*)?)LETTER",
         Rank.ANNOUNCED,
         "en",
@@ -200,7 +200,7 @@ RULES: Final = (
     # A preposition makes a letter a circumstance, but not where the sentence ends in it.
     Rule(
         "B at the end",
-        r"(?<![A-Za-z])(?i:with|to|towards?|as|by|into|for|on|upon|under|(?:in|by|under|as|to)\s+(?:option|choice))\s+LETTER(?=\W{0,4}\Z|[.,]\s)",
+        r"(?<![A-Za-z])(?i:with|to|towards?|as|by|into|for|on|upon|under|(?:shown|described|given|listed|case)\s+(?:in|by|under|as)\s+(?:option|choice|graph|figure|answer))\s+LETTER(?=\W{0,4}\Z|[.,]\s)",
         Rank.ALONE,
         "en",
     ),
@@ -236,7 +236,7 @@ _VERB: Final = (
     r"(?!(?:says|refers|states|mentions|talks|claims|reads|discusses|shows|asks|lists|contains|repeats|depends)\b)"
 )
 _AFTER: Final = (
-    r"(?=\s*(?:$|[\n。.,;:!?、)\]】}'\"”」|*<—–=-](?![A-Za-z0-9])|[是为更最符正因所选项都均才就比而吧的也和与或及以、应可能会不错对较(（])"
+    r"(?=\s*(?:$|[\n。.,;:!?、)\]】}'\"”」|*<—–=-](?![A-Za-z0-9])|[是为更最符满正因所选项都均才就比而吧的也和与或及以、应可能会不错对较(（])"
     r"|\s+(?i:is|are|was|because|since|as|for|here|and|or|but|the|would|could|might|may|must|should|can|will|seems|"
     r"was|has|does|in|of|on|at|to|by|with|from|if|when|so|then|too|instead|rather|not|which|that|it|this|here|most|best)\b"
     # An article is followed by no verb in -s: "A gives", but "a gas", "a class".

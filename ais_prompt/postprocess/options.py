@@ -13,11 +13,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from ais_prompt.postprocess.acts import Act, breaks_off, sentences, unfinished_from
 from ais_prompt.postprocess.boxed import marked_spans
 from ais_prompt.postprocess.negation import undecided_until
 from ais_prompt.postprocess.option_rules import OptionPatterns, option_patterns
-from ais_prompt.postprocess.rules import Candidate, Rank, strongest
+from ais_prompt.postprocess.rules import Candidate, Rank, Rule, strongest
 from ais_prompt.postprocess.source import Source, said
 from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
@@ -25,7 +27,7 @@ from ais_prompt.types.extraction import Extraction
 _DECORATION: Final = re.compile(r"\*+|`+|\$+|\\(?:text|textbf|mathrm|mathbf|boxed)(?=\{)|(?<!\w)_+|_+(?!\w)")
 _SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
 
-_NO_CHOICE: Final = frozenset({Act.ASK, Act.LACK, Act.SUPPOSE})
+_NO_CHOICE: Final = frozenset({Act.ASK, Act.LACK})
 _TOPIC: Final = re.compile(r"(?:选项[A-Z]|.{0,2}[A-Z]选?项)\s?(?:[,的\"“'不虽中讲说]|是关于|\Z)(?![^,。]{0,20}正是)")
 """An option that a Chinese text speaks of, without choosing it yet: "A选项的…"."""
 _VERDICTS: Final = ("B is correct", "B ✓", "B? Yes", "B: … correct", "B正确")
@@ -162,35 +164,48 @@ def _asserted(text: str, patterns: OptionPatterns, several: bool) -> Iterator[Ca
     denied: set[str] = set()
     mentioned: list[Candidate] = []
     opened = 0
-    for rule, pattern in patterns.rules:
-        for found in pattern.finditer(text):
-            group = "option" if found["option"] else "bracketed"
-            start, end = found.span(group)
-            letters = found[group].upper() if group == "bracketed" else found[group]
-            rank = rule.rank
-            if rank <= Rank.CONCLUDED and rank != Rank.LINE and names.intersection(letters):
-                continue
-            if rule.negatable:
-                if patterns.doubts.denies(text, start, end):
-                    denied.update(letters)
-                    continue
-                if patterns.doubts.reports(text, start, end):
-                    continue
-                listed = not several and patterns.further.match(text, end)
-                if listed or patterns.doubts.alternates(text, start, end):
-                    opened = max(opened, listed.end() if listed else end) if rank >= Rank.ANNOUNCED else opened
-                    continue
-                if patterns.doubts.hedges(text, start):
-                    rank = Rank.ALONE
-            if rank <= Rank.LABEL and _TOPIC.match(text, max(0, start - 2)):
-                continue
-            if rank > Rank.LABEL:
-                yield Candidate(rank, rule.name, start, end, letters)
-            elif rank == Rank.LABEL or start >= settled:
-                mentioned.append(Candidate(rank, rule.name, start, end, letters))
+    for one, rule in _candidates(text, patterns):
+        weak = one.rank <= Rank.CONCLUDED and one.rank != Rank.LINE
+        if weak and (names.intersection(one.text) or (one.rank <= Rank.LABEL and _is_topic(text, one))):
+            continue
+        if rule.negatable and patterns.doubts.denies(text, one.start, one.end):
+            denied.update(one.text)
+            continue
+        if rule.negatable and patterns.doubts.reports(text, one.start, one.end):
+            continue
+        if rule.negatable and (end := _end_of_alternatives(text, one, patterns, several)):
+            opened = max(opened, end) if one.rank >= Rank.ANNOUNCED else opened
+            continue
+        hedged = rule.negatable and patterns.doubts.hedges(text, one.start)
+        rank = Rank.ALONE if hedged else one.rank
+        if rank > Rank.LABEL:
+            yield one
+        elif rank == Rank.LABEL or one.start >= settled:
+            mentioned.append(replace(one, rank=rank))
     # A letter that is denied somewhere is not meant where it merely occurs; nor is one before "the answer is A or B".
     meant = [one for one in mentioned if not denied.intersection(one.text) and one.start >= opened]
     yield from _in_statements(text, meant)
+
+
+def _candidates(text: str, patterns: OptionPatterns) -> Iterator[tuple[Candidate, Rule]]:
+    """Whatever a rule finds."""
+    for rule, pattern in patterns.rules:
+        for found in pattern.finditer(text):
+            group = "option" if found["option"] else "bracketed"
+            letters = found[group].upper() if group == "bracketed" else found[group]
+            yield Candidate(rule.rank, rule.name, *found.span(group), letters), rule
+
+
+def _is_topic(text: str, one: Candidate) -> bool:
+    return _TOPIC.match(text, max(0, one.start - 2)) is not None
+
+
+def _end_of_alternatives(text: str, one: Candidate, patterns: OptionPatterns, several: bool) -> int:
+    """Return where the options end of which a candidate is one, as in "A or B"; 0 if it is alone."""
+    listed = None if several else patterns.further.match(text, one.end)
+    if listed:
+        return listed.end()
+    return one.end if patterns.doubts.alternates(text, one.start, one.end) else 0
 
 
 def _in_statements(text: str, mentioned: list[Candidate]) -> Iterator[Candidate]:

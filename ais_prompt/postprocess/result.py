@@ -55,7 +55,7 @@ _PART: Final = re.compile(r"\b(?:some|none|many|most|few|any)\s+of\s+(?:the|thes
 _ORDINAL_END: Final = re.compile(r"(?:st|nd|rd|th)\b|\s?[\u4e00-\u9fff]?中的?")
 _ORDINAL: Final = re.compile(r"第\s*\Z")
 _ORDINAL_AFTER: Final = re.compile(r"\s*(?:[步题页章节行问版]|小题)")
-_CLOCK: Final = re.compile(r"\d:\d\d\b")
+_CLOCK: Final = re.compile(r"\d:\d\d(?!\d)")
 _GIVEN: Final = re.compile(
     r"(?:\b(?:the|these|those|(?<!in )all|both|each\s+of\s+the|any|other|same|(?:more|less|fewer)\s+than|among|row)"
     r"|这|那|各|超过|不到)\s*\Z",

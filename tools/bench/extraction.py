@@ -69,9 +69,13 @@ def same_number(found: Any, gold: str) -> bool:
 
 def same_maths(found: Any, gold: str) -> bool:
     """Whether both are one number or the same text, blanks, units in ``\\text{}`` and what ``=`` defines aside."""
-    result = re.sub(r"\\text\{\s*([-\d.,]+)\}", r"\1", str(found))
-    result = re.sub(r"\s|\\?\$|\\text\{[^}]*\}", "", result.rpartition("=")[2])
-    return same_number(result, gold) or result == gold.replace(" ", "")
+    result, wanted = _bare_maths(str(found)), _bare_maths(gold)
+    return same_number(result, wanted) or result == wanted
+
+
+def _bare_maths(text: str) -> str:
+    text = re.sub(r"\\text\{\s*([-\d.,]+)\}", r"\1", text)
+    return re.sub(r"\s|\\?\$|\\text\{[^}]*\}", "", text.rpartition("=")[2])
 
 
 _LETTERS = [("A", "B", "C"), ("B", "A", "D"), ("C", "D", "A"), ("D", "A", "B")]
@@ -142,7 +146,7 @@ def _word(words: Mapping[str, str], place: re.Match[str]) -> str:
 
 def measure(corpus: Path, subject: Subject, function: Function, language: str, name: str) -> Measured:
     """Run a function on a set of phrasings."""
-    every = [(text, gold, _run(function, text)) for text, gold in texts(corpus, subject, language, name)]
+    every = [(text, gold, run(function, text)) for text, gold in texts(corpus, subject, language, name)]
     missed = [
         (text, found)
         for text, gold, found in every
@@ -169,7 +173,8 @@ def peer_functions(wheel: Path) -> dict[str, Function]:
     return found
 
 
-def _run(function: Function, text: str) -> Any:
+def run(function: Function, text: str) -> Any:
+    """Call a function; an exception becomes the text that it returns."""
     try:
         return function(text)
     except Exception as error:  # a fault of the function under test

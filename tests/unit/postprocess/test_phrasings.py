@@ -49,7 +49,7 @@ def test_golds_come_back_and_nothing_is_read_where_there_is_none(corpus: Path, s
 
 LEAST_RECALL = {"unseen_development": 0.94, "unseen_final": 0.94, "unseen_second": 0.85}
 MOST_FALSE_READS = {"unseen_development": 0.02, "unseen_final": 0.04, "unseen_second": 0.07}
-"""For the phrasings that the rules were not made for; those of numbers that are merely stated are below."""
+"""For the phrasings that the rules were not made for."""
 
 
 @pytest.mark.parametrize("corpus", UNSEEN, ids=lambda corpus: corpus.name)
@@ -64,10 +64,6 @@ def test_the_rules_hold_for_unseen_phrasings(corpus: Path, language: str) -> Non
             assert measured.right >= LEAST_RECALL[corpus.name] * measured.texts, (subject.name, measured.missed)
         nothing = measure(corpus, subject, function, language, "nothing")
         most = MOST_FALSE_READS[corpus.name]
-        if subject.corpus == "numbers" and corpus.name == "unseen_second":
-            most = (
-                0.25  # "A dozen is 12." states a number; without the question no reader can tell that it is no result
-            )
         assert len(nothing.missed) <= most * nothing.texts, (subject.name, nothing.missed)
 
 
