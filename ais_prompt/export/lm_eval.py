@@ -64,12 +64,7 @@ def _results(run: StoredResults, tasks: Sequence[StoredTask]) -> dict[str, Any]:
         "configs": {task.dataset: {"task": task.dataset, "metadata": {"version": 0}} for task in tasks},
         "versions": {task.dataset: 0 for task in tasks},
         "n-shot": {task.dataset: _shots(task) for task in tasks},
-        "higher_is_better": {
-            task.dataset: {
-                score.metric: not any(part in score.metric for part in LOWER_IS_BETTER) for score in task.scores
-            }
-            for task in tasks
-        },
+        "higher_is_better": {task.dataset: _directions(task) for task in tasks},
         "n-samples": {
             task.dataset: {"original": task.facts.of or task.facts.samples, "effective": task.facts.samples}
             for task in tasks
@@ -84,6 +79,11 @@ def _results(run: StoredResults, tasks: Sequence[StoredTask]) -> dict[str, Any]:
         "end_time": run.ended.timestamp(),
         "total_evaluation_time_seconds": str((run.ended - run.started).total_seconds()),
     }
+
+
+def _directions(task: StoredTask) -> dict[str, bool]:
+    """Return metric → whether a higher value is better."""
+    return {score.metric: not any(part in score.metric for part in LOWER_IS_BETTER) for score in task.scores}
 
 
 def _metrics(task: StoredTask) -> dict[str, Any]:

@@ -125,6 +125,10 @@ class Drift(Struct, frozen=True):
         return not (self.only_before or self.only_after) and all(task.is_none for task in self.tasks)
 
 
+def _row_numbers(task: TaskPrompts) -> dict[str, int]:
+    return {sample: row for row, sample in enumerate(task.digests)}
+
+
 def compare_task(before: TaskPrompts, after: TaskPrompts) -> TaskDrift:
     """Compare the prompts of a task.
 
@@ -133,13 +137,12 @@ def compare_task(before: TaskPrompts, after: TaskPrompts) -> TaskDrift:
         after: the prompts now, all in full.
     """
     rows = match_rows(list(before.digests), list(after.digests))
-    numbers = {sample: row for row, sample in enumerate(after.digests)}
+    old_numbers, numbers = _row_numbers(before), _row_numbers(after)
     stayed = [sample for sample in after.digests if sample in before.digests]
     work = tracked(stayed, f"comparing {after.model}/{after.dataset}", unit="samples")
     changed = [found for sample in work for found in _changed_prompts(before, after, sample, sample, numbers)]
     of_data = [found for old, new in rows.changed for found in _changed_prompts(before, after, old, new, numbers)]
     groups = group_prompts(changed) + ([Group("data", of_data)] if of_data else [])
-    old_numbers = {sample: row for row, sample in enumerate(before.digests)}
     return TaskDrift(
         before,
         after,

@@ -70,8 +70,7 @@ def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
 def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
     """Compare two runs, dataset by dataset; what cannot be compared has a note that says why."""
     pairs = pair_tasks(before, after)
-    notes = [f"{run.name} is not finished: it is {run.status}" for run in (before, after) if run.status != "finished"]
-    notes += [note for run in (before, after) for note in _stopped(run)]
+    notes = [*_unfinished(before), *_unfinished(after), *_stopped(before), *_stopped(after)]
     if not pairs:
         names = " and ".join(listed(task.name for task in run.tasks) for run in (before, after))
         notes.append(f"the runs have no dataset in common: {names}")
@@ -97,6 +96,11 @@ def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, Sc
     by_name = any(len({task.model for task in run.tasks}) > 1 for run in (before, after))
     old = {_key(task, by_name): task for task in before.tasks}
     return [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
+
+
+def _unfinished(run: StoredRun) -> Iterator[str]:
+    if run.status != "finished":
+        yield f"{run.name} is not finished: it is {run.status}"
 
 
 def _stopped(run: StoredRun) -> Iterator[str]:

@@ -45,20 +45,24 @@ class DialogueScorer(Struct, frozen=True):
         turns = [self.turn.score(turn) for turn in _turns(prediction)]
         if failed := next((turn for turn in turns if turn.status == "failed"), None):  # a judge gave no verdict
             return self.failed(prediction, f"{failed.reason} in a turn")
-        values: dict[str, float] = {}
-        for metric in self.turn.evaluator.metrics:
-            each = [turn.values.get(metric, 0.0) for turn in turns]
-            values |= {metric: statistics.mean(each), _of_dialogue(metric): min(each)}
         worst = min(turns, key=lambda turn: WORST_FIRST.index(turn.status))
         return SampleScore(
             sample_id=prediction.sample_id,
             status=worst.status,
             extracted=[turn.extracted for turn in turns],
             gold=[turn.gold for turn in turns],
-            values=values,
+            values=self._values(turns),
             reason=worst.reason and f"{worst.reason} in a turn",
             readings=tuple(turn.readings[0] if turn.readings else None for turn in turns),
         )
+
+    def _values(self, turns: Sequence[SampleScore]) -> dict[str, float]:
+        """Return each metric over the turns: its mean, and of the whole dialogue the worst."""
+        values: dict[str, float] = {}
+        for metric in self.turn.evaluator.metrics:
+            each = [turn.values.get(metric, 0.0) for turn in turns]
+            values |= {metric: statistics.mean(each), _of_dialogue(metric): min(each)}
+        return values
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """Return the score of a dialogue that does not count in the values."""

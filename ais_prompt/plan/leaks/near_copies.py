@@ -15,7 +15,7 @@ filtering: Chaudhuri et al., A Primitive Operator for Similarity Joins in Data C
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Final, TypeAlias
 
@@ -47,6 +47,15 @@ Fixed: TypeAlias = tuple[tuple[str, ...], ...]
 """The numbers and signs of each column."""
 
 
+def _by_words(rows: Sequence[Words]) -> Mapping[Words, Sequence[int]]:
+    """Return the places of the rows with the same words; rows without any are left out."""
+    equal: defaultdict[Words, list[int]] = defaultdict(list)
+    for place, words in enumerate(rows):
+        if any(words):
+            equal[words].append(place)
+    return equal
+
+
 def find_near_copies(
     questions: Sequence[Sample],
     rows: Sequence[Sample] | None,
@@ -66,10 +75,7 @@ def find_near_copies(
     """
     words = [_words(sample, columns) for sample in [*questions, *(rows or [])]]
     first = 0 if rows is None else len(questions)
-    equal: defaultdict[Words, list[int]] = defaultdict(list)
-    for row in range(first, len(words)):
-        if any(words[row]):
-            equal[words[row]].append(row - first)
+    equal = _by_words(words[first:])
     index = _PairIndex(words, first, len(columns))
     found = []
     for place in tracked(range(len(questions)), "looking for near copies", unit="questions"):

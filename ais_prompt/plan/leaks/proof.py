@@ -133,6 +133,10 @@ class ShownQuestions(Struct, frozen=True):
     first: tuple[int, int] | None = None
 
 
+def _without_own_copies(sample: Sample, train: Sequence[Sample], rows: Sequence[int]) -> list[int]:
+    return [row for row in rows if train[row].fields != sample.fields]
+
+
 def find_shown_questions(
     retriever: Retriever, columns: Sequence[str], train: Sequence[Sample], test: Sequence[Sample]
 ) -> ShownQuestions:
@@ -150,8 +154,8 @@ def find_shown_questions(
     first_exact = first_near = None
     questions = tracked(test, "looking for questions among the examples", unit="questions")
     for sample, shown in zip(questions, retriever.candidates(train, test), strict=True):
-        found = [row for row in rows.rows(question_key(sample, columns)) if row in shown]
-        found = [row for row in found if not (retriever.exclude_self and train[row].fields == sample.fields)]
+        alike = [row for row in rows.rows(question_key(sample, columns)) if row in shown]
+        found = _without_own_copies(sample, train, alike) if retriever.exclude_self else alike
         same = [row for row in found if _values(train[row], columns) == _values(sample, columns)]
         if same:
             exact += 1

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+def _warn_of_other_columns(first: Sequence[str], tables: Sequence[Table]) -> None:
+    for table in tables:
+        if odd := sorted(set(first) ^ set(table.columns)):
+            logger.warning("%s: the columns %s are not in all files; the first file's count", table.origins[0], odd)
+
+
 def join_tables(tables: Sequence[Table]) -> Table:
     """Concatenate tables. The first one names the columns, as the first row does in a file (rule S2).
 
@@ -29,9 +35,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
         return tables[0]
     origins = [origin for table in tables for origin in table.origins]
     first = list(tables[0].columns)
-    for table in tables[1:]:
-        if odd := sorted(set(first) ^ set(table.columns)):
-            logger.warning("%s: the columns %s are not in all files; the first file's count", table.origins[0], odd)
+    _warn_of_other_columns(first, tables[1:])
     stored = StoredBatches()
     try:
         whole = pa.unify_schemas([table.batches.schema for table in tables], promote_options="permissive")
