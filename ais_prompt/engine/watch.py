@@ -8,13 +8,11 @@ from ais_prompt.types import Prediction
 
 
 class Watch(Protocol):
-    """Looks at predictions as they come.
+    """Looks at predictions as they come."""
 
-    Attributes:
-        decided: whether enough was asked.
-    """
-
-    decided: bool
+    @property
+    def decided(self) -> bool:
+        """Whether enough was asked."""
 
     def see(self, prediction: Prediction) -> None:
         """One more prediction."""

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ais_prompt.errors import AisPromptError, PartError
+from ais_prompt.errors import PartError
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.judge import AnsweredTask
 from ais_prompt.scoring.judged_answers import answers_to_judge
 from ais_prompt.scoring.process import AnswerReader, ScoringProcess
 from ais_prompt.scoring.verdicts import Question
-from ais_prompt.scoring.worker import ScoreCall, Scored, has_own_parts, parts_of
+from ais_prompt.scoring.worker import ScoreCall, Scored, is_risky, parts_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.utils.worker import WorkerDied
 
@@ -44,7 +44,7 @@ class BackgroundScoring:
 
     def __init__(self, folder: RunFolder, config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         self._folder = folder
-        self._risky = {task.name for task in tasks if _is_risky(task)}
+        self._risky = {task.name for task in tasks if is_risky(task)}
         self._waiting: deque[AnsweredTask] = deque()
         self._left: list[AnsweredTask] = []
         self._scored: dict[str, Scored] = {}
@@ -201,10 +201,3 @@ class BackgroundScoring:
     def _call(self, answered: AnsweredTask) -> ScoreCall:
         spec = answered.task.spec
         return ScoreCall(spec, self._folder, answered.asked, answered.stopped_of, parts_of(spec))
-
-
-def _is_risky(task: Task) -> bool:
-    try:
-        return has_own_parts(task.spec)
-    except AisPromptError:  # told when the task is scored
-        return False

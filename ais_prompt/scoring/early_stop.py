@@ -9,11 +9,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from msgspec import Struct
+
 from ais_prompt.errors import AisPromptError, GoldError, PartError
 from ais_prompt.metrics.aggregate import AnswerCounts, exact
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.score import AnyScorer, scorer_of
 from ais_prompt.types import AVERAGES, Gate, Prediction, SampleScore, SummaryGroup
+
+
+class Seen(Struct, frozen=True):
+    """The score of a sample, as a watch takes it.
+
+    Attributes:
+        score: of the sample.
+        usable: whether it could be compared; else its gold cannot be used, or a part raised.
+        means: the metrics of the task that are means over the samples; none before its evaluator names them.
+    """
+
+    score: SampleScore
+    usable: bool
+    means: tuple[str, ...]
+
+
+class SampleWise:
+    """Scores the samples of a task one by one, as they come."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._scorer: AnyScorer | None = None
+        self._means: tuple[str, ...] = ()
+
+    def score(self, prediction: Prediction) -> Seen:
+        """Score a sample.
+
+        Raises:
+            AisPromptError: samples cannot be scored one by one.
+        """
+        if self._scorer is None:
+            self._scorer = scorer_of(self._task, prediction)
+            if self._scorer is None:
+                raise AisPromptError("there is no evaluator, or it needs a judge")
+        try:
+            score, usable = self._scorer.score(prediction), True
+        except (GoldError, PartError) as error:
+            score, usable = self._scorer.failed(prediction, error.what), False
+        evaluator = self._task.dataset.evaluator
+        if not self._means and evaluator and evaluator.metrics:  # one of the user's own may name them when it compares
+            self._means = tuple(one.metric for one in self._scorer.aggregate(()) if one.is_mean)
+        return Seen(score, usable, self._means)
 
 
 class GateWatch:
@@ -28,49 +72,50 @@ class GateWatch:
         groups: of datasets, whose averages gates may concern too.
         task: whose predictions they are.
         total: how many samples there are.
+
+    Attributes:
+        task: whose predictions they are.
+        possible: whether its gates can still be decided early.
+        decided: whether they are.
     """
 
     def __init__(self, gates: Sequence[Gate], groups: Sequence[SummaryGroup], task: Task, total: int) -> None:
         self.decided = False
         self._gates = [gate for gate in gates if gate.concerns(task.spec.model.abbr, task.spec.dataset.abbr)]
-        self._possible = bool(self._gates) and not _concern_groups(gates, groups, task)
-        self._task = task
+        self.possible = bool(self._gates) and not _concern_groups(gates, groups, task)
+        self.task = task
         self._left = total
         self._total = total
-        self._scorer: AnyScorer | None = None
+        self._samples = SampleWise(task)
         self._usable = False  # whether any gold can be used; without one there is no score at all
         self._answers = AnswerCounts()
+        self._failed = self._zeros = 0  # samples without a value before the metrics were known
         self._means: dict[str, _Mean] = {}
 
     def see(self, prediction: Prediction) -> None:
         """Score a prediction, and update whether the gates are decided."""
-        self._left -= 1
-        if not self._possible or self.decided:
+        if not self.possible or self.decided:
             return
         try:
-            self._add(self._scored(prediction))
+            self.take(self._samples.score(prediction))
         except AisPromptError:
             # It comes again when all answers are scored; asking goes on, for they are worth keeping.
-            self._possible = False
-        self.decided = self._possible and self._usable and all(map(self._is_decided, self._gates))
+            self.give_up()
 
-    def _scored(self, prediction: Prediction) -> SampleScore:
-        """Score a sample.
+    def take(self, seen: Seen) -> None:
+        """Update whether the gates are decided, with the score of one more prediction."""
+        self._left -= 1
+        self._usable |= seen.usable
+        if not self._means:
+            self._means = {metric: _Mean(self._zeros, self._failed) for metric in seen.means}
+        self._failed += seen.score.status == "failed"
+        self._zeros += seen.score.status != "failed"
+        self._add(seen.score)
+        self.decided = self._usable and all(map(self._is_decided, self._gates))
 
-        Raises:
-            AisPromptError: samples cannot be scored here.
-        """
-        if self._scorer is None:
-            self._scorer = scorer_of(self._task, prediction)
-            if self._scorer is None:
-                raise AisPromptError("there is no evaluator, or it needs a judge")
-            self._means = {score.metric: _Mean() for score in self._scorer.aggregate(()) if score.is_mean}
-        try:
-            score = self._scorer.score(prediction)
-        except (GoldError, PartError) as error:
-            return self._scorer.failed(prediction, error.what)
-        self._usable = True
-        return score
+    def give_up(self) -> None:
+        """Ask every sample."""
+        self.possible = False
 
     def _add(self, score: SampleScore) -> None:
         self._answers.add(score)
@@ -104,10 +149,10 @@ class _Mean:
         beyond: whether a value was not from 0 to 1.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, zeros: int, without: int) -> None:
         self.sum = Fraction(0)
-        self.known = 0
-        self.without = 0
+        self.known = zeros
+        self.without = without
         self.beyond = False
 
     def add(self, value: float) -> None:

@@ -8,7 +8,7 @@ import pickle
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -17,11 +17,12 @@ from ais_prompt.engine.failures import error_of
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.plan.plan import Task
 from ais_prompt.registry import EVALUATORS, INFERENCERS, POSTPROCESSORS, is_shipped
+from ais_prompt.scoring.early_stop import SampleWise, Seen
 from ais_prompt.scoring.judged_answers import answers_to_judge
 from ais_prompt.scoring.score import isolation_of, score
 from ais_prompt.scoring.verdicts import Question
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import Score, TaskSpec
+from ais_prompt.types import Prediction, Score, TaskSpec
 from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import ROOT
 from ais_prompt.utils.log_once import OnceFilter
@@ -95,6 +96,14 @@ class Scored(Struct, frozen=True):
     unresolved: str = ""
 
 
+class WatchCall(Struct, frozen=True):
+    """Predictions of a task that may stop early; the other attributes are those of `ScoreCall`."""
+
+    task: TaskSpec
+    parts: Sequence[str]
+    predictions: Sequence[Prediction]
+
+
 class ToJudgeCall(Struct, frozen=True):
     """A task whose answers a judge is to rate; its attributes are those of `ScoreCall`."""
 
@@ -160,10 +169,18 @@ def _is_ours(kind: Any) -> bool:
     return False
 
 
-def answer(message: bytes) -> Scored | list[Scored] | ToJudge | None:
-    """Answer one call: `Surroundings` first, then tasks to be scored, or one whose answers are to be read."""
+def is_risky(task: Task) -> bool:
+    """Return whether a part that scores a task may end the process; False if that cannot be known yet."""
     try:
-        call: Surroundings | Sequence[ScoreCall] | ToJudgeCall = pickle.loads(message)
+        return has_own_parts(task.spec)
+    except AisPromptError:  # reported when the task is scored
+        return False
+
+
+def answer(message: bytes) -> Scored | list[Scored] | list[Seen] | ToJudge | None:
+    """Answer one call: `Surroundings` first, then tasks to score or to watch, or one whose answers are to be read."""
+    try:
+        call: Surroundings | Sequence[ScoreCall] | WatchCall | ToJudgeCall = pickle.loads(message)
     except Exception as error:  # a value of a class that is not found here
         return Scored(unresolved=f"{type(error).__name__}: {error}")
     if isinstance(call, Surroundings):
@@ -172,6 +189,8 @@ def answer(message: bytes) -> Scored | list[Scored] | ToJudge | None:
         except Exception as error:
             return Scored(unresolved=f"{type(error).__name__}: {error}")
         return None
+    if isinstance(call, WatchCall):
+        return _watched(call)
     return _to_judge(call) if isinstance(call, ToJudgeCall) else list(map(_score, call))
 
 
@@ -182,6 +201,23 @@ def _built(spec: TaskSpec, parts: Sequence[str]) -> Task:
     task = Task.of(spec)
     _ = (task.dataset.evaluator, task.dataset.answer_of, task.dataset.gold_of, task.dataset.has_turns)
     return task
+
+
+_watching: Final[dict[str, SampleWise]] = {}
+"""Name of a task that is watched → what scores its samples."""
+
+
+def _watched(call: WatchCall) -> Scored | list[Seen]:
+    name = call.task.name
+    try:
+        if name not in _watching:
+            _watching[name] = SampleWise(_built(call.task, call.parts))
+    except Exception as error:
+        return Scored(unresolved=f"{type(error).__name__}: {error}")
+    try:
+        return list(map(_watching[name].score, call.predictions))
+    except Exception as error:
+        return Scored(error=error_of(error))
 
 
 def _to_judge(call: ToJudgeCall) -> Scored | ToJudge:

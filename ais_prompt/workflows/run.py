@@ -24,7 +24,7 @@ from ais_prompt.report.html import forget_report, write_report
 from ais_prompt.report.speed import write_speed
 from ais_prompt.report.summary import write_summary
 from ais_prompt.runners.workers import ModelWorkers
-from ais_prompt.scoring.early_stop import GateWatch
+from ais_prompt.scoring.watches import Watches
 from ais_prompt.scoring.worker import Surroundings
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.find import find_run_folder
@@ -143,15 +143,15 @@ def run(
     with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder), fewer_collections():
-            watch = partial(GateWatch, stop_early, spec.summary.groups) if stop_early else None
+            watches = Watches(stop_early, spec.summary.groups, spec.resolved)
             spending = Spending(spec.budget)
-            asking = AskingOptions(spec.cache, watch, record.addresses, spending, shard)
+            asking = AskingOptions(spec.cache, watches.of if stop_early else None, record.addresses, spending, shard)
             if mode == "viz":
                 outcomes = stored_outcomes(plan.tasks, folder)
             else:
                 announced = None if shard is None else folder.run_of_shard.servers
                 servers = StartedServers(folder.logs / "servers", announced)
-                with _started(plan, mode, servers, max_num_workers) as workers:
+                with _started(plan, mode, servers, max_num_workers) as workers, watches:
                     outcomes = ask_and_score(plan, mode, folder, record, asking, workers)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)

@@ -154,3 +154,16 @@ def test_a_gate_on_a_group_needs_all_of_its_data_sets() -> None:
         watch.see(prediction(number, "2"))
     assert not watch.decided
     assert is_decided("accuracy >= 80%", groups=groups)
+
+
+class Naming:
+    """Names its metrics when it compares for the first time."""
+
+    def score(self, extracted: str, gold: str) -> dict[str, float]:
+        return {"accuracy": float(extracted == gold)}
+
+
+@given(st.lists(st.sampled_from(["1", "0", "", None]), min_size=1, max_size=20), st.integers(0, 9))
+def test_an_evaluator_that_names_its_metrics_late(answers: list[str | None], seed: int) -> None:
+    task = evaluated(f"{__name__}.Naming")
+    assert_agrees(task, GATES, [prediction(number, answer) for number, answer in enumerate(answers)], seed)
