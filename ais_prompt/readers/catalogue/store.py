@@ -73,7 +73,8 @@ def copied(card: Card, source: Path) -> tuple[Path, DataLock]:
             if error := changed_file(source, lock, split):
                 raise error
             shutil.copyfile(split_file(source, split), split_file(folder, split))
-            shutil.copyfile(ids_file(source, split), ids_file(folder, split))
+            if ids_file(source, split).is_file():
+                shutil.copyfile(ids_file(source, split), ids_file(folder, split))
         shutil.copyfile(source / LOCK, folder / LOCK)
     return folder, lock
 

@@ -69,7 +69,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "rows"), [("gsm8k", 1319), ("humaneval", 164), ("cmath", 600), ("mgsm", 750), ("bbh", 3365)]
+    ("name", "rows"),
+    [("gsm8k", 1319), ("humaneval", 164), ("cmath", 600), ("mgsm", 750), ("bbh", 3365), ("mt_bench", 80)],
 )
 def test_the_files_of_the_publisher_are_read(data: Path, name: str, rows: int) -> None:
     get(name, data / name)
