@@ -13,6 +13,7 @@ from ais_prompt.report.formats import LONG_HEADER, long_cells, notes, to_csv, to
 from ais_prompt.store.disk import replacing
 from ais_prompt.summary.pivot import cell, models_of, pivot
 from ais_prompt.summary.rows import Row
+from ais_prompt.utils.language import term
 from ais_prompt.utils.tables import Cell, Column, fits, print_table
 from ais_prompt.utils.text import printable
 
@@ -59,7 +60,7 @@ def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) 
         full: whether several models are also listed with all columns.
     """
     models = models_of(rows)
-    columns, lines = _long(rows)
+    columns, lines = _long(rows, console)
     side_by_side = len(models) > 1 or not fits(columns, lines, console)
     if side_by_side:
         _print_side_by_side(rows, models, console)
@@ -75,9 +76,9 @@ def print_summary(rows: Sequence[Row], console: Console, *, full: bool = False) 
 def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Console) -> None:
     """Print datasets as lines, models as columns."""
     columns = [
-        Column("dataset", is_name=True, right=False),
-        Column("metric", is_name=True, right=False),
-        Column("n"),
+        Column(_heading("dataset", console), is_name=True, right=False),
+        Column(_heading("metric", console), is_name=True, right=False),
+        Column(_heading("n", console)),
         *map(Column, models),
     ]
     lines: list[list[Cell]] = [
@@ -87,7 +88,12 @@ def _print_side_by_side(rows: Sequence[Row], models: Sequence[str], console: Con
     print_table(columns, lines, console)
 
 
-def _long(rows: Sequence[Row]) -> tuple[list[Column], list[list[Cell]]]:
+def _heading(name: str, console: Console) -> str:
+    """Return a heading in the reader's language; files and pipes, which programs read, have English ones."""
+    return term(name) if console.is_terminal else name
+
+
+def _long(rows: Sequence[Row], console: Console) -> tuple[list[Column], list[list[Cell]]]:
     """Return columns and lines of the table with one line for each metric of each task."""
     without = {"bounds"} if not any(row.unscored for row in rows) else set()
     names = [name for name in LONG_HEADER if name not in without]
@@ -96,7 +102,7 @@ def _long(rows: Sequence[Row]) -> tuple[list[Column], list[list[Cell]]]:
     for row in rows:
         cells = dict(zip(LONG_HEADER, long_cells(row), strict=True))
         lines.append([Text(cells[name], _style(name, row)) for name in names])
-    return [Column(name, name in texts, name not in texts) for name in names], lines
+    return [Column(_heading(name, console), name in texts, name not in texts) for name in names], lines
 
 
 def _style(column: str, row: Row) -> str:

@@ -25,6 +25,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     folder = make_sample_run(tmp_path_factory.mktemp("runs"))
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AISPROMPT_LANG", "en")
         patch.setattr(writer, "TABLE_CHUNKS", 1)  # as in a run of many samples, the table has several parts
         write_report(folder)
     return folder

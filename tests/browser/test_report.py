@@ -7,6 +7,9 @@ import io
 import itertools
 import json
 import random
+import re
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -520,3 +523,28 @@ def test_the_samples_that_are_shown_are_saved(page: Page) -> None:
     name, text = saved(page, "#save-json")
     assert [line["id"] for line in json.loads(text)] == [line["id"] for line in lines]
     assert page.value("csvOf([{ a: '=1+1', b: 'x,\"y\"\\n', c: -1 }])") == 'a,b,c\r\n\'=1+1,"x,""y""\n",-1\r\n'
+
+
+def test_labels_are_chinese_and_texts_of_data_are_not(page: Page, sample_run: RunFolder, tmp_path: Path) -> None:
+    report = tmp_path / "zh.html"
+    text = sample_run.report.read_text("utf-8")
+    report.write_text(text.replace('<html lang="en">', '<html lang="zh">', 1), "utf-8")
+    page.open(report.as_uri())
+    page.wait_for("document.querySelector('#rows .row')")
+    assert page.texts("#tabs button") == ["样本", "得分", "分布", "速度", "运行与配置"]
+    assert page.texts("#states [data-state=wrong]") == ["错误 324"]
+    assert page.texts("#found") == ["678 个样本"]
+    assert page.texts("#columns .gold") == ["标准答案"]
+    assert page.texts(".matrix tbody th")[0] == "sums accuracy"
+    page.requests.clear()
+
+
+def test_every_label_is_translated() -> None:
+    assets = files("ais_prompt.report.html") / "assets"
+    known = set(re.findall(r'^  "((?:[^"\\]|\\.)*)":', (assets / "zh.js").read_text("utf-8"), re.MULTILINE))
+    scripts = [one for one in assets.iterdir() if one.name.endswith(".js") and one.name != "zh.js"]
+    said = {label for one in scripts for label in re.findall(r'\bsay\("([^"]+)"', one.read_text("utf-8"))}
+    frames = [one.read_text("utf-8") for one in assets.iterdir() if one.name in ("report.html", "runs.html")]
+    said |= {label for one in frames for label in re.findall(r"data-say>([^<]+)<", one)}
+    assert len(said) > 50
+    assert said - known == set()

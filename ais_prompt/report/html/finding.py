@@ -99,8 +99,9 @@ class Finder:
         share = 1.0
         plain = Query(query.model, query.dataset, (), query.columns, query.text.lower())
         if query.text:
+            in_table = self._passing(plain)  # first: it would wait for the thread that searches the texts
             whole = self._texts(query.text.lower())
-            passing, share = self._find_passing(plain) | whole.matches, whole.share
+            passing, share = in_table | whole.matches, whole.share
             passing &= self._passing(Query(query.model, query.dataset, (), query.columns))
         else:
             passing = self._passing(plain)

@@ -20,9 +20,10 @@ from ais_prompt.report.html.run_files import has_scores, newest_scores, status_o
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.summary.rows import Row
+from ais_prompt.utils.language import language
 from ais_prompt.utils.text import printable
 
-RUNS_SCRIPTS: Final = ("dom.js", "words.js", "text.js", "data.js", "runs.js")
+RUNS_SCRIPTS: Final = ("dom.js", "zh.js", "words.js", "text.js", "data.js", "runs.js")
 COMPARISON_SCRIPTS: Final = (
     "dom.js",
     "words.js",
@@ -58,6 +59,7 @@ def page_start(
     style, script = asset("style.css"), "\n".join(map(asset, scripts))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
     return Template(asset("page.html")).substitute(
+        language=language(),
         policy=_policy(style, [script, *vendored.values()], connects=connects),
         title=html.escape(printable(title)),
         style=style,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
+from ais_prompt.report.html.index import line_starts
 from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
 from ais_prompt.report.html.packing import Lines, packed
@@ -22,6 +23,7 @@ from ais_prompt.types import Prediction, SampleScore
 
 SCRIPTS: Final = (
     "dom.js",
+    "zh.js",
     "words.js",
     "text.js",
     "data.js",
@@ -52,6 +54,8 @@ CHUNK_SAMPLES: Final = 200
 """Maximum number of samples that a browser unpacks to show one of them."""
 CHUNK_CHARACTERS: Final = 1_000_000
 """Number of characters of different lines that ends a chunk."""
+MOST_SAMPLES: Final = 100_000
+"""Maximum number of samples in one file, about 40 MB; of more, some of each task are in it, evenly spaced."""
 TABLE_CHUNKS: Final = 25
 """Maximum number of chunks in one part of the table."""
 
@@ -67,9 +71,11 @@ def write_report(folder: RunFolder) -> None:
     rows = summary_of(folder)
     # The overview comes first in the file but is known last, so the samples wait in a temporary file.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
-        tasks = enumerate(shown_tasks(folder, rows))
-        totals = [_write_samples(number, task, folder, samples) for number, task in tasks]
-        data = overview(folder, rows, totals)
+        tasks = shown_tasks(folder, rows)
+        sizes = [len(line_starts(folder.predictions(task.model, task.dataset))) for task in tasks]
+        kept = min(1.0, MOST_SAMPLES / max(sum(sizes), 1))
+        totals = [_write_samples(number, task, folder, samples, kept) for number, task in enumerate(tasks)]
+        data = {**overview(folder, rows, totals), "kept": sum(int(size * kept) for size in sizes) if kept < 1 else None}
         title = f"{data['name']} {data['time']}"
         report.write(page_start(title, "report.html", SCRIPTS, data, LIBRARIES).encode())
         samples.seek(0)
@@ -87,8 +93,8 @@ def forget_report(folder: RunFolder) -> None:
         folder.report.unlink(missing_ok=True)
 
 
-def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: BinaryIO) -> TaskTotals:
-    """Write the samples of a task and their table; return the totals for the overview."""
+def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: BinaryIO, kept: float) -> TaskTotals:
+    """Write a share of the samples of a task and their table; return the totals of all for the overview."""
 
     def write(name: str, part: dict[str, Any]) -> None:
         # The browser keeps it as text and does not run it.
@@ -96,8 +102,9 @@ def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: Bina
 
     samples = TaskSamples(task, write)
     judgements = Judgements(folder, task.model, task.dataset)
-    for prediction, detail, line in samples_of(samples.totals, folder):
-        samples.add(prediction, detail, line, judgements.of(prediction.sample_id))
+    for place, (prediction, detail, line) in enumerate(samples_of(samples.totals, folder)):
+        if int((place + 1) * kept) > int(place * kept):
+            samples.add(prediction, detail, line, judgements.of(prediction.sample_id))
     samples.end()
     return samples.totals
 

@@ -32,5 +32,5 @@ function reasonsParts() {
     const reasons = Object.entries(task.reasons).sort((a, b) => b[1] - a[1]).map(([reason, number]) => `${plain(reason)} ${count(number)}`);
     return el("li", {}, el("b", {}, plain(`${task.model}/${task.dataset}`)), " ", reasons.join(", "));
   });
-  return [el("h3", {}, "Not scored"), el("ul", { class: "reasons" }, lines)];
+  return [el("h3", {}, say("Not scored")), el("ul", { class: "reasons" }, lines)];
 }

@@ -4,6 +4,7 @@
 const STEP = 50;  // changed samples shown at once
 const data = JSON.parse(byId("data").textContent);
 
+sayFrame();
 followTheme(byId("theme"));
 byId("subtitle").textContent = `${plain(data.before)} → ${plain(data.after)}`;
 byId("notes").append(...data.notes.map((note) => el("li", { class: "note" }, plain(note))));

@@ -34,7 +34,7 @@ function followTheme(button) {
   };
   const dark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const label = () => {
-    button.textContent = dark() ? "Light" : "Dark";
+    button.textContent = say(dark() ? "Light" : "Dark");
     button.setAttribute("aria-label", `Change to ${dark() ? "light" : "dark"} colours`);
   };
   if (stored()) document.documentElement.dataset.theme = stored();

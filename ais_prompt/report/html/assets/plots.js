@@ -6,7 +6,7 @@ const STATES = ["right", "partial", "wrong", "scored", "answered", "unparsed", "
 function stateBar(states, choose) {
   const present = STATES.filter((state) => states[state]);
   const all = present.reduce((sum, state) => sum + states[state], 0);
-  const label = present.map((state) => `${count(states[state])} ${state}`).join(", ");
+  const label = present.map((state) => `${count(states[state])} ${say(state)}`).join(", ");
   const parts = present.map((state) => {
     const part = el("span", { class: `part ${state}`, title: `${count(states[state])} ${state} (${percent(states[state] / all)})`, onclick: (event) => { event.stopPropagation(); choose?.(state); } });
     part.style.flexGrow = states[state];

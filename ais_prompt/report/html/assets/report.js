@@ -17,6 +17,10 @@ function drawOverview() {
   byId("title").replaceChildren(plain(data.name));
   byId("subtitle").replaceChildren(subtitle());
   byId("head").replaceChildren(scoreMatrix(showSamples));
+  if (data.kept != null) {
+    byId("live").hidden = false;
+    byId("live").textContent = say("This file holds {kept} of {all} samples, evenly spaced; scores and charts are of all. aisprompt view shows every sample.", { kept: count(data.kept), all: count(data.tasks.reduce((sum, task) => sum + task.samples, 0)) });
+  }
   const panels = { scores: scoresParts(showSamples), answers: answersParts(), speed: [speedTable()].filter(Boolean), run: runFacts() };
   for (const [name, parts] of Object.entries(panels)) byId(`panel-${name}`).replaceChildren(...parts);
   drawTabs();

@@ -21,7 +21,7 @@ function runFacts() {
   const versions = Object.entries(data.versions).map(([name, version]) => el("span", { class: "version" }, `${plain(name)} `, el("b", {}, plain(String(version)))));
   return [
     el("ol", { class: "sessions" }, sessions),
-    el("details", {}, el("summary", {}, "Versions"), el("p", { class: "versions" }, versions)),
-    el("details", {}, el("summary", {}, "Config of the run"), el("pre", { class: "config" }, ...visible(data.config))),
+    el("details", {}, el("summary", {}, say("Versions")), el("p", { class: "versions" }, versions)),
+    el("details", {}, el("summary", {}, say("Config of the run")), el("pre", { class: "config" }, ...visible(data.config))),
   ];
 }

@@ -14,7 +14,7 @@ async function drawSample(panel, row, shown, position, actions) {
 function heading(row, position, actions) {
   const button = (text, label, action) => el("button", { type: "button", "aria-label": label, title: label, onclick: action }, text);
   const place = el("p", { class: "soft" }, `${plain(row.task.dataset)} · ${plain(row.task.model)} · row ${row.index} · `, el("span", { class: "id" }, plain(row.id)));
-  return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), row.state, el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", "Previous sample (k)", actions.previous), button("↓", "Next sample (j)", actions.next), button("✕", "Close (Esc)", actions.close)));
+  return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), say(row.state), el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", "Previous sample (k)", actions.previous), button("↓", "Next sample (j)", actions.next), button("✕", "Close (Esc)", actions.close)));
 }
 
 /** Extracted answer and gold, the values, and the reason if the sample is not scored. */
@@ -47,19 +47,19 @@ function labelParts({ chunk, sample, neighbour, neighbourName }) {
 function requestParts({ chunk, sample, neighbour, neighbourName }, request, number) {
   const before = number ? sample.requests[number - 1].prompt : neighbour?.requests[0]?.prompt;
   const turn = sample.requests.length > 1 ? `Turn ${number + 1}: ` : "";
-  const title = `${turn}${turn ? "prompt" : "Prompt"}${sample.shots && !number ? `, ${counted(sample.shots, "shot")}` : ""}`;
+  const title = `${turn}${say(turn ? "prompt" : "Prompt")}${sample.shots && !number ? `, ${counted(sample.shots, "shot")}` : ""}`;
   const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? "the previous turn" : neighbourName)] : [];
   const several = request.answers.length > 1;
   const first = sample.requests.slice(0, number).reduce((sum, one) => sum + one.answers.length, 0);
   const whole = sample.requests.reduce((sum, one) => sum + one.answers.length, 0) === sample.verdicts.length && !sample.prediction;
-  const answers = request.answers.map((answer, place) => [el("h4", {}, several ? `Answer ${place + 1}` : turn ? `${turn}answer` : "Answer"), ...answerBlock(chunk, answer, whole ? sample.verdicts[first + place].reading : null)]);
+  const answers = request.answers.map((answer, place) => [el("h4", {}, several ? `${say("Answer")} ${place + 1}` : turn ? `${turn}answer` : say("Answer")), ...answerBlock(chunk, answer, whole ? sample.verdicts[first + place].reading : null)]);
   return [el("section", {}, ...prompt, ...answers.flat())];
 }
 
 /** The prediction, if it is not the text that the model wrote. */
 function predictionPart(chunk, sample) {
   if (!sample.prediction) return [];
-  return [el("section", {}, el("h4", {}, "Prediction"), el("div", { class: "answer" }, wholeText(textOf(chunk, sample.prediction))))];
+  return [el("section", {}, el("h4", {}, say("Prediction")), el("div", { class: "answer" }, wholeText(textOf(chunk, sample.prediction))))];
 }
 
 /** Draw an answer with the extracted part marked. */

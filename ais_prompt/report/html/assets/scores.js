@@ -15,7 +15,7 @@ function cell(kind, ...children) {
 }
 
 function header(kind, ...children) {
-  return el("th", { scope: "col", class: kind || null }, ...children);
+  return el("th", { scope: "col", class: kind || null }, ...children.map((child) => (typeof child === "string" ? say(child) : child)));
 }
 
 /** Sort lines by dataset, so that models come below each other. */
@@ -78,7 +78,7 @@ function troubleOf(task) {
 
 function legend() {
   const numbers = (state) => data.tasks.reduce((sum, task) => sum + (task.states[state] ?? 0), 0);
-  const states = STATES.filter(numbers).map((state) => el("li", {}, el("i", { class: `swatch ${state}` }), `${state} `, el("b", {}, count(numbers(state)))));
+  const states = STATES.filter(numbers).map((state) => el("li", {}, el("i", { class: `swatch ${state}` }), `${say(state)} `, el("b", {}, count(numbers(state)))));
   const bounded = data.scores.some((line) => line.bound_high > line.bound_low);
   const lines = data.scores.some((line) => line.ci95_low != null) ? `Thick lines: 95 % intervals${bounded ? "; thin lines: bounds if all missing and unparsed answers were wrong, or right" : ""}.` : "";
   const precision = data.precision.map((note) => el("li", { class: "what" }, plain(note)));
@@ -100,5 +100,5 @@ function otherPostprocessors() {
   const far = tasks.filter((task) => task.sensitivity.far.length);
   const drawn = tasks.filter((task) => task.sensitivity.samples < task.sensitivity.of);
   const notes = [far.length ? `${counted(far.length, "task")}: another postprocessor changes the score by more than a standard error.` : "No postprocessor changes a score by more than a standard error.", drawn.length ? `${counted(drawn.length, "task")}: 1,000 samples, drawn at random.` : ""];
-  return [el("details", { class: "read-otherwise", open: far.length ? "" : null }, el("summary", {}, "Scores under other postprocessors"), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
+  return [el("details", { class: "read-otherwise", open: far.length ? "" : null }, el("summary", {}, say("Scores under other postprocessors")), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
 }

@@ -67,7 +67,7 @@ function count(number) {
 }
 
 function counted(number, noun) {
-  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+  return say(noun) === noun ? `${count(number)} ${noun}${number === 1 ? "" : "s"}` : `${count(number)} ${say(noun)}`;
 }
 
 /** 0.9351 → 93.5 %. */

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -219,3 +220,20 @@ def test_numbers_that_json_does_not_know_are_left_out(tmp_path: Path) -> None:
     report = written(tmp_path, [asked], [scored(0, float("nan"))])
     assert report.unpacked("task-0-table-0")["value"] == [None]
     assert report.data["scores"][0]["score"] is None
+
+
+def test_a_file_of_many_samples_holds_some_of_each_task_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_run(tmp_path, [prediction(number) for number in range(100)])
+    monkeypatch.setattr(writer, "MOST_SAMPLES", 30)
+    write_report(folder)
+    report = read_report(folder.report)
+    assert report.data["kept"] == 30
+    assert report.data["tasks"][0]["samples"] == 100
+    places = report.unpacked("task-0-table-0")["index"]
+    assert len(places) == 30
+    assert {after - before for before, after in itertools.pairwise(places)} <= {3, 4}
+    monkeypatch.setattr(writer, "MOST_SAMPLES", 100)
+    write_report(folder)
+    assert read_report(folder.report).data["kept"] is None

@@ -1,0 +1,45 @@
+"""Labels in the reader's language."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from ais_prompt.report.summary import print_summary
+from ais_prompt.summary.rows import Row
+from ais_prompt.utils.language import language, term
+
+NAMES = ("AISPROMPT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "zh_CN.UTF-8", "AISPROMPT_LANG": "en"}, "en"),
+        ({"LANG": "C", "AISPROMPT_LANG": "ZH"}, "zh"),
+    ],
+)
+def test_the_variable_goes_before_the_locale(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, str], found: str
+) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    assert language() == found
+    assert term("dataset") == ("数据集" if found == "zh" else "dataset")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_only_a_terminal_has_chinese_headings(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
+    monkeypatch.setenv("AISPROMPT_LANG", "zh")
+    stream = io.StringIO()
+    row = Row("sums", "small", metric="accuracy", score=0.5, n=4)
+    print_summary([row], Console(file=stream, width=120, force_terminal=terminal, color_system=None, _environ={}))
+    assert ("数据集" in stream.getvalue()) == terminal
+    assert ("dataset" in stream.getvalue()) != terminal
