@@ -24,6 +24,7 @@ from ais_prompt.inferencers import RunningConversation
 from ais_prompt.inferencers.containment import RAISED, RETRY_HINT
 from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.models.identity import cache_identity, full_identity
+from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.gaps import NO_VALUE
 from ais_prompt.plan.media import check_media, taken_kinds
@@ -218,7 +219,7 @@ class TaskJob:
             session.samples,
             session.failed,
             session.shortened,
-            session.meter.speed() if isinstance(self.model, AsyncModel) else None,
+            session.meter.speed() if _has_speed(self.model) else None,
             session.redacted,
             of=total if session.samples < total else None,
         )
@@ -244,6 +245,11 @@ class TaskJob:
         self.task.release()
         for name in ("_memory", "_predictions", "_session", "_failures", "_conversations", "_watch"):
             vars(self).pop(name, None)
+
+
+def _has_speed(model: Model) -> bool:
+    """Return whether the speed of a model means anything: it is served, and its answers are not from a script."""
+    return isinstance(model, AsyncModel) and not isinstance(model, ScriptedModel)
 
 
 def _in_random_order(samples: Sequence[Sample]) -> Iterator[Sample]:

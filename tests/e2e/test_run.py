@@ -24,8 +24,6 @@ def test_a_run_leaves_everything_behind(project: Project) -> None:
         "summary/summary.csv",
         "summary/summary.md",
         "summary/summary.json",
-        "summary/speed.json",
-        "summary/speed.csv",
         "report.html",
         "logs/run.log",
     }
