@@ -107,7 +107,7 @@ def _checked(source: Source, name: str) -> FileResult:
 def cause(error: AisPromptError) -> str:
     """Return what is wrong in a form that is equal for all files with the same fault."""
     what = error.what if isinstance(error, MissingExtra) else f"{type(error).__name__}: {error.what}"
-    same = re.sub(r"(?<![\w.:/])~?/\w[^\s,')]*|0x[0-9a-f]+|(?<=\[)\d+(?=\])|(?<=the abbr )'[^']*'", "…", what)
+    same = re.sub(r"(?<![\w.:</])~?/\w[^\s,')]*|0x[0-9a-f]+|(?<=\[)\d+(?=\])|(?<=the abbr )'[^']*'", "…", what)
     return re.sub(r"\s+", " ", same)[:200]
 
 

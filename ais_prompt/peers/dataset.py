@@ -90,20 +90,20 @@ def _with_written_prompt(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _drop_large_k(translated: dict[str, Any], where: str, translation: Translation) -> None:
-    """Remove from ``eval_cfg`` each k of pass@k that needs more answers than there are, as the peers skip it."""
-    scoring, infer = translated.get("eval_cfg"), translated.get("infer_cfg")
-    if not isinstance(scoring, dict) or scoring.get("k") is None:
-        return
+    """Remove each k of pass@k that needs more answers than there are, as the peers skip it."""
+    infer = translated.get("infer_cfg")
     inferencer = infer.get("inferencer") if isinstance(infer, Mapping) else None
     asked = [translated.get("n"), inferencer.get("n") if isinstance(inferencer, Mapping) else None]
     answers = max([number for number in asked if isinstance(number, int)], default=1)
-    wanted = scoring["k"] if isinstance(scoring["k"], list | tuple) else [scoring["k"]]
-    kept = [k for k in wanted if not isinstance(k, int) or k <= answers]
-    if len(kept) == len(wanted):
-        return
-    scoring["k"] = kept
-    left_out = ", ".join(f"pass@{k}" for k in wanted if k not in kept)
-    translation.notes.note(f"{left_out} need more answers to each question than {answers}", f"{where}.eval_cfg.k")
+    for section, place in ((translated, where), (translated.get("eval_cfg"), f"{where}.eval_cfg")):
+        if not isinstance(section, dict) or section.get("k") is None:
+            continue
+        wanted = section["k"] if isinstance(section["k"], list | tuple) else [section["k"]]
+        kept = [k for k in wanted if not isinstance(k, int) or k <= answers]
+        if len(kept) < len(wanted):
+            section["k"] = kept
+            left_out = ", ".join(f"pass@{k}" for k in wanted if k not in kept)
+            translation.notes.note(f"{left_out} need more answers to each question than {answers}", f"{place}.k")
 
 
 def _note_metrics(abbr: Any, scoring: Any, translation: Translation) -> None:

@@ -107,9 +107,9 @@ def _fault(error: BaseException) -> Fault:
             return Fault("data", f"it is not on this machine: {exception_line(cause)}", fix=DOWNLOAD_FIX)
         if package := missing_package(cause):
             return Fault("package", f"their code needs the package {package!r}", fix=advice(package))
-        if type(cause) is ImportError and "install" in str(cause):
-            return Fault("package", f"their code needs a package: {exception_line(cause)}", fix="install what it names")
         cause = cause.__cause__ or cause.__context__
+    if type(error) is ImportError and "install" in str(error):
+        return Fault("package", f"their code needs a package: {exception_line(error)}", fix="install what it names")
     if isinstance(error, WrongArguments):
         return Fault("config", str(error), fix="see the signature in the peer's source")
     if isinstance(error, NoVerdict):

@@ -216,6 +216,7 @@ def test_pass_at_k_with_too_few_answers_is_a_note() -> None:
     assert dataset["eval_cfg"]["k"] == [1]
     assert [note for note in notes if note.startswith("pass@10, pass@100 need more answers")]
     assert translated(eval_cfg=scoring, n=10)[0]["eval_cfg"]["k"] == [1, 10]
+    assert translated(n=5, k=32)[0]["k"] == []
 
 
 def test_shots_that_the_peers_allow_are_allowed() -> None:

@@ -116,6 +116,7 @@ def test_a_loader_that_is_a_method_knows_its_dataset() -> None:
         ("Downloads", DataError, "192.0.2.1"),
         ("Uncached", DataError, "org/rows"),
         ("Asks", MissingExtra, "pip install riddle-tools"),
+        ("AsksInstead", MissingExtra, "the package 'riddle-solver'"),
         ("Nothing", ConfigError, "opencompass.datasets.bad.Nothing"),
     ],
 )

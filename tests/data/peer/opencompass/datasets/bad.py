@@ -42,3 +42,12 @@ class Asks:
     @staticmethod
     def load():
         raise ImportError('Please pip install riddle-tools')
+
+
+class AsksInstead:
+    @staticmethod
+    def load():
+        try:
+            import riddle_solver
+        except ImportError as error:
+            raise ImportError('Please install it as the page says') from error
