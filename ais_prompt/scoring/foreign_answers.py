@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from ais_prompt.engine.conversations import columns_of
 from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading
 from ais_prompt.types import ChatMessage, Completion, Failure, Prediction, Prompts, Sample
@@ -120,8 +122,13 @@ def _no_match(foreign: Sequence[str], first: Sample) -> DataError:
     return DataError(what, where=foreign[0], fix=fix)
 
 
-def predictions(matched: Matched, samples: Iterable[Sample]) -> Iterator[Prediction]:
+def predictions(matched: Matched, samples: Iterable[Sample], gold: str | None) -> Iterator[Prediction]:
     """Yield a prediction for every question, in order; without a usable answer it is failed.
+
+    Args:
+        matched: the answers.
+        samples: the questions.
+        gold: the column with the gold answer, which is not stored; None if there is none.
 
     Raises:
         DataError: an answer has no ``prediction``, or ``completions`` that cannot be read.
@@ -132,11 +139,12 @@ def predictions(matched: Matched, samples: Iterable[Sample]) -> Iterator[Predict
     for sample in samples:
         answer = matched.answers.get(sample.id)
         if answer is None:
-            yield _failed(sample, Failure("missing", "the file has no answer to this question"), repeats)
+            found = _failed(sample, Failure("missing", "the file has no answer to this question"), repeats)
         elif sample.id in doubled:
-            yield _failed(sample, Failure("doubled", "the file has several answers to this question"), repeats)
+            found = _failed(sample, Failure("doubled", "the file has several answers to this question"), repeats)
         else:
-            yield _prediction(sample, answer)
+            found = _prediction(sample, answer)
+        yield replace(found, columns=columns_of(sample, gold))
 
 
 def _sample_of(answer: Answer, by_id: Mapping[str, Sample], samples: Sequence[Sample]) -> Sample | None:

@@ -175,7 +175,7 @@ def _imported(task: Task, old: OldRun, names: tuple[str, str], folder: RunFolder
     if questions is None:
         samples = _samples_of(groups)
     matched = match(_answers(groups, n), samples)
-    made = list(predictions(matched, samples))
+    made = list(predictions(matched, samples, task.spec.dataset.reader.output_column))
     write_predictions(folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), made)
     for remark in matched.remarks(samples):
         logger.warning("[%s] %s", task.name, remark)

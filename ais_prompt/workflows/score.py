@@ -43,7 +43,7 @@ def open_foreign(file: Path, source: Source, command: str) -> tuple[Plan, RunFol
     with hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
         record = RunRecord(folder, render_config(plan.spec.resolved), command, asks=True).begin()
         failed: Counter[bool] = Counter()
-        made = _counted(predictions(matched, data.test), failed)
+        made = _counted(predictions(matched, data.test, task.dataset.reader.output_column), failed)
         write_predictions(folder.predictions(task.model.abbr, task.dataset.abbr), made)
         for remark in matched.remarks(data.test):
             logger.warning("[%s] %s", task.name, remark)

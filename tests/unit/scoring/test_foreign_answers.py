@@ -20,7 +20,7 @@ SAMPLES = [Sample(f"id-{number}", number, {"question": "?"}, str(number)) for nu
 def matched(*answers: dict[str, Any]) -> tuple[list[Prediction], list[str]]:
     """The predictions, and the remarks."""
     found = match([Answer(f"file:{number}", values) for number, values in enumerate(answers, start=1)], SAMPLES)
-    return list(predictions(found, SAMPLES)), found.remarks(SAMPLES)
+    return list(predictions(found, SAMPLES, "answer")), found.remarks(SAMPLES)
 
 
 def kinds(made: list[Prediction]) -> list[str | None]:
@@ -151,7 +151,7 @@ def test_what_is_no_text_is_failed_with_a_reason(value: object, told: dict[str, 
         ],
         SAMPLES,
     )
-    first, second, *_ = predictions(found, SAMPLES)
+    first, second, *_ = predictions(found, SAMPLES, "answer")
     assert first.failed
     assert first.prediction is None
     failure = first.completions[0].failure
@@ -163,6 +163,6 @@ def test_what_is_no_text_is_failed_with_a_reason(value: object, told: dict[str, 
 
 def test_one_of_several_answers_that_is_no_text_fails_alone() -> None:
     found = match([Answer("file:1", {"index": 0, "prediction": ["a", float("nan"), None]})], SAMPLES)
-    first = next(predictions(found, SAMPLES))
+    first = next(predictions(found, SAMPLES, "answer"))
     assert first.prediction == ["a", None, None]
     assert [bool(one.failure) for one in first.completions] == [False, True, True]
