@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from ais_prompt.postprocess.source import said
@@ -12,6 +14,8 @@ from ais_prompt.types.extraction import Extraction
 
 _FENCE: Final = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*?)```", re.DOTALL)
 _START: Final = re.compile(r"[{\[]")
+_MOST_STARTS: Final = 1000
+"""Places at which JSON may begin that are tried."""
 
 
 @POSTPROCESSORS.register_module()
@@ -28,18 +32,25 @@ def json_postprocess(text: str) -> Extraction | None:
     blocks = (found for found in _FENCE.finditer(source.text) if _is_json(found[1]))
     if block := next(blocks, None):
         return source.stripped("a code block", *block.span(1))
+    longest = max(_values(source.text), key=lambda span: span[1] - span[0], default=None)
+    return source.extraction("JSON in the text", *longest) if longest else None
+
+
+def _values(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the objects and lists in a text that are not inside of others."""
     decoder = json.JSONDecoder()
-    spans, end = [], 0
-    for start in (found.start() for found in _START.finditer(source.text)):
-        if start < end:
+    end = 0
+    # Each failure reads on to the first fault, so that text of brackets would take time by its length squared.
+    for found in islice(_START.finditer(text), _MOST_STARTS):
+        if found.start() < end:
             continue
         try:
-            _, end = decoder.raw_decode(source.text, start)
-        except (ValueError, RecursionError):
+            _, end = decoder.raw_decode(text, found.start())
+        except RecursionError:
+            return
+        except ValueError:
             continue
-        spans.append((start, end))
-    longest = max(spans, key=lambda span: span[1] - span[0], default=None)
-    return source.extraction("JSON in the text", *longest) if longest else None
+        yield found.start(), end
 
 
 def _is_json(text: str) -> bool:

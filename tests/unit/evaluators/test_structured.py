@@ -62,6 +62,8 @@ def test_references_to_other_files_are_not_followed() -> None:
         ("no JSON {here}", None),
         ('{"a": ', None),
         ("[" * 100_000, None),
+        ('{"a": ' * 100_000, None),
+        ("{ " * 100_000, None),
     ],
 )
 def test_json_is_found_in_answers(text: str, found: str | None) -> None:

@@ -154,6 +154,7 @@ def required_of(row: Mapping[str, Any], call: dict[str, Any]) -> list[str]:
     return list(functions[call["name"]]["parameters"].get("required", []))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(SPEC is None, reason="pip install --no-deps bfcl-eval")
 def test_the_possible_answers_of_bfcl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert SPEC
