@@ -84,7 +84,7 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
     Act.LACK: (
         # We need the price. The problem does not say ... I cannot solve this.
         r"\b(?:i|we|you|one)(?:\s+(?:would|will|still|also|first|do|should)|['’](?:d|ll))*\s+(?:need|require|want|have)\s+"
-        rf"(?:to\s+(?:know|see|find\s+out|learn|have|be\s+given|ask)|(?:the|an?)\b(?!\s+(?:answer|result))|more\s+{_INFORMATION}|additional|further|some\s+more)",
+        rf"(?:to\s+(?:know|see|find\s+out|learn|have|be\s+given|ask)|(?-i:the|an?)\b(?!\s+(?:answer|result))|more\s+{_INFORMATION}|additional|further|some\s+more)",
         r"\b(?:do|does|did|can|could|will)(?:\s?not|n['’]t)\s+(?:say|tell|state|mention|specify|give|provide|include|know|have|see|understand|answer|solve|compute|find|show|determine|do)",
         rf"\b(?:no|any|more|without|lacks?|lacking|missing|insufficient|enough|additional)\s+{_INFORMATION}",
         r"(?:\bnot|\bnever|n['’]t)\s+(?:been\s+)?(?:given|stated|specified|mentioned|provided|known|clear|said|enough|possible|able\s+to\s+(?!come|go)|sure|certain|visible)",
@@ -180,7 +180,7 @@ _DANGLING: Final = re.compile(
 _OPEN: Final = re.compile(
     r"“[^”\n]*\Z|[(（][^)）\n]*\Z|\A[^\"\n]*(?:\"[^\"\n]*\"[^\"\n]*)*(?<!\d)\"(?![,.。])[^\"\n]+\Z"
 )
-_STOP: Final = re.compile(r"(?<!(?<!\w)[A-Z\d])(?:[.!](?=\s)|。)")
+_STOP: Final = re.compile(r"(?<![A-Z])(?<!(?<!\w)\d)(?:[.!](?=\s)|。)")
 _CLAUSE: Final = 40
 """Characters of a Chinese text that ends in a full stop if it is complete."""
 
