@@ -82,7 +82,9 @@ class BenchmarkDataset:
 
     def _read(self, file: Path) -> Iterator[Numbered]:
         if not file.exists():
-            raise missing_file(file)
+            fault = missing_file(file)
+            fault.fix = self._layout.source or fault.fix
+            raise fault
         return self._layout.read(file)
 
     def _rows(self, values: Iterator[Numbered], call: Call, where: str) -> Iterator[NumberedRow]:

@@ -23,6 +23,7 @@ _DOCUMENTS: Final = {
     "VehicleControlAPI": "vehicle_control",
 }
 """Class whose methods a conversation may call → file that describes them. Source: bfcl-eval 2025.6.14."""
+_SOURCE: Final = "pip install --no-deps bfcl-eval==2025.6.14, whose data are those of version 3"
 _NO_CALL: Final = ["relevance_mock_gt"]
 """The gold of questions that only ask whether a function is called at all, as AISBench has it."""
 _TEXTS: Final = ("question", "ground_truth", "function", "missed_function", "involved_classes", "initial_config")
@@ -78,5 +79,7 @@ def _text(content: Any) -> str:
 
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
-    "BFCLDataset": Layout({"test": "BFCL_v3_{category}.json"}, _as_texts, _questions, defaults={"test_ids": None}),
+    "BFCLDataset": Layout(
+        {"test": "BFCL_v3_{category}.json"}, _as_texts, _questions, defaults={"test_ids": None}, source=_SOURCE
+    ),
 }

@@ -43,6 +43,7 @@ class Layout(Struct, frozen=True):
         defaults: arguments that may be left out → their values.
         loaded: for a dataset that `datasets` loads, from the hub or a folder: returns the arguments of
             `HuggingFaceDataset` but for the path, from those of the dataset.
+        source: what brings the files, if one of them is absent; empty for the usual advice.
     """
 
     files: Mapping[str, str | Sequence[str]]
@@ -51,6 +52,7 @@ class Layout(Struct, frozen=True):
     alone: Sequence[str] = ()
     defaults: Mapping[str, Any] = {}
     loaded: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    source: str = ""
 
     @property
     def required(self) -> set[str]:

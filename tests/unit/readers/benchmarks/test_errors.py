@@ -122,3 +122,11 @@ def test_a_single_file_serves_as_train_and_test(tmp_path: Path) -> None:
     data = load_dataset(reader, ReaderSpec(("question",), "answerKey"))
     assert [sample.gold for sample in data.test] == ["C"]
     assert data.train[0].fields == data.test[0].fields
+
+
+def test_data_of_another_version_of_bfcl_name_the_package(tmp_path: Path) -> None:
+    (tmp_path / "BFCL_v4_simple_python.json").write_text("{}")
+    with pytest.raises(DataError) as caught:
+        BenchmarkDataset("BFCLDataset", str(tmp_path), category="simple").read("test")
+    assert "BFCL_v3_simple.json" in caught.value.where
+    assert "bfcl-eval==2025.6.14" in caught.value.fix
