@@ -21,7 +21,7 @@ function speedTable() {
   const time = (times, name) => cell("number", times ? seconds(times[name]) : "");
   const head = [header("", "Server speed"), ...["Requests", "Latency p50", "p90", "p99", "First token p50", "p90", "In flight", "Answers / s", "Tokens / s"].map((title) => header("number", title))];
   const rows = tasks.map(([name, speed]) => el("tr", {}, el("th", { scope: "row" }, plain(name)), cell("number", count(speed.requests)), ...["p50", "p90", "p99"].map((part) => time(speed.latency, part)), ...["p50", "p90"].map((part) => time(speed.first_token, part)), ...[speed.concurrency, speed.requests_per_second, speed.output_tokens_per_second].map((number) => cell("number", figure(number)))));
-  return el("div", { class: "scroll" }, el("table", { class: "speeds" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+  return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "speeds" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
 /** Reasons of answers that are not scored, the most frequent of each task first. */
@@ -32,5 +32,5 @@ function reasonsParts() {
     const reasons = Object.entries(task.reasons).sort((a, b) => b[1] - a[1]).map(([reason, number]) => `${plain(reason)} ${count(number)}`);
     return el("li", {}, el("b", {}, plain(`${task.model}/${task.dataset}`)), " ", reasons.join(", "));
   });
-  return [el("h3", {}, say("Not scored")), el("ul", { class: "reasons" }, lines)];
+  return [el("h2", {}, say("Not scored")), el("ul", { class: "reasons" }, lines)];
 }

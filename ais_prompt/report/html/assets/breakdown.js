@@ -5,7 +5,7 @@ function breakdownParts(choose) {
   const found = byDataset(data.tasks).flatMap((task) => task.breakdowns.map((breakdown) => ({ task, ...breakdown })));
   if (!found.length) return [];
   const tables = [...Map.groupBy(found, ({ task, by }) => JSON.stringify([task.dataset, by])).values()];
-  return [el("h3", {}, say("Score by")), el("div", { class: "measures" }, tables.map((lines) => breakdownTable(lines, choose)))];
+  return [el("h2", {}, say("Score by")), el("div", { class: "measures" }, tables.map((lines) => breakdownTable(lines, choose)))];
 }
 
 /** One grouping of a dataset, the models beside each other. */
@@ -16,7 +16,7 @@ function breakdownTable(lines, choose) {
   const groups = [...new Set(lines.flatMap((line) => line.groups.map(({ name }) => name)))];
   const head = el("tr", {}, header("", title), header("", say("Model")), header("number", say("Score")), header("number", "95 %"), header("plotted", scoreAxis(range)), header("number", say("Samples")));
   const rows = groups.flatMap((name) => lines.filter((line) => line.groups.some((group) => group.name === name)).map((line, place) => groupRow(line, name, place, range, choose)));
-  return el("div", { class: "scroll" }, el("table", { class: "measure breakdown", "aria-label": title }, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, rows)));
+  return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "measure breakdown", "aria-label": title }, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, rows)));
 }
 
 function groupRow({ task, by, groups }, name, place, range, choose) {

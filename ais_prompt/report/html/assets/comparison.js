@@ -86,7 +86,7 @@ function changes(one) {
   if (!one.changes.length) return el("p", { class: "soft" }, "The configs of the two runs do not differ.");
   const rows = one.changes.map((change) => el("tr", {}, el("th", { scope: "row" }, plain(change.part)), el("td", {}, wholeText(change.before)), el("td", {}, wholeText(change.after))));
   const head = ["part", "before", "after"].map((name) => el("th", { scope: "col" }, name));
-  return el("div", { class: "scroll" }, el("table", { class: "runs" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+  return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "runs" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
 /** The changed samples, filtered by direction, in steps. */

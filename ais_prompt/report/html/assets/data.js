@@ -31,7 +31,6 @@ class FileSource {
     this.chunks = new Map();  // id → promise of an unpacked chunk, least recently used first
     this.rows = await this.unpackedRows();
     this.size = this.rows.length;
-    this.ofSample = Map.groupBy(this.rows, sampleOf);
     return this;
   }
 
@@ -94,6 +93,7 @@ class FileSource {
 
   /** Return the rows of the same sample under other models. */
   async others(row) {
+    this.ofSample ??= Map.groupBy(this.rows, sampleOf);
     return this.ofSample.get(sampleOf(row)).filter((other) => other !== row);
   }
 }

@@ -61,7 +61,7 @@ const BLOCKS = {
   blockquote: (token) => el("blockquote", {}, blocks(token.tokens)),
   list: (token) => el(token.ordered ? "ol" : "ul", { start: token.ordered && token.start !== 1 ? Number(token.start) : null }, token.items.map((item) => el("li", {}, blocks(item.tokens)))),
   checkbox: (token) => (token.checked ? "☑ " : "☐ "),
-  table: (token) => el("div", { class: "scroll" }, el("table", {}, el("thead", {}, tableRow("th", token.header)), el("tbody", {}, token.rows.map((row) => tableRow("td", row))))),
+  table: (token) => el("div", { class: "scroll", tabindex: "0" }, el("table", {}, el("thead", {}, tableRow("th", token.header)), el("tbody", {}, token.rows.map((row) => tableRow("td", row))))),
   hr: () => el("hr"),
   blockMath: (token) => formula(token),
 };

@@ -41,7 +41,7 @@ function drawRuns() {
 
 function runsTable(runs) {
   const head = [el("th", { scope: "col" }, say("Run")), el("th", { scope: "col" }, say("Scores")), el("th", { scope: "col", class: "number" }, say("Answers")), el("th", { scope: "col" }, say("State"))];
-  return el("div", { class: "scroll" }, el("table", { class: "runs" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, runs.map(runRow))));
+  return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "runs" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, runs.map(runRow))));
 }
 
 function runRow(run) {

@@ -41,7 +41,7 @@ function labelParts({ chunk, sample, neighbour, neighbourName }) {
   const rows = sample.labels.map(({ label, chosen, figures: values }) => el("tr", { class: chosen ? "chosen" : null }, el("th", { scope: "row" }, plain(label), chosen ? [" ", el("span", { class: "tag" }, "chosen")] : null, gold.includes(label) ? [" ", el("span", { class: "tag gold" }, "gold")] : null), figures.map((name) => cell("number", values[name] == null ? "" : figure(values[name], 5)))));
   const prompted = sample.labels.filter(({ prompt }) => prompt);
   const cards = prompted.map((label, number) => el("div", { class: "card" }, el("h4", {}, plain(label.label)), promptBlock(chunk, label.prompt, neighbour?.labels[number]?.prompt, neighbourName)));
-  return [el("section", {}, el("h4", {}, "Labels"), el("div", { class: "scroll" }, el("table", { class: "labels" }, el("thead", {}, head), el("tbody", {}, rows))), cards.length ? el("div", { class: "cards" }, cards) : null)];
+  return [el("section", {}, el("h4", {}, "Labels"), el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "labels" }, el("thead", {}, head), el("tbody", {}, rows))), cards.length ? el("div", { class: "cards" }, cards) : null)];
 }
 
 function requestParts({ chunk, sample, neighbour, neighbourName }, request, number) {

@@ -44,7 +44,7 @@ function scoresTable(choose) {
   const plotted = lines.some((line) => line.fraction && line.score != null);
   const head = [header("", "Dataset"), header("", "Model"), header("", "Metric"), header("number", "Score"), header("number", "95 %"), header("plotted", plotted ? scoreAxis(range) : null), header("number n", "Samples"), header("plotted", "States")];
   const rows = lines.map((line, number) => scoreRow(line, lines[number - 1], range, choose));
-  return el("div", { class: "scroll" }, el("table", { class: "scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+  return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "scores" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
 function scoreRow(line, before, range, choose) {
@@ -100,5 +100,5 @@ function otherPostprocessors() {
   const far = tasks.filter((task) => task.sensitivity.far.length);
   const drawn = tasks.filter((task) => task.sensitivity.samples < task.sensitivity.of);
   const notes = [far.length ? `${counted(far.length, "task")}: another postprocessor changes the score by more than a standard error.` : "No postprocessor changes a score by more than a standard error.", drawn.length ? `${counted(drawn.length, "task")}: 1,000 samples, drawn at random.` : ""];
-  return [el("details", { class: "read-otherwise", open: far.length ? "" : null }, el("summary", {}, say("Scores under other postprocessors")), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
+  return [el("details", { class: "read-otherwise", open: far.length ? "" : null }, el("summary", {}, say("Scores under other postprocessors")), el("p", { class: far.length ? "note" : "soft" }, notes.filter(Boolean).join(" ")), el("div", { class: "scroll", tabindex: "0" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))))];
 }
