@@ -45,7 +45,8 @@ def test_each_kind_of_part_has_a_file() -> None:
     named = {kind.removesuffix("s") for kind in PARTS} - {
         "encoder",
         "runner",
-    }  # an argument of one retriever; what starts shards
+        "partitioner",
+    }  # an argument of one retriever; what starts shards, and what divides tasks among them
     shown = set(re.findall(r"[\"']my_(\w+)\.", config))
     assert shown == {"model", "transport", "reader", "retriever", "template", "inferencer", "scoring"}
     assert named == shown - {"scoring"} | {"postprocessor", "evaluator"}

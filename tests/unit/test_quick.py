@@ -92,6 +92,6 @@ def test_no_module_imports_what_takes_long() -> None:
     left_out = re.compile(rf"^pytestmark = .*\b({'|'.join(NOT_QUICK)})\b", re.MULTILINE)
     imports = re.compile(rf"^(import|from) ({SLOW_TO_IMPORT})\b", re.MULTILINE)
     files = [path for path in (ROOT / "tests").rglob("test_*.py") if "data" not in path.relative_to(ROOT).parts]
-    texts = {path.name: path.read_text("utf-8") for path in files}
-    slow = [name for name, text in texts.items() if imports.search(text) and not left_out.search(text)]
+    texts = {path: path.read_text("utf-8") for path in files}
+    slow = [str(path) for path, text in texts.items() if imports.search(text) and not left_out.search(text)]
     assert not slow, "write `name = Lazy('package')` (tests/lazy.py)"

@@ -17,6 +17,7 @@ DIGESTS = {
     "RawPromptTemplate": "3150af441e4f2450",
     "BM25Retriever": "440a89bc17b147c5",
     "FixKRetriever": "70496fcbbc980956",
+    "PeerRetriever": "b96a7ec5c8d49b59",
     "RandomRetriever": "0f11f56b5f8bbf7f",
     "SlidingWindowRetriever": "fff3eb472880f38a",
     "TopkRetriever": "29d4401a14766bef",
@@ -28,6 +29,7 @@ DIGESTS = {
     "MultiTurnGenInferencer": "4648878fa3cab750",
     "PPLInferencer": "b440e57e35918c4f",
     "PPLOnlyInferencer": "c796afd5fcf1e638",
+    "ToolCallInferencer": "34e2ea7e23c9ff0f",
 }
 """Part → its digest without arguments, in the locks of all versions. Only add new parts; never change a digest."""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import datasets
 import pytest
 
 from ais_prompt.peers.code.data import DataAbsent
 from ais_prompt.peers.code.releases import load_release
+from tests.lazy import Lazy
+
+datasets = Lazy("datasets")
 
 DATE = "2024-01-01T00:00:00"
 
