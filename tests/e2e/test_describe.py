@@ -16,6 +16,7 @@ from ais_prompt.reference.lookup import entries
 from ais_prompt.reference.terminal import entry_text
 from tests.cli import run_cli
 from tests.e2e.project import DATASET, Project
+from tests.servers import MockServer
 
 WITH_SCHEMA = [file for file in FILES if file.shape is not None]
 
@@ -116,7 +117,7 @@ def contents(file: FileKind, folder: Path) -> list[Any]:
     return found
 
 
-def test_what_a_run_writes_is_as_its_schemas_say(project: Project) -> None:
+def test_what_a_run_writes_is_as_its_schemas_say(project: Project, server: MockServer) -> None:
     project.write_config(more="run_name = 'clean'")
     assert project.run("run", "eval.py").returncode == 0
     assert project.run("baseline", "clean", "-o", "base.json").returncode == 0
@@ -124,7 +125,10 @@ def test_what_a_run_writes_is_as_its_schemas_say(project: Project) -> None:
     answers = "{r'^3': dict(failure='http_500', message='no'), r'^2': '<think>a</think>4'}"
     model = f"dict(type='ScriptedModel', abbr='fake', answers={answers}, default='4')"
     often = DATASET.replace("'sums',", "'often',", 1).replace("eval_cfg", "n=3, eval_cfg")
-    project.write_config(models=model, datasets=f"{DATASET}, {often}", more="budget = dict(max_requests=1000)")
+    served = f"dict(type='OpenAIChatModel', model='mock', abbr='served', base_url='{server.base_url}', api_key=None)"
+    project.write_config(
+        models=f"{model}, {served}", datasets=f"{DATASET}, {often}", more="budget = dict(max_requests=1000)"
+    )
     done = project.run("run", "eval.py", "--max-failures", "100%")
     assert done.returncode == 0, done.stderr
     for file in WITH_SCHEMA:

@@ -85,6 +85,7 @@ ASKING: Mapping[str, Mapping[str, Any]] = {
     "MultiTurnGenInferencer, last": {"infer_mode": "last"},
     "ChatInferencer": {},
     "ChatInferencer, last": {"infer_mode": "last"},
+    "ToolCallInferencer": {"tools": [{"type": "function", "function": {"name": "sum", "parameters": {}}}]},
 }
 
 
