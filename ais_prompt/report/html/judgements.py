@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from msgspec import Struct
 from msgspec.json import Decoder
 
-from ais_prompt.errors import StoreError
+from ais_prompt.errors import DataError
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_prediction
 from ais_prompt.types import Prediction
 from ais_prompt.utils.files import open_regular
+from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode_own
 
 
@@ -27,6 +29,9 @@ class Judgements:
     Args:
         folder: of the run.
         model, dataset: ``abbr`` of the judged task.
+
+    Raises:
+        StoreError, DataError: a file cannot be read.
     """
 
     def __init__(self, folder: RunFolder, model: str, dataset: str) -> None:
@@ -41,33 +46,30 @@ class Judgements:
         """Return what judges were asked about a sample, in order: one prediction for each different answer.
 
         Raises:
-            StoreError: the file was changed meanwhile.
+            StoreError, DataError: the file was changed meanwhile.
         """
-        return [_read(*place) for place in self._places.get(sample_id, ())]
+        return [read_prediction(*place) for place in self._places.get(sample_id, ())]
 
     def _find(self, path: Path) -> None:
         decoder = Decoder(_Head)
-        with reading(path, fix="score again: aisprompt score RUN"), open_regular(path) as lines:
+        with reading(path, fix=_FIX), open_regular(path) as lines:
             start = 0
-            for line in lines:
+            for number, line in enumerate(lines, 1):
                 try:
                     name = decoder.decode(line).id
                 except ValueError:  # a lone surrogate or NaN
-                    name = str(_object(line, path)["id"])
+                    name = _id_in(line, f"{path}:{number}")
                 # The name of a question is that of the sample, "-" and a digest.
                 self._places[name.rpartition("-")[0]].append((path, start))
                 start += len(line)
 
 
-def _read(path: Path, start: int) -> Prediction:
-    with reading(path, fix="score again: aisprompt score RUN"), open_regular(path) as lines:
-        lines.seek(start)
-        return Prediction.from_json(_object(lines.readline(), path))
-
-
-def _object(line: bytes, path: Path) -> dict[str, Any]:
+def _id_in(line: bytes, where: str) -> str:
     try:
-        value: dict[str, Any] = decode_own(line)
-    except ValueError as error:
-        raise StoreError(f"a line is not JSON: {error}", where=str(path), fix="score again") from None
-    return value
+        return str(decode_own(line)["id"])
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"the line is not a prediction of a judge: {exception_line(error)}"
+        raise DataError(what, where=where, fix=_FIX) from None
+
+
+_FIX: Final = "score again: aisprompt score RUN"

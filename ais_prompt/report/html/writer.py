@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
+from ais_prompt.errors import AisPromptError
 from ais_prompt.report.html.index import line_starts
 from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
@@ -101,10 +102,13 @@ def _write_samples(number: int, task: ShownTask, folder: RunFolder, stream: Bina
         stream.write(f'<script type="text/plain" id="task-{number}-{name}">{packed(part)}</script>\n'.encode())
 
     samples = TaskSamples(task, write)
-    judgements = Judgements(folder, task.model, task.dataset)
-    for place, (prediction, detail, line) in enumerate(samples_of(samples.totals, folder)):
-        if int((place + 1) * kept) > int(place * kept):
-            samples.add(prediction, detail, line, judgements.of(prediction.sample_id))
+    try:
+        judgements = Judgements(folder, task.model, task.dataset)
+        for place, (prediction, detail, line) in enumerate(samples_of(samples.totals, folder)):
+            if int((place + 1) * kept) > int(place * kept):
+                samples.add(prediction, detail, line, judgements.of(prediction.sample_id))
+    except AisPromptError as error:  # of the judgements; those of the samples are noted already
+        samples.totals.trouble = str(error)
     samples.end()
     return samples.totals
 
