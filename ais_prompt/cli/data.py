@@ -22,7 +22,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 @click.command(cls=Verb)
 @click.argument("action", type=click.Choice(["get", "check"]))
-@click.argument("names", nargs=-1, required=True, metavar="NAME…", shell_complete=_complete)
+@click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=_complete)
 @click.option(
     "--from",
     "source",
@@ -43,8 +43,9 @@ def data(
 ) -> None:
     """Bring the data of benchmarks to this machine (get), or find changed rows (check).
 
-    NAME is a benchmark; `aisprompt list datasets` shows them. Data are kept in $AISPROMPT_DATA (default:
-    ~/.cache/aisprompt/data), and data.lock says which they are. HF_ENDPOINT names a mirror of the hub.
+    NAME is a benchmark; `aisprompt list datasets` shows them. Without a NAME, check looks at all data that are here.
+    Data are kept in $AISPROMPT_DATA (default: ~/.cache/aisprompt/data), and data.lock says which they are. HF_ENDPOINT
+    names a mirror of the hub.
     """
     from ais_prompt.workflows import data as workflow
 
@@ -52,6 +53,8 @@ def data(
         if source is not None or update:
             raise click.UsageError("--from and --update belong to `data get`.")
         ctx.exit(_report(workflow.check(names)))
+    if not names:
+        raise click.UsageError("Name the benchmarks to get; `aisprompt list datasets` shows them.")
     if source is not None and len(names) > 1:
         raise click.UsageError("--from brings one benchmark at a time.")
     for name in names:
@@ -68,6 +71,8 @@ def _line(brought: Brought) -> str:
 
 def _report(changes: dict[str, list[str]]) -> int:
     """Print what changed; return the exit code."""
+    if not changes:
+        click.echo("no data are here: aisprompt data get NAME")
     for name, found in changes.items():
         click.echo(f"{name}: {'as in its lock' if not found else 'not as in its lock'}")
         for change in found:

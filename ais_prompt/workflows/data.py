@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ais_prompt.config.cards import LOCK, Card, find_card
+from ais_prompt.config.cards import LOCK, Card, cards, find_card
 from ais_prompt.errors import DataError, StoreError
 from ais_prompt.readers.catalogue.hub import fetch, forget
 from ais_prompt.readers.catalogue.lock import (
@@ -80,10 +80,14 @@ def get(name: str, source: Path | None = None, *, update: bool = False) -> Broug
 def check(names: Sequence[str]) -> dict[str, list[str]]:
     """Return what is wrong with the data of benchmarks: name → a sentence for each change; empty if nothing is.
 
+    Args:
+        names: the benchmarks; none means all whose data are here.
+
     Raises:
         ConfigError: there is no such benchmark.
         DataError: the data of one are not here, or cannot be read.
     """
+    names = names or [name for name, card in cards().items() if card.is_here]
     return {name: _changes(find_card(name)) for name in names}
 
 

@@ -80,7 +80,7 @@ def test_the_hub_brings_rows_and_the_lock_names_the_commit(root: Path, hub: Fake
     lock = lock_of(root)
     assert (lock["kind"], lock["origin"], lock["revision"]) == ("hub", "openai/gsm8k", hub.commit)
     assert set(lock["files"]) == {"main/train/0000.parquet", "main/test/0000.parquet"}
-    assert data("check", "gsm8k").stdout == "gsm8k: as in its lock\n"
+    assert data("check", "gsm8k").stdout == data("check").stdout == "gsm8k: as in its lock\n"
     sent = hub.sent
     assert "here already" in data("get", "gsm8k").stdout
     assert hub.sent == sent
@@ -223,6 +223,14 @@ def test_two_files_that_could_be_the_same_split(root: Path, folder: Path) -> Non
     other.mkdir()
     (other / "test.jsonl").write_text(json.dumps(ROWS[0]))
     assert "could be the test split" in data("get", "gsm8k", "--from", folder).stderr
+
+
+@pytest.mark.usefixtures("root")
+def test_without_a_name_there_is_nothing_to_get_and_all_that_is_here_to_check() -> None:
+    assert data("check").stdout == "no data are here: aisprompt data get NAME\n"
+    done = data("get")
+    assert done.returncode == 2
+    assert "Name the benchmarks to get" in done.stderr
 
 
 def _tar(path: Path, **member: Any) -> Path:
