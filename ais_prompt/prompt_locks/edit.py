@@ -71,11 +71,21 @@ def hunks(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Hunk]:
 def aligned_pieces(old: str, new: str, least_alike: float = LEAST_ALIKE) -> Iterator[Piece]:
     """Yield the pieces of two texts in order, old beside new; they are equal where nothing changed."""
     # Align lines first: they are few and mostly unique. Then words are compared within small blocks only.
-    for before, after in map(_texts, _aligned(_LINE.findall(old), _LINE.findall(new))):
+    return aligned_blocks(lines_of(old), lines_of(new), least_alike)
+
+
+def aligned_blocks(old: Sequence[str], new: Sequence[str], least_alike: float = LEAST_ALIKE) -> Iterator[Piece]:
+    """Do the same as `aligned_pieces` for texts in blocks, which are aligned before words are."""
+    for before, after in map(_texts, _aligned(old, new)):
         if before == after:
             yield before, after
         else:
             yield from changed_words(before, after, least_alike)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text with their ends."""
+    return _LINE.findall(text)
 
 
 def changed_words(old: str, new: str, least_alike: float = LEAST_ALIKE) -> list[Piece]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ais_prompt.plan.marks import Kind, Origin, Span
 from ais_prompt.plan.origins import Origins
 from ais_prompt.plan.preview import PromptView
-from ais_prompt.prompt_locks.edit import aligned_pieces
+from ais_prompt.prompt_locks.edit import aligned_blocks, lines_of
 from ais_prompt.utils.media import describe_part
 
 FORMAT_KINDS: Final[tuple[Kind, ...]] = ("meta template", "role template", "chat template")
@@ -75,9 +75,8 @@ def mark_changes(bubbles: Sequence[Bubble], beside: Sequence[Bubble]) -> None:
         bubbles: the prompt, which is changed in place.
         beside: the other prompt.
     """
-    old, new = _whole_text(beside), _whole_text(bubbles)
     ends, at = [], 0
-    for before, after in aligned_pieces(old, new):
+    for before, after in aligned_blocks(_blocks(beside), _blocks(bubbles)):
         at += len(after)
         ends.append((at, before != after))
     at = 0
@@ -92,8 +91,10 @@ def mark_changes(bubbles: Sequence[Bubble], beside: Sequence[Bubble]) -> None:
         bubble.pieces = pieces
 
 
-def _whole_text(bubbles: Sequence[Bubble]) -> str:
-    return "".join(piece.text for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span))
+def _blocks(bubbles: Sequence[Bubble]) -> list[str]:
+    """Return the lines of a prompt, cut where pieces begin: a column is the same behind another format, too."""
+    spans = (piece for bubble in bubbles for piece in bubble.pieces if isinstance(piece, Span))
+    return [line for span in spans for line in lines_of(span.text)]
 
 
 def _split(span: Span, at: int, ends: Sequence[tuple[int, bool]]) -> Iterator[Span]:

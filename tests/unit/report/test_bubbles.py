@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ais_prompt.plan.marks import Span
 from ais_prompt.plan.preview import PromptView, preview
 from ais_prompt.report.bubbles import Bubble, ChangedSpan, Medium, bubbles_of, mark_changes
 from tests.prompt_tasks import prompt_task
@@ -125,3 +126,12 @@ def test_words_that_the_prompt_beside_does_not_have_are_pieces_of_their_own() ->
     same = bubbles_of(view_of("{q}"))
     mark_changes(same, bubbles_of(view_of("{q}")))
     assert not any(isinstance(piece, ChangedSpan) for bubble in same for piece in bubble.pieces)
+
+
+def test_a_column_is_the_same_between_other_texts_of_another_format() -> None:
+    roles = [{"role": "HUMAN", "begin": "<user>", "end": "<end>"}, {"role": "BOT", "begin": "<bot>", "generate": True}]
+    one = bubbles_of(view_of({"round": TURNS}, meta=META))
+    mark_changes(one, bubbles_of(view_of({"round": TURNS}, meta={"round": roles})))
+    spans = [piece for bubble in one for piece in bubble.pieces if isinstance(piece, Span)]
+    changed = {span.origin.kind: isinstance(span, ChangedSpan) for span in spans}
+    assert changed == {"meta template": True, "data": False}
