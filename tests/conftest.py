@@ -10,6 +10,7 @@ import gc
 import os
 import platform
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Draw few examples with ``--quick``, and watch that the tests keep to their markers."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell without job control starts what it puts into the background so, and the programs that tests start and
+        # interrupt would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("quick"):
         settings.load_profile("quick")
         config.pluginmanager.register(Watch(), "quick")
