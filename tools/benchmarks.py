@@ -7,7 +7,8 @@ from typing import Final
 
 from ais_prompt.config.cards import NOT_VERIFIED, Card, cards
 from ais_prompt.config.locate import list_shipped
-from ais_prompt.reference.benchmarks import configs_of, how_asked
+from ais_prompt.readers.catalogue.lock import how_to_get
+from ais_prompt.reference.benchmarks import benchmarks_of, configs_of, how_asked, suites
 
 PAGE: Final = Path("docs/benchmarks.md")
 
@@ -27,15 +28,19 @@ aisprompt run --url http://127.0.0.1:8000/v1 --datasets gsm8k_gen mmlu_gen
 No data are shipped. Prompts are worded by us unless the form is a common one (`Question: …`, `Answer:`), so scores need
 not equal published ones: compare models with the same config.
 
-*Checked against* says what a config was held against. "Not verified" means that the data could not be seen when the
+*Checked against* says what a config was compared with. "Not verified" means that the data could not be seen when the
 card was written. The first `data get` writes a lock, which later ones keep to.
+
+In the tables, ⏎ is a newline. *Extraction* is the postprocessor, or the inferencer where answers are not processed.
+*Most tokens* is `max_out_len`.
 
 ## Suites
 
-A suite is a config of several benchmarks with averages.
+A suite is a config of several benchmarks with averages: `aisprompt run --datasets chat_core`. Get the data of each of
+its benchmarks first.
 
-| name | what it holds |
-|---|---|
+| name | what it holds | benchmarks |
+|---|---|---|
 """
 
 ADD: Final = """\
@@ -59,8 +64,8 @@ one.
 def page() -> str:
     """Return the page."""
     known = cards()
-    suites = [one for one in list_shipped("datasets") if one.path.parent.name == "suites"]
-    lines = [ABOUT.rstrip("\n"), *(f"| `{suite.name}` | {suite.summary} |" for suite in suites)]
+    lines = ABOUT.rstrip("\n").splitlines()
+    lines += [f"| `{suite.name}` | {suite.summary} | {', '.join(benchmarks_of(suite))} |" for suite in suites()]
     lines += ["", "## All benchmarks", ""]
     lines += ["| name | tests | language | questions | licence |", "|---|---|---|---|---|"]
     lines += [
@@ -76,7 +81,7 @@ def _section(card: Card) -> list[str]:
     lines = [f"### {card.name}", "", f"[{card.title}]({card.source}): {card.tests}.", ""]
     if card.note:
         lines += [f"{card.note[0].upper()}{card.note[1:]}.", ""]
-    hub = f"`{card.hub.repo}`" if card.hub else "not on the hub"
+    hub = f"`{card.hub.repo}`" if card.hub else f"not on the hub: `{how_to_get(card)}`"
     if card.hub and card.hub.config != "default":
         hub += f", configuration `{card.hub.config}`"
     lines += [f"- data: {hub}; columns {', '.join(f'`{column}`' for column in card.columns)}"]

@@ -24,9 +24,10 @@ def baseline(runs: tuple[str, ...], output: str, work_dir: str | None) -> None:
     from ais_prompt.regression.runs import read_stored_run
     from ais_prompt.report.gates import alarm_words
     from ais_prompt.store.baseline_file import write_baseline
+    from ais_prompt.utils.text import counted
 
     made = make_baselines([read_stored_run(run, work_dir) for run in runs])
     write_baseline(Path(output), made)
     samples = sum(len(task.values) for task in made.tasks)
-    click.echo(f"{output}: {samples} samples of {len(made.tasks)} datasets, from {made.run}")
+    click.echo(f"{output}: {counted(samples, 'sample')} of {counted(len(made.tasks), 'dataset')}, from {made.run}")
     click.echo(alarm_words(made.tasks, made.runs))

@@ -31,12 +31,12 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a file of a run folder.")
 @click.pass_context
 def describe(ctx: click.Context, name: str, schema: bool) -> None:
-    """Describe a part, a dict or key of a config, an error, a file, an option, a function or a benchmark by its NAME.
+    """Describe a part, key, error, file, option, function, benchmark or suite by its NAME; also a dict of a config.
 
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare,
     gsm8k.
     """
-    from ais_prompt.reference.benchmarks import benchmark_entries
+    from ais_prompt.reference.benchmarks import benchmark_entries, suite_entries
     from ais_prompt.reference.lookup import find
     from ais_prompt.reference.parts import plugin_entries
     from ais_prompt.reference.terminal import entry_text
@@ -45,7 +45,8 @@ def describe(ctx: click.Context, name: str, schema: bool) -> None:
     if schema:
         _print_schema(name)
         return
-    more = [*command_entries(ctx.find_root().command), *plugin_entries(), *benchmark_entries(name)]
+    more = [*command_entries(ctx.find_root().command), *plugin_entries()]
+    more += [*benchmark_entries(name), *suite_entries(name)]
     found = find(name.removeprefix("ais_prompt."), more)
     width = min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
     click.echo(printable("\n".join(entry_text(entry, width) for entry in found)), nl=False)

@@ -45,12 +45,11 @@ class _Override:
     def apply(self, values: dict[str, Any], path: str) -> None:
         key = path.partition(".")[0]
         if key not in CONFIG.names:
-            known = ", ".join(CONFIG.names)
             # The config has run already: a new value for one of its helper variables would change nothing.
             raise ConfigError(
                 f"{key!r} cannot be set",
                 where=self.where,
-                fix=f"{advice(key, CONFIG.names)} (what can be set: {known})",
+                fix=f"{advice(key, CONFIG.names)}; the keys of one dataset follow its number: datasets.0.eval_cfg",
             )
         self._descend(values, path, "")
 

@@ -18,7 +18,7 @@ from ais_prompt.prompt_locks.values import prompt_of_text
 from ais_prompt.prompt_locks.wording import group_title, part_title, parts_title, readable
 from ais_prompt.types import prompt_to_json
 from ais_prompt.utils.tables import print_heading
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import counted, printable
 
 _MOST_GROUPS: Final = 8
 _MOST_ROWS: Final = 10
@@ -51,7 +51,7 @@ def print_drift(drift: Drift, console: Console) -> None:
     same = [task for task in drift.tasks if task.is_none]
     if same:
         prompts = sum(map(_count, same))
-        _print(Text(f"Unchanged: {len(same)} task{'s' * (len(same) != 1)}, {prompts:,} prompts"), console)
+        _print(Text(f"Unchanged: {counted(len(same), 'task')}, {counted(prompts, 'prompt')}"), console)
 
 
 def _print_task(task: TaskDrift, console: Console) -> None:
@@ -72,7 +72,7 @@ def _facts(task: TaskDrift) -> Iterator[Text]:
         yield Text.assemble((f"{kind}: ", "bold"), printable(parts_title(list(changes))))
     for what, rows in (("changed", task.changed_rows), ("new", task.added_rows), ("gone", task.removed_rows)):
         if rows:
-            yield Text(f"{len(rows):,} row{'s' * (len(rows) != 1)} {what}: {_numbers(rows)}")
+            yield Text(f"{counted(len(rows), 'row')} {what}: {_numbers(rows)}")
     if task.reordered:
         yield Text("the rows are in another order")
 
@@ -94,7 +94,7 @@ def _count(task: TaskDrift) -> int:
 
 def _print_group(group: Group, console: Console) -> None:
     count = len(group.prompts)
-    title = f"{count:,} prompt{'s' * (count != 1)}: {group_title(group)}"
+    title = f"{counted(count, 'prompt')}: {group_title(group)}"
     _print(Text(printable(title), style="bold yellow"), console)
     shown = next((prompt for prompt in group.prompts if prompt.before is not None), None)
     if shown is None:

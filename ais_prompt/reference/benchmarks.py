@@ -1,4 +1,4 @@
-"""Entries of benchmarks: what their cards say, and how their configs ask."""
+"""Entries of benchmarks and suites: what their cards say, and how their configs ask."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 from ais_prompt.config.cards import NOT_VERIFIED, Card, cards
 from ais_prompt.config.load import load_config
 from ais_prompt.config.locate import NamedConfig, list_shipped
+from ais_prompt.readers.catalogue.lock import how_to_get
 from ais_prompt.reference.entry import Entry
 
 
@@ -59,6 +60,32 @@ def benchmark_entries(wanted: str = "") -> Iterator[Entry]:
         )
 
 
+def suite_entries(wanted: str = "") -> Iterator[Entry]:
+    """Yield an entry for each suite; the wanted one is read for the benchmarks whose data it needs.
+
+    Raises:
+        ConfigError: the wanted one cannot be read.
+    """
+    for suite in suites():
+        facts = (("data", f"aisprompt data get {' '.join(benchmarks_of(suite))}"),) if suite.name == wanted else ()
+        usage = f"aisprompt run --datasets {suite.name}"
+        yield Entry(suite.name, "benchmarks", "suite", suite.summary, facts=facts, usage=usage)
+
+
+def suites() -> list[NamedConfig]:
+    """Return the shipped configs of several benchmarks."""
+    return [config for config in list_shipped("datasets") if config.path.parent.name == "suites"]
+
+
+def benchmarks_of(suite: NamedConfig) -> list[str]:
+    """Return the names of the benchmarks of a suite, in order.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    return list(dict.fromkeys(dataset["benchmark"] for dataset in load_config(suite.path).values["datasets"]))
+
+
 def configs_of(card: Card, shipped: Iterable[NamedConfig]) -> list[NamedConfig]:
     """Return the configs beside a card, of all those that are shipped."""
     return [config for config in shipped if config.path.parent == card.folder]
@@ -88,7 +115,7 @@ def _facts(card: Card) -> Iterator[tuple[str, str]]:
     yield "licence", card.licence
     yield "source", card.source
     yield "version", card.version
-    yield "data", f"here, {card.data}" if card.is_here else f"not here: aisprompt data get {card.name}"
+    yield "data", f"here, {card.data}" if card.is_here else f"not here: {how_to_get(card)}"
     if card.hub:
         config = "" if card.hub.config == "default" else f", configuration {card.hub.config}"
         yield "on the hub", card.hub.repo + config

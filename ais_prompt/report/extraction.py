@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ais_prompt.scoring.extraction import PHRASINGS, ExtractionTrial, LostAnswer
+from ais_prompt.utils.text import counted
 
 
 def describe(found: ExtractionTrial) -> str:
     """Return a line with the number of phrasings that give back every gold, and one for each that does not."""
     whole = len(PHRASINGS)
-    tried = f"{found.golds} gold{'s' * (found.golds != 1)}"
+    tried = counted(found.golds, "gold")
     first = (
         f"Extraction of {found.dataset}: {whole - len(found.lost)} of {whole} ordinary phrasings give back the answer "
         f"({found.postprocessor}, {tried})"

@@ -12,7 +12,7 @@ from ais_prompt.report.formats import escaped, to_markdown
 from ais_prompt.store.baseline_file import BaselineTask
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import Gate
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import counted, printable
 
 
 def gate_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -149,5 +149,5 @@ def alarm_words(tasks: Sequence[BaselineTask], runs: int) -> str:
     if runs == 1:
         lines.append("A baseline of several runs shows whether answers vary, and has less noise of its own.")
     else:
-        lines.append(f"Values vary between the {runs} runs in {varying} of {len(tasks)} datasets.")
+        lines.append(f"Values vary between the {runs} runs in {varying} of {counted(len(tasks), 'dataset')}.")
     return "\n".join([*lines, "With --level 0.0027 about one night a year fails without a drop."])

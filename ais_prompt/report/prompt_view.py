@@ -22,7 +22,7 @@ from ais_prompt.prompts.prompt_list import PromptSection, Turn
 from ais_prompt.report.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.tables import print_heading
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import counted, printable
 
 END: Final = "⟨end⟩"
 """Printed after the last character, so that trailing white space is visible."""
@@ -142,7 +142,7 @@ def _length(view: PromptView) -> str:
     if view.tokens is None:
         return ""
     if view.max_seq_len is None:
-        return f", {view.tokens} token{'s' * (view.tokens != 1)}"
+        return f", {counted(view.tokens, 'token')}"
     return f", {view.tokens:,} of {view.max_seq_len:,} tokens"
 
 
@@ -183,10 +183,11 @@ def _by_origin(view: PromptView, origins: Origins, *, colours: bool) -> Iterator
             yield label + coloured(spans) + Text(END, "dim")
         else:
             yield from [label, *listed(spans)] if role else listed(spans)
-    yield _title("Written at")
     written: dict[str, str] = {}
     for span in (span for spans in origins for span in spans if span.origin.kind != "data" and span.origin.where):
         written.setdefault(view.places.get(span.origin.where, span.origin.where), span.origin.kind)
+    if written:
+        yield _title("Written at")
     for place, kind in written.items():
         yield Text(f"  {printable(kind)}: {printable(place)}", "dim")
 
@@ -201,7 +202,7 @@ def _dialogue(filled: PromptList) -> Iterator[Text]:
     for is_example, pieces in groupby(filled.pieces, key=_is_example):
         if is_example:
             number = len(list(pieces))
-            yield Text(f"[{number} example{'s' * (number != 1)}, in full below]", style="dim")
+            yield Text(f"[{counted(number, 'example')}, in full below]", style="dim")
             continue
         for piece in pieces:
             if isinstance(piece, PromptSection):

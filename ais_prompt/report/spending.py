@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ais_prompt.engine.estimate import Estimate
 from ais_prompt.types import Used
+from ais_prompt.utils.text import counted
 
 
 def estimate_lines(estimates: Sequence[Estimate]) -> list[str]:
@@ -17,13 +18,14 @@ def estimate_lines(estimates: Sequence[Estimate]) -> list[str]:
     for one in estimates:
         if one.judge:
             judged[one.judge] += one.samples
-    lines += [f"{judge}: judges up to {samples:,} answers, not included below" for judge, samples in judged.items()]
+    lines += [f"{judge}: judges up to {counted(n, 'answer')}, not included below" for judge, n in judged.items()]
     return [*lines, f"in all: {estimate_words(estimates)}"]
 
 
 def used_line(used: Used) -> str:
     """Return ``1,319 requests · 1,204,110 tokens in · 98,400 out · 0.43 USD``."""
-    parts = [f"{used.requests:,} requests", f"{used.input_tokens:,} tokens in", f"{used.output_tokens:,} out"]
+    sent = counted(used.input_tokens, "token")
+    parts = [counted(used.requests, "request"), f"{sent} in", f"{used.output_tokens:,} out"]
     return " · ".join([*parts, *(money(amount, currency) for currency, amount in used.cost.items())])
 
 
@@ -39,7 +41,8 @@ def estimate_words(estimates: Iterable[Estimate]) -> str:
     samples, requests, sent, received = (
         sum(getattr(one, name) for one in found) for name in ("samples", "requests", "input_tokens", "output_tokens")
     )
-    words = f"{samples:,} questions, {requests:,} requests, about {sent:,} tokens in, at most {received:,} out"
+    words = f"{counted(samples, 'question')}, {counted(requests, 'request')}, about {counted(sent, 'token')} in"
+    words += f", at most {received:,} out"
     priced = [one for one in found if one.price is not None]
     for currency in {one.price.currency for one in priced if one.price}:  # one at most
         least, most = (math.fsum(getattr(one, name) or 0.0 for one in priced) for name in ("least_cost", "most_cost"))

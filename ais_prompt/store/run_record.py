@@ -223,11 +223,12 @@ def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
         yield
     except KeyboardInterrupt as stop:
         record.finish("preempted" if isinstance(stop, Termination) else "interrupted")
+        run = folder.run_of_shard.root if folder.shard_file.exists() else folder.root  # -r names what shards share
         raise interruption(
             stop,
             "stopped; every answer so far is kept",
             where=str(folder.root),
-            fix=f"resume with the same command and -r {folder.root.name}; scores so far: aisprompt score {folder.root}",
+            fix=f"resume with the same command and -r {run.name}; scores so far: aisprompt score {run}",
         ) from None
     except BaseException:
         logger.info("session failed", exc_info=True)

@@ -29,6 +29,11 @@ def listed(names: Iterable[object], most: int = MOST_NAMES) -> str:
     return ", ".join(shown[:most]) + (f", … and {more:,} more" if more > 0 else "")
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 dataset``, ``1,319 questions``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def printable(text: str) -> str:
     r"""Return the text without secrets, and with escapes for control and invisible characters.
 

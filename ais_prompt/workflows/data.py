@@ -16,6 +16,7 @@ from ais_prompt.readers.catalogue.lock import (
     DataLock,
     changed_file,
     get_command,
+    how_to_get,
     lock_changes,
     read_lock,
     row_changes,
@@ -110,9 +111,7 @@ def _changed_files(card: Card, lock: DataLock) -> list[str]:
 
 def _from_hub(card: Card, lock: DataLock | None) -> tuple[Path, DataLock]:
     if card.hub is None:
-        forms = " or ".join(form.about for form in card.files)
-        fix = f"{get_command(card.name)} --from FOLDER, with {forms}"
-        raise DataError(f"{card.name} is not on the hub", where=card.source, fix=fix)
+        raise DataError(f"{card.name} is not on the hub", where=card.source, fix=how_to_get(card))
     revision = lock.revision if lock and lock.kind == "hub" else None
     commit, files = fetch(card, revision or None)
     stored = built(card, files, "hub", card.hub.repo, commit)

@@ -49,7 +49,7 @@ def test_a_drop_against_a_baseline_file(project: Project) -> None:
     project.write_config(models=MODEL.replace("{r'^3\\+3': 'It is 6.'}", "{}"))
     assert project.run("run", "eval.py").returncode == 0
     made = project.run("baseline", str(project.folder()), "-o", "base.json")
-    assert made.stdout.startswith("base.json: 40 samples of 1 datasets")
+    assert made.stdout.startswith("base.json: 40 samples of 1 dataset,")
     same = project.run("score", str(project.folder()), "--baseline", "base.json")
     assert same.returncode == 0
     assert "ok    no significant drop  fake/sums  accuracy +0.0 points on 40 common samples" in same.stdout
@@ -70,7 +70,7 @@ def test_a_baseline_of_several_runs(project: Project) -> None:
         folders += [str(folder) for folder in (project.root / f"w{number}/eval").iterdir()]
     made = project.run("baseline", *folders, "-o", "base.json")
     assert made.returncode == 0, made.stderr
-    assert "Values vary between the 3 runs in 1 of 1 datasets." in made.stdout
+    assert "Values vary between the 3 runs in 1 of 1 dataset." in made.stdout
     text = (project.root / "base.json").read_text()
     assert '"runs": 3' in text
     assert '"0.66666666666666663": ' in text

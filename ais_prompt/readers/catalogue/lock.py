@@ -81,19 +81,24 @@ def read_lock(card: Card, folder: Path | None = None) -> DataLock:
     """
     file = (folder or card.data) / LOCK
     if not file.is_file():
-        raise DataError(
-            f"the data of {card.name} are not on this machine", where=str(card.data), fix=get_command(card.name)
-        )
+        raise DataError(f"the data of {card.name} are not on this machine", where=str(card.data), fix=how_to_get(card))
     try:
         return msgspec.json.decode(file.read_bytes(), type=DataLock)
     except (OSError, msgspec.MsgspecError) as error:
-        fix = f"remove {file.parent}, then {get_command(card.name)}"
+        fix = f"remove {file.parent}, then {how_to_get(card)}"
         raise DataError(f"the lock cannot be read: {error}", where=str(file), fix=fix) from None
 
 
 def get_command(name: str) -> str:
     """Return the command that brings the data of a benchmark."""
     return f"aisprompt data get {name}"
+
+
+def how_to_get(card: Card) -> str:
+    """Return the command that brings the data of a benchmark, and which files it needs if the hub has none."""
+    if card.hub:
+        return get_command(card.name)
+    return f"{get_command(card.name)} --from FOLDER, with {' or '.join(form.about for form in card.files)}"
 
 
 def changed_file(folder: Path, lock: DataLock, split: str) -> DataError | None:

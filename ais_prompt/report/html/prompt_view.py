@@ -29,7 +29,7 @@ from ais_prompt.report.bubbles import (
 )
 from ais_prompt.report.html.frame import asset
 from ais_prompt.report.prompt_view import GOLD_TITLES, shots_line
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import counted, printable
 
 PROMPT_STYLE: Final = asset("prompt_view.css")
 
@@ -72,7 +72,7 @@ def prompt_html(view: PromptView, beside: PromptView | None = None) -> str:
 
 
 def _head(view: PromptView) -> str:
-    sent = "one text" if isinstance(view.prompt, str) else _counted(len(view.prompt), "message")
+    sent = "one text" if isinstance(view.prompt, str) else counted(len(view.prompt), "message")
     title = [_tag("h4", _text(view.title))] if view.title else []
     facts = _tag("p", _text(f"row {view.index}, sample {view.sample_id} · {shots_line(view)} · {sent}"), class_="facts")
     return "".join([*title, facts, *_length(view)])
@@ -83,7 +83,7 @@ def _length(view: PromptView) -> Iterator[str]:
     if view.tokens is None:
         return
     if view.max_seq_len is None:
-        yield _tag("p", _counted(view.tokens, "token"), class_="facts")
+        yield _tag("p", counted(view.tokens, "token"), class_="facts")
         return
     words = f"{view.tokens:,} of {view.max_seq_len:,} tokens (max_seq_len)"
     over = " — too long" if view.tokens > view.max_seq_len else ""
@@ -97,7 +97,7 @@ def _legend(bubbles: Sequence[Bubble]) -> str:
         name = _class_of(span.origin)
         sizes[name] = sizes.get(name, 0) + len(span.text)
     words = [
-        _tag("span", _tag("span", ORIGIN_WORDS[name], class_=f"piece {name}"), f" {_counted(sizes[name], 'character')}")
+        _tag("span", _tag("span", ORIGIN_WORDS[name], class_=f"piece {name}"), f" {counted(sizes[name], 'character')}")
         for name in ORIGIN_WORDS
         if name in sizes
     ]
@@ -118,7 +118,7 @@ def _with_folded_examples(bubbles: Sequence[Bubble], view: PromptView) -> Iterat
 def _folded(spans: Sequence[Span], written: str) -> str:
     shots = {span.origin.shot for span in spans} - {BETWEEN_SHOTS, None}
     size = sum(len(span.text) for span in spans)
-    words = f"{_counted(len(shots), 'example')}, {_counted(size, 'character')}"
+    words = f"{counted(len(shots), 'example')}, {counted(size, 'character')}"
     if any(isinstance(span, ChangedSpan) for span in spans):
         words += ", not the same beside it"
     return _tag("details", _tag("summary", words), written, class_="examples")
@@ -198,7 +198,7 @@ def _warning(warning: PromptWarning) -> str:
 
 
 def _tokens(tokens: Sequence[Token]) -> str:
-    title = f"{_counted(len(tokens), 'token')}, each with its id; special ones are framed"
+    title = f"{counted(len(tokens), 'token')}, each with its id; special ones are framed"
     return _tag("details", _tag("summary", title), _tag("div", *map(_token, tokens), class_="said"), class_="tokens")
 
 
@@ -207,10 +207,6 @@ def _token(token: Token) -> str:
     # The line breaks behind the id, so that the id stays beside the sign.
     shown = _tag("span", text, _tag("sub", str(token.id)), class_="token special" if token.special else "token")
     return shown + "\n" * token.text.count("\n")
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _text(text: str) -> str:

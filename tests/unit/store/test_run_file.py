@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.errors import StoreError
+from ais_prompt.errors import Interrupted, StoreError
 from ais_prompt.store.find import find_run_folder
 from ais_prompt.store.layout import RunFolder, create_run_folder
 from ais_prompt.store.run_file import SCHEMA_VERSION, in_order, read_run_file
-from ais_prompt.store.run_record import RunRecord
+from ais_prompt.store.run_record import RunRecord, recorded
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -92,3 +92,17 @@ def test_an_earlier_address_is_known(tmp_path: Path) -> None:
     third = RunRecord(RunFolder(root), "", "", {"served": "http://two/v1"}).begin()
     assert third.moved == {}
     assert third.addresses == ["http://one/v1", "http://two/v1", "http://three/v1"]
+
+
+def test_an_interrupted_shard_names_the_run_that_goes_on(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "eval" / "nightly")
+    own = RunFolder(run.shards / "20260131_120000Z_0-of-2_here_1")
+    own.root.mkdir(parents=True)
+    own.shard_file.write_text("{}", "utf-8")
+    for folder in (run, own):
+        with pytest.raises(Interrupted) as stopped, recorded(RunRecord(folder, "", ""), folder):
+            raise KeyboardInterrupt
+        assert (
+            stopped.value.fix
+            == f"resume with the same command and -r nightly; scores so far: aisprompt score {run.root}"
+        )

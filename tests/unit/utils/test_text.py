@@ -7,13 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ais_prompt.utils.jsonl import encode
-from ais_prompt.utils.text import listed, printable
+from ais_prompt.utils.text import counted, listed, printable
 
 INVISIBLE = [
     *map(chr, range(0x80, 0xA0)),
     *map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x061C]),
     *map(chr, [0xAD, 0x2028, 0x2029, 0x2060, 0xFEFF, *range(0xE0001, 0xE0080)]),
 ]
+
+
+def test_one_thing_is_singular() -> None:
+    assert [counted(number, "question") for number in (0, 1, 1319)] == ["0 questions", "1 question", "1,319 questions"]
 
 
 @pytest.mark.parametrize(
