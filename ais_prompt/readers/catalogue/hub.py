@@ -91,7 +91,7 @@ def _cache() -> Path:
 
 
 def _asked(card: Card, call: Callable[[], T]) -> T:
-    """Return what a call of the hub returns. The library itself resumes a download that breaks off, five times.
+    """Return what a call of the hub returns. From version 2 on the library resumes a download itself, five times.
 
     Raises:
         DataError: the hub refuses, or the connection breaks each time.
