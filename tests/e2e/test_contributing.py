@@ -52,6 +52,12 @@ def test_each_kind_of_part_has_a_file() -> None:
     assert named == shown - {"scoring"} | {"postprocessor", "evaluator"}
 
 
+def test_the_map_names_each_folder_of_the_package() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    folders = {file.parent.name for file in (ROOT / "ais_prompt").glob("*/__init__.py")}
+    assert {folder for folder in folders if f"`{folder}/`" not in text} == set()
+
+
 def test_one_sample_is_debugged_as_described(project: Project) -> None:
     one = ("--set", "datasets.0.reader_cfg.test_range='[3:4]'")
     shown = project.run("view-prompt", "eval.py", "--origins", *one)
