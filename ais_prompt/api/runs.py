@@ -25,7 +25,7 @@ from ais_prompt.store.run_file import read_run_file
 from ais_prompt.summary.rows import Row
 from ais_prompt.types import RunSpec
 from ais_prompt.utils.jsonl import decode_own
-from ais_prompt.utils.text import listed
+from ais_prompt.utils.text import counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +133,7 @@ class Run(Struct, frozen=True, dict=True, eq=False):
         return read_spec(Source(config=str(RunFolder(self.path).config_file))).spec
 
     def __repr__(self) -> str:
-        failed = f", {len(self.errors)} tasks failed or paused" if self.errors else ""
+        failed = f", {counted(len(self.errors), 'task')} failed or paused" if self.errors else ""
         return f"<Run {self.name}: {self.status}{failed}>"
 
     def __str__(self) -> str:

@@ -80,12 +80,13 @@ def opened_partial(plan: Plan, folder: RunFolder) -> RunFolder | None:
 
 def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
     from ais_prompt.errors import Paused
+    from ais_prompt.utils.text import counted
 
     errors = [outcome.error for outcome in result.outcomes if outcome.error is not None]
     failures = [error for error in errors if not isinstance(error, Paused)]
     for causes, words in ((failures, "failed; the first cause"), (result.paused, "are paused")):
         if causes:
-            click.echo(f"\n{len(causes)} of {len(result.outcomes)} tasks {words}:", err=True)
+            click.echo(f"\n{len(causes)} of {counted(len(result.outcomes), 'task')} {words}:", err=True)
             report(causes[0], debug=debug)
     if ended := [*failures, *result.paused]:
         return ended[0].exit_code

@@ -62,10 +62,11 @@ def tell_drift(path: Path, command: str) -> None:
 def _write(plan: Plan, path: Path, command: str) -> None:
     from ais_prompt.prompt_locks.file import write_prompt_lock
     from ais_prompt.prompt_locks.lock import make_prompt_lock
+    from ais_prompt.utils.text import counted
 
     made = make_prompt_lock(plan)
     write_prompt_lock(path, made)
     prompts = sum(len(digests) for task in made.tasks for digests in task.digests.values())
     tasks = len(made.tasks)
-    click.echo(f"{path}: {tasks} task{'s' * (tasks != 1)}, {prompts:,} prompts, {path.stat().st_size / 1000:.0f} kB")
+    click.echo(f"{path}: {counted(tasks, 'task')}, {counted(prompts, 'prompt')}, {path.stat().st_size / 1000:.0f} kB")
     click.echo(f"Commit it. Whether a prompt changed: {command} --check")

@@ -153,7 +153,7 @@ def test_a_task_that_fails_is_an_error_of_the_run_and_does_not_stop_the_others()
     assert run.status == "failed"
     with pytest.raises(ais_prompt.AisPromptError):
         run.raise_errors()
-    assert "1 tasks failed" in repr(run)
+    assert "1 task failed" in repr(run)
     assert "fake/letters" in run._repr_html_()
     by_dataset = run.scores().set_index("dataset")
     assert by_dataset.note["letters"].startswith("error: ")
