@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,14 @@ _KEYS = {
 }
 _LONGEST = 20
 """Most seconds to wait for anything."""
+_FRAME = "() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))"
+_RESTING_BOX = f"""async (find) => {{
+  const place = () => JSON.stringify(find().getBoundingClientRect());
+  find().scrollIntoView({{ block: "nearest", behavior: "instant" }});
+  for (let before = ""; before !== place(); await ({_FRAME})()) before = place();
+  return JSON.parse(place());
+}}"""
+"""Where an element is, or the one that took its place, once two pictures in a row show it there."""
 
 
 class Page:
@@ -86,13 +94,12 @@ class Page:
         return texts
 
     def click(self, selector: str, number: int = 0) -> None:
-        """Press the mouse in the middle of an element, wherever it is on the page."""
-        place = f"document.querySelectorAll({json.dumps(selector)})[{number}]"
-        self.value(f"{place}.scrollIntoView({{ block: 'nearest', behavior: 'instant' }})")
-        box = self.value(f"{place}.getBoundingClientRect().toJSON()")
+        """Press the mouse in the middle of an element, wherever it is on the page, as soon as it rests there."""
+        box = self.value(f"({_RESTING_BOX})(() => document.querySelectorAll({json.dumps(selector)})[{number}])")
         at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2, "button": "left", "clickCount": 1}
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, **at)
+        self._settle()
 
     def press(self, key: str) -> None:
         """Press a key such as ``j``, ``/``, ``Enter`` or ``Escape``."""
@@ -101,12 +108,21 @@ class Page:
             code["text"] = "\r"  # else buttons do not react
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **code)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **code)
+        self._settle()
 
     def type(self, text: str) -> None:
+        """Insert a text where the focus is, and let go of its last key, which some pages wait for."""
         self.call("Input.insertText", text=text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=text[-1])
+        self._settle()
 
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]))
+
+    def _settle(self) -> None:
+        """Wait until the page has drawn what an event changed; not if the event has led to another page."""
+        with suppress(AssertionError):
+            self.value(f"({_FRAME})().then({_FRAME})")
 
     def _note(self, event: dict[str, Any]) -> None:
         params = event.get("params", {})

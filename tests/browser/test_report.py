@@ -32,6 +32,7 @@ def tab(page: Page, name: str) -> None:
 
 
 def found(page: Page) -> str:
+    page.wait_for("document.querySelector('#found').checkVisibility()")
     return page.texts("#found")[0]
 
 
@@ -225,6 +226,15 @@ def test_keys_walk_open_close_and_search(page: Page) -> None:
     assert page.value("document.activeElement.id") == "query"
     page.type("j")
     assert page.value("document.querySelector('#query').value") == "j"
+
+
+def test_a_line_that_is_pressed_while_samples_come_in_is_opened(page: Page) -> None:
+    box = page.value("document.querySelectorAll('#rows .row')[1].getBoundingClientRect().toJSON()")
+    at = {"x": box["x"] + 9, "y": box["y"] + 9, "button": "left", "clickCount": 1}
+    page.call("Input.dispatchMouseEvent", type="mousePressed", **at)
+    page.value("table.draw()")  # as the live view does
+    page.call("Input.dispatchMouseEvent", type="mouseReleased", **at)
+    assert opened(page).startswith("sums · small · row 1")
 
 
 def test_a_sample_shows_prompt_answer_gold_and_score(page: Page) -> None:

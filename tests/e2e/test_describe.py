@@ -119,6 +119,7 @@ def contents(file: FileKind, folder: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.process
 def test_what_a_run_writes_is_as_its_schemas_say(project: Project, server: MockServer) -> None:
     project.write_config(more="run_name = 'clean'")
     assert project.run("run", "eval.py").returncode == 0

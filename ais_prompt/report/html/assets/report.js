@@ -51,9 +51,15 @@ async function showSamples(chosen) {
 /** Open the sample at a position of the table. */
 async function openPosition(position) {
   table.select(position);
-  await table.selection.load(table.current, table.current + 1);
-  const row = table.selection.at(table.current);
+  const [selection, chosen] = [table.selection, table.current];
+  await selection.load(chosen, chosen + 1);
+  const row = selection.at(chosen);
   if (!row) return;
+  if (table.selection !== selection) {  // more samples were found meanwhile, or others
+    const place = await table.selection.position(row);
+    if (place < 0) return;
+    table.select(place);
+  }
   opened = row;
   const [shown] = await Promise.all([source.sample(row), loadLibraries()]);
   if (opened !== row) return;  // the next one was opened meanwhile

@@ -25,7 +25,10 @@ class Table {
     this.space = byId("rows");
     this.grid.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()));
     new ResizeObserver(() => this.draw()).observe(this.grid);
-    // By place: a line may be drawn again between press and release.
+    // While a line is pressed nothing is drawn again: a click on an element that is gone by its release would be lost.
+    this.pressed = false;
+    this.space.addEventListener("pointerdown", () => { this.pressed = true; });
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => this.release()));
     this.space.addEventListener("click", (event) => open(Math.floor((event.clientY - this.space.getBoundingClientRect().top) / this.height())));
     this.columns = COLUMNS.filter(({ name }) => !["model", "dataset"].includes(name) || names(name).length > 1);
     this.drawColumns();
@@ -74,7 +77,15 @@ class Table {
     return Math.max(1, Math.floor(this.seen() / this.height()) - 1);
   }
 
+  /** Draw what a press has held up. */
+  release() {
+    if (!this.pressed) return;
+    this.pressed = false;
+    this.draw();
+  }
+
   draw() {
+    if (this.pressed) return;
     const height = this.height();
     this.space.style.height = `${this.selection.length * height}px`;
     const first = Math.max(0, Math.floor(this.grid.scrollTop / height) - SPARE);
