@@ -61,6 +61,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every test that gets a server from a fixture, directly or through other fixtures."""
+    if "running_server" in getattr(item, "fixturenames", ()):
+        item.add_marker("process")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out, with ``--quick``, every test with one of the markers, and limit the examples of the others."""
     if config.getoption("quick"):

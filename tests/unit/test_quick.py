@@ -36,6 +36,15 @@ def test_with_the_marker():
     start()
 
 
+@pytest.fixture
+def asked(server):
+    return server
+
+
+def test_with_a_server_from_a_fixture(asked):
+    raise AssertionError
+
+
 @pytest.mark.torch
 def test_with_another_marker():
     import torch
@@ -69,7 +78,7 @@ def test_markers_decide_and_a_missing_one_is_named(tmp_path: Path) -> None:
     done = quick(tmp_path)
     assert "this test needs a marker for what it does: process" in done.stdout
     assert "test_that_starts_a_process" in done.stdout
-    assert "1 failed, 1 passed, 2 deselected" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 1 passed, 3 deselected" in done.stdout, done.stdout + done.stderr
 
 
 def quick(folder: Path) -> subprocess.CompletedProcess[str]:
