@@ -80,8 +80,8 @@ def score(
 
     source = Source(config, overrides=overrides, work_dir=work_dir, allow_code_execution=allow_code_execution)
     plan, folder = _opened(run, predictions, source, dataset, model)
-    folder = opened_partial(plan, folder) or folder
     keeper = read_gates(plan, **gate_values)
+    folder = opened_partial(plan, folder) or folder
     result = pipeline.run(plan, folder, "eval", command_line(), with_report=False)
     show(result, folder.root)
     hint(f"Next:\n  look at every sample        aisprompt view {shlex.quote(str(folder.root))}")

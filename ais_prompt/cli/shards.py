@@ -137,11 +137,12 @@ def merge(
     """
     from ais_prompt.plan.source import Source, open_stored
     from ais_prompt.store.shards import join_shards
+    from ais_prompt.utils.text import counted
 
     source = Source(work_dir=work_dir, allow_code_execution=allow_code_execution)
     plan, folder = open_stored(run, source)
-    for part in parts:
-        click.echo(f"{part}: {join_shards(folder, part)} shards", err=True)
+    for part, count in zip(parts, join_shards(folder, parts), strict=True):
+        click.echo(f"{part}: {counted(count, 'shard')}", err=True)
     ctx.exit(_score(plan, folder, max_failures, debug=debug))
 
 

@@ -19,6 +19,7 @@ from ais_prompt.regression.held_pair import HeldPair, Statistic
 from ais_prompt.regression.runs import StoredRun, read_stored_run
 from ais_prompt.regression.scored_task import ScoredTask
 from ais_prompt.store.baseline_file import Baseline, BaselineTask, read_baseline
+from ais_prompt.store.results import check_scored
 
 GATE: Final = "no significant drop"
 ENOUGH: Final = 0.9
@@ -33,12 +34,13 @@ def make_baseline(run: StoredRun, *, by_row: bool = False) -> Baseline:
         by_row: identify samples by their whole rows, which is all that runs of version 1 know.
 
     Raises:
-        ConfigError: the run is not finished, or too few samples were asked or answered.
+        ConfigError: the run is not finished or not scored, or too few samples were asked or answered.
         StoreError, DataError: results of the run are missing or broken, or its metric cannot be compared.
     """
     if run.status != "finished":
         root = run.folder.root.parent if run.status == "partial" else run.folder.root
         raise ConfigError(f"{run.name} is no baseline: it is {run.status}", fix=f"go on with it: -r {root}")
+    check_scored(run.folder, [task.spec for task in run.tasks])
     tasks = [task for task in run.tasks if task.is_scored]
     for task in tasks:
         name, metric = task.name, task.metric

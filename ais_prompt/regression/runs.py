@@ -13,6 +13,7 @@ from ais_prompt.plan.source import Source, open_stored
 from ais_prompt.regression.comparison import Comparison, adjusted, compare
 from ais_prompt.regression.scored_task import ScoredTask
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.results import check_scored
 from ais_prompt.store.run_file import read_run_file
 from ais_prompt.types import TaskFacts
 from ais_prompt.utils.text import listed
@@ -68,7 +69,13 @@ def read_stored_run(run: str, work_dir: str | None = None) -> StoredRun:
 
 
 def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
-    """Compare two runs, dataset by dataset; what cannot be compared has a note that says why."""
+    """Compare two runs, dataset by dataset; what cannot be compared has a note that says why.
+
+    Raises:
+        ConfigError: one of them has no scores at all.
+    """
+    for run in (before, after):
+        check_scored(run.folder, [task.spec for task in run.tasks])
     pairs = pair_tasks(before, after)
     notes = [*_unfinished(before), *_unfinished(after), *_stopped(before), *_stopped(after)]
     if not pairs:

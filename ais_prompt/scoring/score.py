@@ -235,10 +235,15 @@ def _whole_sample(dataset: PlannedDataset, one: Scorer | JudgedScorer | BatchSco
     """Return the scorer of a sample: by turns if each is asked, by answers if a question has several."""
     if dataset.has_turns:
         return one if isinstance(one, BatchScorer) else DialogueScorer(one)
-    # A list may also be one answer: the probabilities of choices.
-    repeats = len(first.completions) if isinstance(first.prediction, list) else 1
+    repeats = repeats_of(first)
     check_k(dataset.spec.eval, repeats)
     return RepeatScorer(one, repeats, dataset.spec.eval.k) if repeats > 1 else one
+
+
+def repeats_of(prediction: Prediction) -> int:
+    """Return how many answers a question has that is not a dialogue."""
+    # A list may also be one answer: the probabilities of choices.
+    return len(prediction.completions) if isinstance(prediction.prediction, list) else 1
 
 
 def answers_of(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from ais_prompt.errors import ReadError, StoreError
+from ais_prompt.errors import ConfigError, ReadError, StoreError
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.temporary import temporary_file
 
@@ -36,11 +36,23 @@ def unwritable(path: Path, error: OSError) -> StoreError:
 
 
 @contextmanager
-def reading(path: Path, fix: str) -> Iterator[None]:
-    """Turn an operating system's error while ``path`` is read into a ReadError with this ``fix``."""
+def reading(path: Path, fix: str, *, absent: str = "") -> Iterator[None]:
+    """Turn an operating system's error while ``path`` is read into an error with this ``fix``.
+
+    Args:
+        path: the file.
+        fix: what to do.
+        absent: what it means that there is no such file: the command that makes it was not given yet.
+
+    Raises:
+        ConfigError: there is no such file, and ``absent`` says why.
+        ReadError: it cannot be read.
+    """
     try:
         yield
     except OSError as error:
+        if absent and not os.path.lexists(path):
+            raise ConfigError(absent, where=str(path), fix=fix) from error
         raise ReadError(f"cannot read: {error.strerror or error}", where=str(path), fix=fix) from error
 
 

@@ -23,6 +23,8 @@ from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode_own, encode, encode_plain, read_objects
 from ais_prompt.utils.secrets import SECRETS
 
+NO_ANSWERS: Final = "there are no answers yet"
+ASK_FIRST: Final = "ask the model first: -m infer, or -m all"
 IN_MEMORY: Final = 2**16
 """Bytes of predictions of a task that are kept in memory. Small tasks are many, and need no file then."""
 _PLAIN: Final = {str, int, float, bool, NoneType}
@@ -182,10 +184,11 @@ def read_predictions(path: Path, *, with_prompts: bool = True) -> Iterator[Predi
         with_prompts: False leaves the prompts out, which saves time where they are not needed.
 
     Raises:
-        StoreError: there is no such file, or it cannot be read.
+        ConfigError: there is no such file: the model was not asked yet.
+        StoreError: it cannot be read.
         DataError: a line is not a prediction; it names the line.
     """
-    with reading(path, fix="ask the model first: -m infer, or -m all"), open_regular(path) as lines:
+    with reading(path, fix=ASK_FIRST, absent=NO_ANSWERS), open_regular(path) as lines:
         for number, values in read_objects(lines, str(path), own=True):
             try:
                 prediction = Prediction.from_json(values, with_prompt=with_prompts)
@@ -202,10 +205,11 @@ def read_prediction(path: Path, start: int) -> Prediction:
     """Return the prediction whose line begins at a place in a file, in bytes.
 
     Raises:
+        ConfigError: there is no such file.
         StoreError: it cannot be read.
         DataError: there is none.
     """
-    with reading(path, fix="ask the model first: -m infer, or -m all"), open_regular(path) as lines:
+    with reading(path, fix=ASK_FIRST, absent=NO_ANSWERS), open_regular(path) as lines:
         lines.seek(start)
         line = lines.readline()
     try:

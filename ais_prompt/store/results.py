@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any, Final
 
-from ais_prompt.errors import StoreError
+from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.shapes import Results, check_scores, check_shape, from_shape
-from ais_prompt.types import SampleScore, Score
+from ais_prompt.types import SampleScore, Score, TaskSpec
 from ais_prompt.types.sensitivity import Sensitivity
 from ais_prompt.utils.files import open_regular, read_regular
 from ais_prompt.utils.jsonl import decode_own, encode
@@ -48,7 +50,8 @@ def read_scores(path: Path) -> list[Score]:
     """Return the scores in a file of `write_results`, the main one first; there is at least one.
 
     Raises:
-        StoreError: there is no such file, it cannot be read or it is not such a file.
+        ConfigError: there is no such file: nothing was scored yet.
+        StoreError: it cannot be read or it is not such a file.
     """
     values = _head(path)
     try:
@@ -84,6 +87,17 @@ def read_details(path: Path) -> Iterator[SampleScore]:
                     yield from_shape(detail, SampleScore)
                 except ValueError as error:
                     raise _no_results(path, str(error)) from None
+
+
+def check_scored(run: RunFolder, tasks: Iterable[TaskSpec]) -> None:
+    """Check that a run has scores of at least one of the tasks that can have some.
+
+    Raises:
+        ConfigError: nothing was scored yet.
+    """
+    paths = [run.results(task.model.abbr, task.dataset.abbr) for task in tasks if task.dataset.eval.evaluator]
+    if paths and not any(path.exists() for path in paths):
+        raise ConfigError("the run has no scores yet", where=str(run.root), fix=_score_command(run.root))
 
 
 def detail_starts(path: Path) -> list[int]:
@@ -134,7 +148,8 @@ def read_results(path: Path) -> tuple[list[Score], list[SampleScore]]:
     Raises:
         StoreError: as `read_scores`.
     """
-    values = read_json(path)
+    with _reading(path):
+        values = _object(read_regular(path), path)
     try:
         return check_scores(values), from_shape(values, Results)["details"]
     except ValueError as error:
@@ -147,7 +162,7 @@ def read_json(path: Path) -> dict[str, Any]:
     Raises:
         StoreError: there is no such file, it cannot be read or it is not such a file.
     """
-    with _reading(path):
+    with reading(path, fix="check the path of the run"):
         content = read_regular(path)
     return _object(content, path)
 
@@ -160,7 +175,11 @@ def _head(path: Path) -> dict[str, Any]:
 
 
 def _reading(path: Path) -> AbstractContextManager[None]:
-    return reading(path, fix="score first: -m eval, or -m all")
+    return reading(path, fix=_score_command(path.parent.parent.parent), absent="there are no scores yet")
+
+
+def _score_command(run: Path) -> str:
+    return f"make them: aisprompt score {shlex.quote(str(run))}"
 
 
 def _is_head(line: bytes) -> bool:

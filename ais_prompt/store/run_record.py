@@ -32,7 +32,8 @@ RunStatus: TypeAlias = Literal["running", "finished", "failed", "interrupted", "
 class RunRecord:
     """The record of one run. Each command that works in the folder is a session.
 
-    A session that was killed stays ``running`` in the file.
+    A session that was killed stays ``running`` in the file. One that asks writes its config when it begins, so that it
+    can be resumed; another one when it ends, so that the config of the run is the one that its scores were made with.
 
     Attributes:
         changes: lines of the config that differ from the session before, ``-`` before and ``+`` now.
@@ -65,9 +66,13 @@ class RunRecord:
         """
         self._folder = folder
         self.changes = _changes(folder, config)
+        self._config: str | None = config
+        self._asks = asks
+        self._before: Mapping[str, Any] | None = None
         before: dict[str, Any] = {"run_number": next_number(folder)}
         if folder.run_file.exists():
             before = read_run_file(folder)
+            self._before = before
         asked = list(addresses_of(before))
         self.addresses = list(dict.fromkeys(address for _, address in asked))
         last = dict(asked)
@@ -88,8 +93,6 @@ class RunRecord:
             "versions": versions(),
             "tasks": before.get("tasks", {}),
         }
-        with replacing(folder.config_file) as stream:
-            stream.write(config.encode("utf-8", "backslashreplace"))
         self._used_before = Used.from_json(before.get("used", {}))
         if "used" in before:
             self._values["used"] = before["used"]
@@ -101,6 +104,8 @@ class RunRecord:
         Raises:
             StoreError: the folder cannot be written.
         """
+        if self._asks:
+            self._write_config()
         self._write()
         return self
 
@@ -143,7 +148,24 @@ class RunRecord:
         """End the session."""
         self._values["status"] = self._session["status"] = status
         self._session["ended"] = _now()
+        self._write_config()
         self._write()
+
+    @property
+    def asked_nothing(self) -> bool:
+        """Whether the session only scores or shows, and no judge was asked so far."""
+        return not self._asks and not self._session.get("used", {}).get("requests")
+
+    def withdraw(self) -> None:
+        """Forget a session that asked nothing and scored nothing: the record and the config are as before.
+
+        Raises:
+            StoreError: the folder cannot be written.
+        """
+        if self._before is None:
+            self._folder.run_file.unlink(missing_ok=True)
+        else:
+            write_json_atomic(self._folder.run_file, self._before)
 
     def samples(self, task: TaskSpec) -> int | None:
         """Return the number of questions of a task that were asked; None if its inference was never complete."""
@@ -173,6 +195,13 @@ class RunRecord:
             started = time.monotonic()
             self._write()
             self._next_write = time.monotonic() + WRITING_SHARE * (time.monotonic() - started)
+
+    def _write_config(self) -> None:
+        """Write the config, once."""
+        if self._config is not None:
+            with replacing(self._folder.config_file) as stream:
+                stream.write(self._config.encode("utf-8", "backslashreplace"))
+            self._config = None
 
     def _write(self) -> None:
         write_json_atomic(self._folder.run_file, self._values)
@@ -233,5 +262,8 @@ def recorded(record: RunRecord, folder: RunFolder) -> Iterator[None]:
     except BaseException:
         logger.info("session failed", exc_info=True)
         with suppress(StoreError):  # the exception says more
-            record.finish("failed")
+            if record.asked_nothing:
+                record.withdraw()
+            else:
+                record.finish("failed")
         raise

@@ -14,7 +14,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -228,29 +228,34 @@ def open_shard(
         thread.join()
 
 
-def join_shards(run: RunFolder, part: Path) -> int:
-    """Copy the shards of another copy of a run folder into this one, and return how many there are.
+def join_shards(run: RunFolder, parts: Sequence[Path]) -> list[int]:
+    """Copy the shards of other copies of a run folder into this one, and return how many each copy has.
 
     Raises:
-        ConfigError: it has none, or they asked something else.
+        ConfigError: a copy has none, or they asked something else. Nothing is copied then.
         StoreError: they cannot be copied.
     """
-    found = shard_folders(RunFolder(part))
-    if not found:
-        raise ConfigError("the folder has no shards", where=str(part), fix="name a run folder in which shards worked")
-    for theirs, ours in itertools.product(stored_agreements(RunFolder(part)), stored_agreements(run)):
-        if differing := _differing(theirs, ours):
-            raise ConfigError(
-                f"the shards did not ask what those of the run asked: {'; '.join(differing[:_NAMED])}",
-                where=str(part),
-                fix="merge only copies of one run folder",
-            )
-    for one in found:
+    found = [shard_folders(RunFolder(part)) for part in parts]
+    agreed = stored_agreements(run)
+    for part, sessions in zip(parts, found, strict=True):
+        if not sessions:
+            fix = "name a run folder in which shards worked"
+            raise ConfigError("the folder has no shards", where=str(part), fix=fix)
+        asked = stored_agreements(RunFolder(part))
+        for theirs, ours in itertools.product(asked, agreed):
+            if differing := _differing(theirs, ours):
+                raise ConfigError(
+                    f"the shards did not ask what those of the run asked: {'; '.join(differing[:_NAMED])}",
+                    where=str(part),
+                    fix="merge only copies of one run folder",
+                )
+        agreed += asked
+    for one in itertools.chain.from_iterable(found):
         target = run.shards / one.folder.root.name
         if not target.exists() or _lines_in(target) < _lines_in(one.folder.root):
             with writing(target):
                 shutil.copytree(one.folder.root, target, dirs_exist_ok=True)
-    return len(found)
+    return list(map(len, found))
 
 
 def _make_folder(run: RunFolder, name: str) -> RunFolder:

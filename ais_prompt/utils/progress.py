@@ -68,6 +68,25 @@ def tracking(description: str, total: int | None, unit: str) -> AbstractContextM
 
 
 @contextmanager
+def waiting(description: str) -> Iterator[Callable[[], None]]:
+    """Show for how many seconds something is waited for; yield the function to call now and then meanwhile.
+
+    Args:
+        description: what is waited for, such as ``starting the server of demo``.
+    """
+    start, shown = time.monotonic(), 0
+    with tracking(description, None, "seconds") as advance:
+
+        def tick() -> None:
+            nonlocal shown
+            passed = int(time.monotonic() - start)
+            advance(passed - shown)
+            shown = passed
+
+        yield tick
+
+
+@contextmanager
 def shown_on(display: Display) -> Iterator[None]:
     """Show all work on a display that owns the terminal, which bars would disturb."""
     _displays.append(display)

@@ -21,6 +21,7 @@ from ais_prompt.store.writer_lock import hold_writer_lock, try_file_lock
 from ais_prompt.types import TaskFacts
 from ais_prompt.utils.log import logging_to
 from ais_prompt.workflows.merge import collect, journals_of, merge_journals
+from ais_prompt.workflows.stored import check_answers
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ def open_partial(plan: Plan, folder: RunFolder, command: str) -> RunFolder | Non
     Raises:
         AisPromptError: the run folder cannot be used.
     """
+    check_answers(plan.tasks, folder)
     merged = merge_journals(plan, folder, command, folder.partial) if shard_folders(folder) else {}
     if not folder.run_file.exists():  # a folder that was made by hand
         return None

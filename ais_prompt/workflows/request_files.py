@@ -47,7 +47,15 @@ class AnswersRead(Struct):
 
 
 def begin_run(plan: Plan, command: str) -> RunFolder:
-    """Make the folder of a run that is asked through files."""
+    """Make the folder of a run that is asked through files.
+
+    Raises:
+        ConfigError: as `write_requests`; no folder is made then.
+    """
+    unmade = RunFolder(plan.spec.work_dir / plan.spec.name)
+    for task in plan.tasks:
+        _model(task)
+        next(_open_requests(task, unmade), None)
     folder = create_run_folder(plan.spec.work_dir, plan.spec.name)
     with hold_writer_lock(folder):
         RunRecord(folder, render_config(plan.spec.resolved), command, asks=True).finish("partial")

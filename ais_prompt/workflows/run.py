@@ -39,6 +39,7 @@ from ais_prompt.utils.garbage import fewer_collections
 from ais_prompt.utils.log import logging_to
 from ais_prompt.utils.temporary import remove_leftovers
 from ais_prompt.workflows.partial import forget_partial
+from ais_prompt.workflows.stored import check_stored
 from ais_prompt.workflows.tasks import ask_and_score, stored_outcomes
 
 logger = logging.getLogger(__name__)
@@ -135,12 +136,15 @@ def run(
         shard: ask only this part of each task of the plan, in a folder that no other process knows of.
 
     Raises:
+        ConfigError: a run that is only to be scored or shown lacks answers or scores (`check_stored`).
         AisPromptError: the run folder cannot be used. The errors of single tasks are in the result instead.
         Interrupted: stopped by Ctrl-C; everything so far is kept.
     """
     spec, tasks = plan.spec, [task.spec for task in plan.tasks]
     # File systems that machines share do not always have locks; the folder of a shard needs none.
     with nullcontext() if shard is not None else hold_writer_lock(folder), logging_to(folder.logs / "run.log"):
+        if mode in ("eval", "viz"):
+            check_stored(plan, folder, mode)
         record = _begin_session(plan, folder, mode, command, warnings)
         with recorded(record, folder), fewer_collections():
             watches = Watches(stop_early, spec.summary.groups, spec.resolved)
@@ -155,16 +159,13 @@ def run(
                     outcomes = ask_and_score(plan, mode, folder, record, asking, workers)
             rows = with_averages(summary_rows(outcomes), spec.summary.groups, partial(_questions, folder))
             chosen = select(rows, spec.summary.entries, shows_missing=spec.summary.shows_missing)
-            write_summary(folder.summary_dir, rows, chosen)
-            write_speed(folder.summary_dir, record.speeds(tasks))
             record.note_used(asking.spending.used)
-            record.finish(_status(outcomes, record.unfinished(tasks)))
-            if not record.unfinished(tasks):
-                forget_partial(folder)
-            if with_report:
-                write_report(folder)
+            if record.asked_nothing and all(outcome.error for outcome in outcomes):
+                logger.warning("nothing was scored; the config and the scores of the run are as before")
+                record.withdraw()
             else:
-                forget_report(folder)
+                write_summary(folder.summary_dir, rows, chosen)
+                _end_session(record, folder, tasks, outcomes, with_report=with_report)
     return _result(tasks, outcomes, chosen, record, asking.spending.used)
 
 
@@ -203,6 +204,26 @@ def _begin_session(
             *(abbr, before, addresses[abbr]),
         )
     return record
+
+
+def _end_session(
+    record: RunRecord,
+    folder: RunFolder,
+    tasks: Sequence[TaskSpec],
+    outcomes: Sequence[TaskOutcome],
+    *,
+    with_report: bool,
+) -> None:
+    """Write what follows from the scores of a session, whose summary is written."""
+    write_speed(folder.summary_dir, record.speeds(tasks))
+    unfinished = record.unfinished(tasks)
+    record.finish(_status(outcomes, unfinished))
+    if not unfinished:
+        forget_partial(folder)
+    if with_report:
+        write_report(folder)
+    else:
+        forget_report(folder)
 
 
 def _result(

@@ -213,8 +213,8 @@ def test_scoring_without_the_predictions_of_one_dataset_costs_only_that_one(
     assert project.run("run", "eval.py", "-m", "infer").returncode == 0
     (project.folder() / "predictions" / "fake" / "part0.jsonl").unlink()
     done = project.run("score", "eval")
-    assert done.returncode == 3, done.stderr
-    assert "ReadError: cannot read: No such file or directory" in done.stderr
+    assert done.returncode == 2, done.stderr
+    assert "ConfigError: there are no answers yet" in done.stderr
     assert scores(project) == {"part0": None, "part1": 1.0}
 
 

@@ -27,6 +27,7 @@ from ais_prompt.store.results import write_json_atomic
 from ais_prompt.store.shards import SILENCE
 from ais_prompt.types import Failure
 from ais_prompt.utils.digest import text_digest
+from ais_prompt.utils.progress import waiting
 
 logger = logging.getLogger(__name__)
 
@@ -138,10 +139,12 @@ class SharedServers:
             ModelError: none is, for ``start_timeout`` seconds.
         """
         self._seen = time.monotonic()
-        while not await asyncio.to_thread(self.look) and not self.addresses:
-            if self.error is not None:
-                raise self.error
-            await asyncio.sleep(LOOK_SECONDS)
+        with waiting(f"waiting for a server of {self._name}, which `aisprompt serve` starts") as tick:
+            while not await asyncio.to_thread(self.look) and not self.addresses:
+                if self.error is not None:
+                    raise self.error
+                await asyncio.sleep(LOOK_SECONDS)
+                tick()
 
     async def follow(self, changed: Callable[[], None]) -> None:
         """Call something whenever the list changes, until the task is cancelled."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ from ais_prompt.models.transport import Reply, Server, Sink, Transport, read_cli
 from ais_prompt.store.disk import replacing
 from ais_prompt.types import Failure
 from ais_prompt.utils.gpus import VARIABLE
-from ais_prompt.utils.progress import Advance, tracking
+from ais_prompt.utils.progress import waiting
 from ais_prompt.utils.secrets import SECRETS
 
 logger = logging.getLogger(__name__)
@@ -86,8 +86,8 @@ class ServerInstance:
         started = time.monotonic()
         try:
             log = "/".join(self._log.parts[-3:])
-            with tracking(f"starting the server of {self._name} (see {log})", None, "seconds") as advance:
-                await self._wait_until_ready(self._process, advance)
+            with waiting(f"starting the server of {self._name} (see {log})") as tick:
+                await self._wait_until_ready(self._process, tick)
         except BaseException:
             self._process.stop()
             raise
@@ -139,8 +139,8 @@ class ServerInstance:
         except OSError as error:
             raise ModelError(f"the server of {self._name} cannot be started: {error}", where=str(self._log)) from error
 
-    async def _wait_until_ready(self, process: GuardedProcess, advance: Advance) -> None:
-        options, started, shown = self._server.options, time.monotonic(), 0
+    async def _wait_until_ready(self, process: GuardedProcess, tick: Callable[[], None]) -> None:
+        options, started = self._server.options, time.monotonic()
         transport = read_client("aiohttp").open(Server(f"http://{HOST}:{self._port}", {}, None, "", HEALTH_SECONDS))
         try:
             while True:
@@ -149,10 +149,9 @@ class ServerInstance:
                     raise self._failed(f"the server of {self._name} ended before it was ready ({ending})")
                 if isinstance(reply, Reply) and reply.status == 200:
                     return
-                if (passed := time.monotonic() - started) > options.start_timeout:
+                if time.monotonic() - started > options.start_timeout:
                     raise self._failed(f"the server of {self._name} is not ready after {options.start_timeout:g} s")
-                advance(int(passed) - shown)
-                shown = int(passed)
+                tick()
                 await asyncio.sleep(POLL_SECONDS)
         finally:
             await transport.close()

@@ -14,7 +14,9 @@ from ais_prompt.models.server.options import ServerToStart
 from ais_prompt.models.server.turn import POLL_SECONDS, Turn
 from ais_prompt.store.layout import safe_name
 from ais_prompt.utils.gpus import GpuPool, visible_gpus
+from ais_prompt.utils.progress import waiting
 from ais_prompt.utils.protocols import KeptChecks
+from ais_prompt.utils.text import counted
 
 T = TypeVar("T")
 
@@ -126,7 +128,9 @@ class StartedServers:
         Raises:
             ModelError: it cannot be started.
         """
-        started = await self._in_turn(lambda: self._reserved(server, name))
+        started = await self._in_turn(
+            lambda: self._reserved(server, name), f"waiting for free GPUs for the server of {name}"
+        )
         try:
             await started.start()
         except BaseException:
@@ -161,23 +165,25 @@ class StartedServers:
         if number > len(self._gpus):
             what = f"{number} GPUs are needed, and this machine shows {len(self._gpus)}"
             raise ModelError(what, fix="set run_cfg=dict(num_gpus=...) lower")
-        return await self._in_turn(lambda: self._free_gpus(number))
+        return await self._in_turn(lambda: self._free_gpus(number), f"waiting for {counted(number, 'free GPU')}")
 
     async def give_gpus_back(self, gpus: Sequence[str]) -> None:
         """Give back what `take_gpus` returned."""
         async with self._turn.taken():
             self._pool.give_back(gpus)
 
-    async def _in_turn(self, attempt: Callable[[], Awaitable[T | None]]) -> T:
-        """Attempt something until it succeeds; those that asked first come first."""
+    async def _in_turn(self, attempt: Callable[[], Awaitable[T | None]], description: str) -> T:
+        """Attempt something until it succeeds; those that asked first come first. Show what is waited for."""
         ticket = object()
         self._waiting.append(ticket)
         try:
-            while True:
-                async with self._turn.taken():
-                    if self._waiting[0] is ticket and (found := await attempt()) is not None:
-                        return found
-                await asyncio.sleep(POLL_SECONDS)
+            with waiting(description) as tick:
+                while True:
+                    async with self._turn.taken():
+                        if self._waiting[0] is ticket and (found := await attempt()) is not None:
+                            return found
+                    await asyncio.sleep(POLL_SECONDS)
+                    tick()
         finally:
             self._waiting.remove(ticket)
 

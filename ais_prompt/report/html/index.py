@@ -22,6 +22,7 @@ from ais_prompt.report.html.task_samples import samples_of
 from ais_prompt.report.questions import questions
 from ais_prompt.store.disk import reading, replacing
 from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
 from ais_prompt.store.results import detail_starts, read_json
 from ais_prompt.types import Prediction
 from ais_prompt.utils.jsonl import encode_finite
@@ -176,10 +177,11 @@ def line_starts(path: Path) -> np.ndarray[Any, Any]:
     """Return where each line of a file begins, in bytes.
 
     Raises:
+        ConfigError: there is no such file.
         StoreError: it cannot be read.
     """
     starts = [0]
-    with reading(path, fix="ask the model first: -m infer, or -m all"), path.open("rb") as lines:
+    with reading(path, fix=ASK_FIRST, absent=NO_ANSWERS), path.open("rb") as lines:
         for line in lines:
             starts.append(starts[-1] + len(line))
     return np.array(starts[:-1], dtype=np.int64)

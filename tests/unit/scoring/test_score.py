@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ais_prompt.errors import DataError, GoldError, PartError, StoreError
+from ais_prompt.errors import ConfigError, DataError, GoldError, PartError
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.plan.plan import Task
 from ais_prompt.report.formats import notes
@@ -173,6 +173,6 @@ def test_odd_answers_are_scored_and_kept(tmp_path: Path, text: str) -> None:
 
 def test_scoring_without_predictions_says_what_to_do(tmp_path: Path) -> None:
     task = TaskSpec(model_spec(), dataset_spec(tmp_path / "x.jsonl"))
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(ConfigError) as caught:
         score(Task.of(task), RunFolder(tmp_path))
     assert "-m infer" in caught.value.fix

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ais_prompt.errors import DataError, StoreError
+from ais_prompt.errors import ConfigError, DataError, StoreError
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.store import read_json, read_predictions, write_json_atomic, write_predictions
-from ais_prompt.store.results import read_details, read_scores, write_results
+from ais_prompt.store.results import read_details, read_results, read_scores, write_results
 from ais_prompt.types import STATUSES, ChatMessage, Completion, Failure, Prediction, SampleScore, Usage
 
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=20)
@@ -106,7 +106,7 @@ def test_a_line_that_is_no_prediction_is_named(tmp_path: Path, line: str, what: 
 
 
 def test_predictions_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot read: No such file") as caught:
+    with pytest.raises(ConfigError, match="there are no answers yet") as caught:
         list(read_predictions(tmp_path / "p.jsonl"))
     assert "-m infer" in caught.value.fix
 
@@ -130,9 +130,13 @@ def test_a_file_that_holds_no_results(tmp_path: Path, content: bytes, what: str)
 
 
 def test_results_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot read") as caught:
-        read_json(tmp_path / "r.json")
-    assert "-m eval" in caught.value.fix
+    path = tmp_path / "results" / "demo" / "sums.json"
+    for read in (read_results, read_scores, lambda path: list(read_details(path))):
+        with pytest.raises(ConfigError, match="there are no scores yet") as caught:
+            read(path)
+        assert caught.value.fix == f"make them: aisprompt score {tmp_path}"
+    with pytest.raises(StoreError, match="cannot read"):
+        read_json(path)
 
 
 SAMPLES = st.builds(
