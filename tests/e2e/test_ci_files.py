@@ -100,6 +100,16 @@ def test_the_workflow_calls_targets_of_the_makefile() -> None:
     assert called == wanted
 
 
+def test_pytest_has_the_options_of_the_makefile() -> None:
+    calls = " ".join(re.findall(r"-m pytest (.+(?:\\\n.+)*)", (ROOT / "Makefile").read_text("utf-8")))
+    wanted = set(re.findall(r"(?<!\S)--[\w-]+", calls))
+    assert "--cov" in wanted
+    known = subprocess.run(
+        [sys.executable, "-m", "pytest", "--help"], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert wanted <= set(re.findall(r"--[\w-]+", known.stdout))
+
+
 def test_the_image_is_built_from_all_that_the_wheel_needs(tmp_path: Path) -> None:
     copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
     sources = {source for line in copied for source in line.split()}
