@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from ais_prompt.report.formats import text_or_json
-from ais_prompt.types import Prediction
+from ais_prompt.types import ChatMessage, Prediction, prompt_to_json
 from ais_prompt.types.prompt import prompts_to_json
 
 SNIPPET: Final = 120
@@ -24,24 +24,36 @@ def questions(predictions: Sequence[Prediction]) -> list[str]:
     return [snippet(_difference(text, other)) or "" for text, other in zip(asked, neighbours, strict=True)]
 
 
-def question_text(prediction: Prediction, before: Prediction | None) -> str:
-    """Return the part of a prompt that differs from that of the sample before, whole."""
-    text = "\n".join(map(_text, prompts_of(prediction)))
-    return text if before is None else _difference(text, "\n".join(map(_text, prompts_of(before))))
+def question_text(prompts: Any, before: Any = None) -> str:
+    """Return the part of a prompt that differs from that of the sample before, whole.
+
+    Args:
+        prompts, before: in the form of `prompts_to_json`; None if there is no sample before.
+    """
+    found, others = _each(prompts), [] if before is None else _each(before)
+    if len(found) == len(others) == 1 and isinstance(found[0], list) and isinstance(others[0], list):
+        # Examples that are the same message for message need not be compared line by line.
+        same = min(_shared(found[0], others[0]), len(found[0]) - 1)
+        found, others = ([one[0][same:]] for one in (found, others))
+    text = "\n".join(map(_text, found))
+    return _difference(text, "\n".join(map(_text, others))) if others else text
 
 
 def prompts_of(prediction: Prediction) -> list[Any]:
     """Return each prompt of a prediction in order of sending, in the form of `prompt_to_json`."""
-    prompts = prompts_to_json(prediction.origin_prompt)
-    if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts):
-        return [prompts]
-    return prompts
+    return _each(prompts_to_json(prediction.origin_prompt))
+
+
+def _each(prompts: Any) -> list[Any]:
+    return [prompts] if isinstance(prompts, str) or all(isinstance(item, dict) for item in prompts) else prompts
 
 
 def _last_text(prediction: Prediction) -> str:
     """Return the text of the first prompt, or of its last message."""
-    prompt = prompts_of(prediction)[0]
-    return _text(prompt[-1:] if isinstance(prompt, list) else prompt)
+    prompt: Any = prediction.origin_prompt
+    if not isinstance(prompt, str) and prompt and not isinstance(prompt[0], ChatMessage):
+        prompt = prompt[0]
+    return _text(prompt_to_json(prompt if isinstance(prompt, str) else prompt[-1:]))
 
 
 def _text(prompt: str | Sequence[Mapping[str, Any]]) -> str:
@@ -61,9 +73,9 @@ def _difference(text: str, other: str) -> str:
     return "\n".join(lines[start : len(lines) - end] or lines)
 
 
-def _shared(lines: Sequence[str], others: Sequence[str]) -> int:
-    """Return the number of equal lines at the beginning."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, others, strict=False)))
+def _shared(items: Sequence[Any], others: Sequence[Any]) -> int:
+    """Return the number of equal items at the beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(items, others, strict=False)))
 
 
 def snippet(value: Any) -> str | None:

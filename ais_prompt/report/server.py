@@ -176,22 +176,22 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(HTTPStatus.OK, stream, with_body, "text/html")
         elif part == "/score" and self.headers.get(OWN_HEADER):
             live.score()
-            self._send(HTTPStatus.OK, BytesIO(encode_finite(state_json(live.state()))), with_body, "application/json")
+            self._send(HTTPStatus.OK, BytesIO(encode_finite(_state(report, live))), with_body, "application/json")
         elif part == "/events" and with_body:
-            self._send_events(live)
+            self._send_events(report, live)
         else:
             self._send(HTTPStatus.NOT_FOUND, _plain(f"there is no {unquote(part)}"), with_body)
 
-    def _send_events(self, live: LiveRun) -> None:
-        """Send the state of a run whenever it changes, until the browser leaves or the run is finished."""
+    def _send_events(self, report: ServedReport, live: LiveRun) -> None:
+        """Send the state of a run whenever it changes, until the browser leaves or all of a finished run is shown."""
         self.send_response(HTTPStatus.OK)
         for name, value in {"Content-Type": "text/event-stream", **_HEADERS}.items():
             self.send_header(name, value)
         self.end_headers()
         sent: dict[str, Any] = {}
         try:
-            while sent.get("status") != "finished":
-                state = state_json(live.state())
+            while sent.get("status") != "finished" or sent["indexed"] < 1:
+                state = _state(report, live)
                 self.wfile.write(b"data: " + encode_finite(state) + b"\n" if state != sent else b": still here\n\n")
                 self.wfile.flush()
                 sent = state
@@ -209,6 +209,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if with_body:
             shutil.copyfileobj(body, self.wfile)
+
+
+def _state(report: ServedReport, live: LiveRun) -> dict[str, Any]:
+    """Return the state of a run, and how far it is indexed; the version changes with either.
+
+    Raises:
+        StoreError: the run or its index cannot be read.
+    """
+    state = state_json(live.state())
+    indexed, shown = report.indexed()
+    return state | {"version": f"{state['version']}-{shown}", "indexed": round(indexed, 2)}
 
 
 def _compared(runs: Mapping[str, RunFolder], query: str) -> bytes:

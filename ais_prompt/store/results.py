@@ -100,19 +100,18 @@ def check_scored(run: RunFolder, tasks: Iterable[TaskSpec]) -> None:
         raise ConfigError("the run has no scores yet", where=str(run.root), fix=_score_command(run.root))
 
 
-def detail_starts(path: Path) -> list[int]:
-    """Return where the line of each detail begins in a file of `write_results`, in bytes, in order.
+def detail_starts(path: Path) -> Iterator[int]:
+    """Yield where the line of each detail begins in a file of `write_results`, in bytes, in order.
 
     Raises:
         StoreError: it cannot be read.
     """
-    starts, place = [], 0
+    place = 0
     with _reading(path), open_regular(path) as lines:
         for line in lines:
             if line.startswith(b'    {"sample_id"'):
-                starts.append(place)
+                yield place
             place += len(line)
-    return starts
 
 
 def read_detail(path: Path, start: int) -> SampleScore:

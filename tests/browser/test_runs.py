@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from ais_prompt.report.html import indexing
 from ais_prompt.report.server import ReportServer
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.results import write_json_atomic
@@ -16,10 +20,18 @@ from tools.chromium import Page
 pytestmark = pytest.mark.browser
 
 
-def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFolder) -> None:
-    with ReportServer(sample_run.root.parent.parent) as server:
+@contextmanager
+def serving(work_dir: Path) -> Iterator[ReportServer]:
+    with ReportServer(work_dir) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
+        yield server
+        server.shutdown()
+        thread.join(10)
+
+
+def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFolder) -> None:
+    with serving(sample_run.root.parent.parent) as server:
         chromium.complaints.clear()
         chromium.open(server.url)
         assert chromium.texts(".runs tbody th a") == ["mixed"]
@@ -33,17 +45,13 @@ def test_the_list_leads_to_a_report_and_back(chromium: Page, sample_run: RunFold
         chromium.click("#query")
         chromium.type("no such run")
         chromium.wait_for("document.querySelector('#runs .empty')")
-        server.shutdown()
-        thread.join(10)
         assert not [complaint for complaint in chromium.complaints if "favicon" not in complaint]
 
 
 @pytest.fixture
 def served(chromium: Page, sample_run: RunFolder) -> Iterator[str]:
     """Open the report of the run from a server; its address."""
-    with ReportServer(sample_run.root.parent.parent) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serving(sample_run.root.parent.parent) as server:
         chromium.resize(1400, 900)
         chromium.complaints.clear()
         chromium.requests.clear()
@@ -53,8 +61,6 @@ def served(chromium: Page, sample_run: RunFolder) -> Iterator[str]:
         yield address
         chromium.value("0")
         chromium.open("about:blank")
-        server.shutdown()
-        thread.join(10)
     assert not [complaint for complaint in chromium.complaints if "favicon" not in complaint]
     assert all(url.startswith((server.url, "data:", "about:")) for url in chromium.requests)
 
@@ -116,3 +122,21 @@ def test_new_scores_appear_by_themselves_and_the_open_sample_stays(
     finally:
         write_json_atomic(sample_run.run_file, record)
     chromium.wait_for("!document.querySelector('#live').checkVisibility()")
+
+
+def test_a_page_says_how_many_samples_are_read_and_shows_all_in_the_end(
+    chromium: Page, sample_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "BATCH_SAMPLES", 50)
+    monkeypatch.setattr(indexing, "PART_SAMPLES", 50)
+    copy = shutil.copytree(
+        sample_run.root, tmp_path / "mixed" / "20260131_120000", ignore=shutil.ignore_patterns("view")
+    )
+    with serving(tmp_path) as server:
+        chromium.open(server.url.rstrip("/") + server.address(RunFolder(copy)))
+        found(chromium, "678 samples")
+        chromium.wait_for("!document.querySelector('#live').checkVisibility()")
+        chromium.value("drawLive({ status: 'finished', indexed: 0.344 })")
+        assert chromium.texts("#live") == ["Reading the samples: 34 %. Search and filters find those read so far."]
+        assert chromium.value("document.querySelector('#live progress').value") == 34
+        chromium.open("about:blank")

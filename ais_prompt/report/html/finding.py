@@ -97,14 +97,12 @@ class Finder:
     def find(self, query: Query) -> Found:
         """Return the samples that pass a query; while texts are searched, those found so far."""
         share = 1.0
-        plain = Query(query.model, query.dataset, (), query.columns, query.text.lower())
+        passing = self._passing(Query(query.model, query.dataset, (), query.columns))
         if query.text:
-            in_table = self._passing(plain)  # first: it would wait for the thread that searches the texts
-            whole = self._texts(query.text.lower())
-            passing, share = in_table | whole.matches, whole.share
-            passing &= self._passing(Query(query.model, query.dataset, (), query.columns))
-        else:
-            passing = self._passing(plain)
+            texts = self._texts(query.text.lower())
+            texts.go_on()
+            share = texts.share  # before the matches, which are complete if it is 1
+            passing = passing & texts.matches
         states = np.bincount(self.index.states[passing], minlength=len(STATES))
         counted = {state: int(number) for state, number in zip(STATES, states, strict=True) if number}
         if query.states:
@@ -134,7 +132,7 @@ class Finder:
         return [int(other) for other in np.flatnonzero(same) if other != number]
 
     def _find_passing(self, query: Query) -> NDArray[np.bool_]:
-        """Return for each sample whether it passes the filters of tasks and columns and has the text in the table."""
+        """Return for each sample whether it passes the filters of tasks and columns."""
         import pyarrow.compute as pc
 
         tasks = [
@@ -148,8 +146,6 @@ class Finder:
             pair = re.escape(f"{json_text(name)}:{value}")
             found = pc.match_substring_regex(self.index.table.column("columns"), f"[{{,]{pair}[,}}]")
             passing &= found.to_numpy()
-        if query.text:
-            passing &= pc.match_substring(self.index.table.column("text"), query.text).to_numpy()
         return passing
 
     def _in_order(self, passing: NDArray[np.bool_], sort: str, down: bool) -> NDArray[np.int64]:

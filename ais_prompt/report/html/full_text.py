@@ -1,11 +1,14 @@
-"""Search prompts, answers and thoughts of all samples of an index, in a thread of its own."""
+"""Search the table, and then prompts, answers and thoughts of all samples of an index, in a thread of its own."""
 
 from __future__ import annotations
 
 import json
 import threading
+import time
+from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -13,12 +16,19 @@ from ais_prompt.errors import AisPromptError
 from ais_prompt.report.html.index import Index
 from ais_prompt.report.questions import question_text
 from ais_prompt.store.disk import reading
-from ais_prompt.store.predictions import read_prediction
 from ais_prompt.types import Prediction
+from ais_prompt.utils.jsonl import decode_own
+
+PAUSE_SECONDS: Final = 5.0
+"""A search pauses if no page has asked for it for so long: its text was changed, or the page closed."""
+FIRST_SECONDS: Final = 0.2
+"""The longest that an answer waits for the search of the table."""
+BLOCK_BYTES: Final = 2**20
+"""Bytes of lines that are looked at together."""
 
 
 class FullText:
-    """A search that goes on until every sample was looked at.
+    """A search that goes on, while it is asked for, until every sample was looked at.
 
     Attributes:
         matches: for each sample, whether it has the text, as far as it was looked at.
@@ -26,7 +36,7 @@ class FullText:
     """
 
     def __init__(self, index: Index, text: str) -> None:
-        """Begin to search.
+        """Prepare to search; `go_on` begins.
 
         Args:
             index: of the samples.
@@ -37,32 +47,80 @@ class FullText:
         self._index = index
         self._text = text
         # As JSON has it in the file; a text with other escapes is found without this first look.
-        self._needle = json.dumps(text, ensure_ascii=False)[1:-1]
-        threading.Thread(target=self._run, daemon=True).start()
+        self._needle = json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+        self._lower: Callable[[bytes], bytes] = bytes.lower if _is_lower_in_bytes(text) else _lower
+        self._steps = self._search()
+        self._asked = 0.0
+        self._table_done = threading.Event()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def go_on(self) -> None:
+        """Begin to search, or go on after a pause; wait a moment for the first matches."""
+        self._asked = time.monotonic()
+        with self._starting:
+            if self.share < 1 and (self._thread is None or not self._thread.is_alive()):
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
+        self._table_done.wait(FIRST_SECONDS)
 
     def _run(self) -> None:
-        folder, tasks = self._index.folder, self._index.overview["tasks"]
-        ends = np.cumsum(np.bincount(self._index.tasks, minlength=len(tasks)))
         try:
-            for task, end in zip(tasks, ends.tolist(), strict=True):
-                self._search_task(folder.predictions(task["model"], task["dataset"]), end - task["samples"])
-        except AisPromptError:  # the file was removed or changed: what was found stays
+            for share in self._steps:
+                self.share = min(share, 0.999)
+                if time.monotonic() - self._asked > PAUSE_SECONDS:
+                    return
+        except (AisPromptError, LookupError, TypeError, ValueError):  # the file was changed: what was found stays
             pass
+        self._table_done.set()
         self.share = 1.0
 
-    def _search_task(self, path: Any, first: int) -> None:
-        starts = self._index.table.column("start")
-        with reading(path, "open the report again"), path.open("rb") as lines:
-            for place, line in enumerate(lines, start=first):
-                if place < len(self.matches) and self._needle in line.decode("utf-8", "replace").lower():
-                    before = read_prediction(path, starts[place - 1].as_py()) if place > first else None
-                    self.matches[place] = self._has(read_prediction(path, starts[place].as_py()), before)
-                if place % 1000 == 0:
-                    self.share = min(place / len(self.matches), 0.999)
+    def _search(self) -> Iterator[float]:
+        """Look at the table and then at the samples of all tasks; yield the share of them after each block."""
+        import pyarrow.compute as pc
 
-    def _has(self, prediction: Prediction, before: Prediction | None) -> bool:
-        texts = chain(
-            [question_text(prediction, before), str(prediction.gold)],
-            chain.from_iterable((answer.text, answer.reasoning) for answer in prediction.completions),
-        )
-        return any(self._text in text.lower() for text in texts)
+        first = 0
+        for cells in self._index.table.column("text").chunks:
+            self.matches[first : first + len(cells)] = pc.match_substring(cells, self._text).to_numpy(
+                zero_copy_only=False
+            )
+            first += len(cells)
+            yield 0.0
+        self._table_done.set()
+        folder, first = self._index.folder, 0
+        for task in self._index.overview["tasks"]:
+            yield from self._search_task(folder.predictions(task["model"], task["dataset"]), first, task["samples"])
+            first += task["samples"]
+
+    def _search_task(self, path: Path, first: int, samples: int) -> Iterator[float]:
+        place, end, before = first, min(first + samples, len(self.matches)), b""
+        with reading(path, "open the report again"), path.open("rb") as stream:
+            while place < end and (lines := stream.readlines(BLOCK_BYTES)):
+                if self._needle in self._lower(b"".join(lines)):
+                    for number, line in enumerate(lines[: end - place]):
+                        if not self.matches[place + number]:
+                            self.matches[place + number] = self._has(line, lines[number - 1] if number else before)
+                before = lines[-1]
+                place += len(lines)
+                yield place / len(self.matches)
+
+    def _has(self, line: bytes, before: bytes) -> bool:
+        """Return whether a sample has the text; ``before`` is the line of the previous sample, empty for the first."""
+        if self._needle not in self._lower(line):
+            return False
+        values = decode_own(line)
+        prediction = Prediction.from_json(values, with_prompt=False)
+        said = chain.from_iterable((answer.text, answer.reasoning) for answer in prediction.completions)
+        if any(self._text in text.lower() for text in chain([str(prediction.gold)], said)):
+            return True
+        other = decode_own(before)["origin_prompt"] if before else None
+        return self._text in question_text(values["origin_prompt"], other).lower()
+
+
+def _is_lower_in_bytes(text: str) -> bool:
+    """Return whether lower case letters of ASCII are all that a search for the text needs, which is faster."""
+    return all(character.isascii() or character.upper() == character for character in text)
+
+
+def _lower(content: bytes) -> bytes:
+    return content.decode("utf-8", "replace").lower().encode("utf-8", "replace")

@@ -1,45 +1,39 @@
 """The table of all samples of a run on the disk, for ``aisprompt view``: a million samples open and filter at once.
 
-``view/samples.arrow`` has one row a sample, and where its prediction and score begin in their files. It is mapped into
-memory and not read. ``view/overview.json`` is what a page shows before any sample.
+``view/samples-N.arrow`` have one row a sample, and where its prediction and score begin in their files. They are mapped
+into memory and not read. ``view/overview.json`` is what a page shows before any sample; it is written last.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ais_prompt.report.html.overview import TaskTotals, overview
+from ais_prompt.errors import StoreError
 from ais_prompt.report.html.rows import COLUMNS
-from ais_prompt.report.html.run_files import shown_tasks, summary_of
-from ais_prompt.report.html.task_samples import samples_of
-from ais_prompt.report.questions import questions
-from ais_prompt.store.disk import reading, replacing
+from ais_prompt.store.disk import reading, writing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import ASK_FIRST, NO_ANSWERS
-from ais_prompt.store.results import detail_starts, read_json
-from ais_prompt.types import Prediction
-from ais_prompt.utils.jsonl import encode_finite
+from ais_prompt.store.results import read_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 STATES: Final = ("right", "partial", "wrong", "scored", "answered", "unparsed", "truncated", "failed")
 """In the order in which they are shown and sorted."""
-VERSION: Final = 1
-"""Of the two files; those of another version are made again."""
-_BATCH: Final = 1000
+VERSION: Final = 2
+"""Of the files; those of another version are made again."""
 _FIX: Final = "remove the folder; it is made again"
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Index:
-    """The samples of a run.
+    """The samples of a run, or those that are indexed so far.
 
     Attributes:
         folder: with the scores of the run.
@@ -48,20 +42,20 @@ class Index:
             ``detail_start`` (bytes; -1 without a score).
     """
 
-    def __init__(self, folder: RunFolder) -> None:
-        """Open the index; make it if there is none, or the scores are newer.
+    def __init__(self, folder: RunFolder, overview: Mapping[str, Any], parts: int) -> None:
+        """Map the first ``parts`` files of samples into memory.
 
         Raises:
-            StoreError: there are no scores, or the files cannot be read or written.
+            StoreError: they cannot be read.
         """
         import pyarrow as pa
 
         self.folder = folder
-        if not _is_fresh(folder):
-            _write(folder)
-        self.overview = read_json(folder.view / "overview.json")
-        with reading(folder.view, _FIX):
-            self.table: pa.Table = pa.ipc.open_file(pa.memory_map(str(folder.view / "samples.arrow"))).read_all()
+        self.overview = overview
+        with reading(folder.view, _FIX), ExitStack() as files:
+            maps = [files.enter_context(pa.memory_map(str(part_file(folder, number)))) for number in range(parts)]
+            tables = [pa.ipc.open_file(one).read_all() for one in maps]
+        self.table: pa.Table = pa.concat_tables([schema().empty_table(), *tables])
 
     @cached_property
     def tasks(self) -> np.ndarray[Any, Any]:
@@ -87,39 +81,37 @@ class Index:
         return rows
 
 
-def _is_fresh(folder: RunFolder) -> bool:
-    """Return whether the index is as new as the scores."""
+def stored_index(folder: RunFolder) -> Index | None:
+    """Open the index of a run; None if there is none, or the scores are newer."""
     try:
         made = (folder.view / "overview.json").stat().st_mtime_ns
-        return made >= (folder.summary_dir / "summary.json").stat().st_mtime_ns and _version(folder) == VERSION
-    except OSError:
-        return False
+        if made < (folder.summary_dir / "summary.json").stat().st_mtime_ns:
+            return None
+        overview = read_json(folder.view / "overview.json")
+        return Index(folder, overview, overview["index_parts"]) if overview.get("index_version") == VERSION else None
+    except (OSError, StoreError):
+        return None
 
 
-def _version(folder: RunFolder) -> Any:
-    return read_json(folder.view / "overview.json").get("index_version")
+def part_file(folder: RunFolder, number: int) -> Path:
+    """Return the file of a part of the samples; parts are counted from 0."""
+    return folder.view / f"samples-{number}.arrow"
 
 
-def _write(folder: RunFolder) -> None:
-    import pyarrow as pa
+def forget_parts(folder: RunFolder, number: int) -> None:
+    """Remove the parts of an earlier index behind the first ``number``, and the file of version 1.
 
-    rows = summary_of(folder)
-    totals = [TaskTotals(task) for task in shown_tasks(folder, rows)]
-    folder.view.mkdir(exist_ok=True)
-    schema = _schema()
-    with (
-        replacing(folder.view / "samples.arrow", binary=True) as stream,
-        pa.ipc.new_file(stream, schema) as samples,
-    ):
-        for number, task in enumerate(totals):
-            for batch in _batches(number, task, folder):
-                samples.write_batch(pa.RecordBatch.from_pydict(batch, schema=schema))
-    values = {**overview(folder, rows, totals), "index_version": VERSION}
-    with replacing(folder.view / "overview.json", json=True) as stream:
-        stream.write(encode_finite(values))
+    Raises:
+        StoreError: one cannot be removed.
+    """
+    kept = {part_file(folder, place) for place in range(number)}
+    with writing(folder.view):
+        for path in set(folder.view.glob("samples*.arrow")) - kept:
+            path.unlink(missing_ok=True)
 
 
-def _schema() -> pa.Schema:
+def schema() -> pa.Schema:
+    """Return names and types of the columns of the table."""
     import pyarrow as pa
 
     text, whole, number = pa.string(), pa.int64(), pa.float64()
@@ -128,60 +120,6 @@ def _schema() -> pa.Schema:
     return pa.schema([(name, kinds.get(name, text)) for name in (*COLUMNS, "task", "text", "start", "detail_start")])
 
 
-def _batches(number: int, totals: TaskTotals, folder: RunFolder) -> Iterator[dict[str, list[Any]]]:
-    """Yield the columns of a task in parts."""
-    task = totals.task
-    starts = line_starts(folder.predictions(task.model, task.dataset))
-    details = detail_starts(folder.results(task.model, task.dataset)) if task.scored else []
-    places = count()
-    predictions: list[Prediction] = []
-    lines: list[dict[str, Any]] = []
-    for prediction, _, line in samples_of(totals, folder):
-        place = next(places)
-        predictions.append(prediction)
-        lines.append(
-            {
-                **line,
-                "state": STATES.index(line["state"]),
-                "columns": json_text(line["columns"]),
-                "task": number,
-                "start": int(starts[place]),
-                "detail_start": int(details[place]) if place < len(details) else -1,
-            }
-        )
-        if len(lines) == _BATCH:
-            yield _columns(predictions, lines)
-            predictions, lines = [], []
-    if lines:
-        yield _columns(predictions, lines)
-
-
-def _columns(predictions: Sequence[Prediction], lines: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    for question, line in zip(questions(predictions), lines, strict=True):
-        line["question"] = question
-        line["text"] = "\n".join(line[name] or "" for name in ("id", "question", "extracted", "gold")).lower()
-    return {name: [_stored(line[name]) for line in lines] for name in lines[0]}
-
-
-def _stored(text: Any) -> Any:
-    """Return a text that UTF-8 can hold: a lone surrogate becomes a question mark."""
-    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else text
-
-
 def json_text(value: Any) -> str:
     """Return a value in the one form in which ``columns`` has it and `ais_prompt.report.html.finding` searches it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def line_starts(path: Path) -> np.ndarray[Any, Any]:
-    """Return where each line of a file begins, in bytes.
-
-    Raises:
-        ConfigError: there is no such file.
-        StoreError: it cannot be read.
-    """
-    starts = [0]
-    with reading(path, fix=ASK_FIRST, absent=NO_ANSWERS), path.open("rb") as lines:
-        for line in lines:
-            starts.append(starts[-1] + len(line))
-    return np.array(starts[:-1], dtype=np.int64)
+    return _ENCODER.encode(value)

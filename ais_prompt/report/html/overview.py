@@ -7,6 +7,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from ais_prompt.report.formats import precision_notes
@@ -36,6 +37,7 @@ class TaskTotals:
         trouble: why samples are missing; empty if none are.
         sensitivity: from `sensitivity_of`.
         breakdowns: None until the metric of the task is known.
+        is_whole: set when all samples are added; breakdowns are left out before, since they take long.
     """
 
     def __init__(self, task: ShownTask) -> None:
@@ -43,6 +45,7 @@ class TaskTotals:
         self.trouble = ""
         self.sensitivity: Mapping[str, Any] | None = None
         self.breakdowns: Breakdowns | None = None
+        self.is_whole = False
         self.task = task
         self._samples = 0
         self._states: Counter[str] = Counter()
@@ -72,6 +75,10 @@ class TaskTotals:
         """Lengths of the answers, in that unit."""
         return self._tokens if self._tokens_known else self._characters
 
+    @cached_property
+    def _whole_breakdowns(self) -> list[dict[str, Any]]:
+        return self.breakdowns.to_json() if self.breakdowns else []
+
     def to_json(self) -> dict[str, Any]:
         """Return names and counts as JSON values."""
         return {
@@ -84,7 +91,7 @@ class TaskTotals:
             "reasons": self._reasons,
             "sensitivity": self.sensitivity,
             "columns": self.breakdowns.filters() if self.breakdowns else {},
-            "breakdowns": self.breakdowns.to_json() if self.breakdowns else [],
+            "breakdowns": self._whole_breakdowns if self.is_whole else [],
         }
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 from ais_prompt.errors import ConfigError, StoreError
 from ais_prompt.report.html.finding import Finder, Query
 from ais_prompt.report.html.index import Index
+from ais_prompt.report.html.indexing import Indexing
 from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import overview
 from ais_prompt.report.html.packing import Lines
@@ -32,6 +33,7 @@ class ServedReport:
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self._opening = threading.Lock()
+        self._indexing: Indexing | None = None
         self._finder: Finder | None = None
         self._version = 0
 
@@ -48,17 +50,20 @@ class ServedReport:
     def overview(self) -> dict[str, Any]:
         """Return what the page shows before any sample; of a run without scores, what was run.
 
+        Its ``version`` changes with the scores, and with the number of samples that are indexed.
+
         Raises:
             StoreError: the run cannot be read.
         """
         scores = newest_scores(self.folder)
         if not (scores.summary_dir / "summary.json").exists():
-            return overview(self.folder, [], [])
+            return {**overview(self.folder, [], []), "version": "0-0"}
         names = {"name": self.folder.root.resolve().parent.name, "time": self.folder.root.resolve().name}
-        return {**self.finder().index.overview, **names}
+        finder = self.finder()
+        return {**finder.index.overview, **names, "version": f"{self._version}-{finder.index.table.num_rows}"}
 
     def finder(self) -> Finder:
-        """Return the samples of the newest scores.
+        """Return the samples of the newest scores; those that are indexed so far.
 
         Raises:
             StoreError: there are none.
@@ -69,10 +74,19 @@ class ServedReport:
                 version = (scores.summary_dir / "summary.json").stat().st_mtime_ns
             except OSError:
                 raise StoreError("the run has no scores yet", where=str(scores.root), fix="wait for answers") from None
-            if self._finder is None or version != self._version:
-                self._finder = Finder(Index(scores))
-                self._version = version
+            if self._indexing is None or version != self._version:
+                self._indexing, self._version = Indexing(scores), version
+            index = self._indexing.newest()
+            if self._finder is None or self._finder.index is not index:
+                self._finder = Finder(index)
             return self._finder
+
+    def indexed(self) -> tuple[float, int]:
+        """Return how much of the samples is indexed, 0 to 1, and how many samples the page can show."""
+        indexing, finder = self._indexing, self._finder
+        if indexing is None or finder is None:
+            return 1.0, 0
+        return indexing.share, indexing.newest().table.num_rows
 
     def rows(self, query: str) -> dict[str, Any]:
         """Return the samples of a screenful, and how many there are.

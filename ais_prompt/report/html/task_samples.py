@@ -37,3 +37,4 @@ def samples_of(
             yield prediction, detail, line
     except AisPromptError as error:
         totals.trouble = str(error)
+    totals.is_whole = True

@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
 from ais_prompt.errors import AisPromptError
-from ais_prompt.report.html.index import line_starts
+from ais_prompt.report.html.indexing import line_starts
 from ais_prompt.report.html.judgements import Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
 from ais_prompt.report.html.packing import Lines, packed
@@ -73,7 +73,7 @@ def write_report(folder: RunFolder) -> None:
     # The overview comes first in the file but is known last, so the samples wait in a temporary file.
     with replacing(folder.report) as report, TemporaryFile(dir=folder.root) as samples:
         tasks = shown_tasks(folder, rows)
-        sizes = [len(line_starts(folder.predictions(task.model, task.dataset))) for task in tasks]
+        sizes = [sum(1 for _ in line_starts(folder.predictions(task.model, task.dataset))) for task in tasks]
         kept = min(1.0, MOST_SAMPLES / max(sum(sizes), 1))
         totals = [_write_samples(number, task, folder, samples, kept) for number, task in enumerate(tasks)]
         data = {**overview(folder, rows, totals), "kept": sum(int(size * kept) for size in sizes) if kept < 1 else None}

@@ -2,21 +2,19 @@
 
 /** Listen to the server of this page. */
 function follow() {
-  let version = null;
   const events = new EventSource(`${location.pathname}/events`);
   events.onmessage = async (event) => {
     const state = JSON.parse(event.data);
     drawLive(state);
-    if (state.status === "finished") events.close();
-    const isNew = version !== null && state.version !== version;
-    version = state.version;
-    if (isNew) await refresh();
+    if (state.status === "finished" && state.indexed === 1) events.close();
+    if (state.version !== data.version) await refresh();
   };
 }
 
-/** "running: 47 of 51 samples". */
+/** "running: 47 of 51 samples"; of a finished run, how many of its samples are indexed. */
 function drawLive(state) {
   const banner = byId("live");
+  if (state.status === "finished" && state.indexed < 1) return drawIndexing(banner, Math.round(100 * state.indexed));
   banner.hidden = state.status === "finished";
   banner.className = `live ${state.status}`;
   const done = state.samples ? say("{done} of {all} samples", { done: count(state.answered), all: count(state.samples) }) : say("{done} answers", { done: count(state.requests) });
@@ -24,6 +22,14 @@ function drawLive(state) {
   const score = el("button", { type: "button", onclick: async () => { score.disabled = true; await fetch(`${location.pathname}/score`, { headers: { "X-Aisprompt-Report": "1" } }); score.disabled = false; } }, say("Score the answers so far"));
   const isOver = !["running", "finished"].includes(state.status);
   banner.replaceChildren(el("b", {}, say(state.status)), ` ${done}`, ...[progress].filter(Boolean), state.pending ? el("span", { class: "soft" }, plain(state.pending)) : "", isOver && state.requests ? score : "");
+}
+
+/** "Reading the samples: 34 %". */
+function drawIndexing(banner, percent) {
+  const words = say("Reading the samples: {percent} %. Search and filters find those read so far.", { percent });
+  banner.hidden = false;
+  banner.className = "live running";
+  banner.replaceChildren(words, " ", el("progress", { max: 100, value: percent, "aria-label": words }));
 }
 
 /** Show the newest scores and samples; filters and the open sample stay. */

@@ -38,6 +38,7 @@ const ZH = {
   "Prompt": "提示词",
   "Prompt of the judge": "评委的提示词",
   "Question": "问题",
+  "Reading the samples: {percent} %. Search and filters find those read so far.": "正在读取样本：{percent} %。搜索和筛选只包含已读取的样本。",
   "Row": "行",
   "Run": "运行",
   "Run and config": "运行与配置",

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.report.html.finding import Finder, Found, Query
-from ais_prompt.report.html.index import STATES, Index, json_text
+from ais_prompt.report.html.index import STATES, json_text, part_file
+from ais_prompt.report.html.indexing import Indexing
 from ais_prompt.types import Completion, Prediction, SampleScore
 from tests.unit.report.html.making import make_run
 from tests.waiting import WATCHDOG_SECONDS
@@ -31,7 +32,7 @@ def finder(tmp_path_factory: pytest.TempPathFactory) -> Finder:
         status: Any = "failed" if number % 7 == 0 else "scored"
         values = {} if status == "failed" else {"accuracy": float(number % 2)}
         scores.append(SampleScore(f"id{number}", status, f"x{number}", "g", values))
-    return Finder(Index(make_run(tmp_path_factory.mktemp("run"), predictions, scores)))
+    return Finder(Indexing(make_run(tmp_path_factory.mktemp("run"), predictions, scores)).whole())
 
 
 def rows(finder: Finder, found: Found) -> list[dict[str, Any]]:
@@ -97,11 +98,11 @@ def test_an_address_is_read_and_a_broken_one_refused() -> None:
 
 def test_an_index_is_made_again_when_scores_are_newer(tmp_path: Path) -> None:
     folder = make_run(tmp_path, [Prediction("id0", 0, "?", "a", "a", (Completion("a"),))])
-    Index(folder)
-    made = (folder.view / "samples.arrow").stat().st_mtime_ns
-    Index(folder)
-    assert (folder.view / "samples.arrow").stat().st_mtime_ns == made
+    Indexing(folder).whole()
+    made = part_file(folder, 0).stat().st_mtime_ns
+    assert Indexing(folder).share == 1
+    assert part_file(folder, 0).stat().st_mtime_ns == made
     summary = folder.summary_dir / "summary.json"
     summary.write_bytes(summary.read_bytes())
-    Index(folder)
-    assert (folder.view / "samples.arrow").stat().st_mtime_ns > made
+    Indexing(folder).whole()
+    assert part_file(folder, 0).stat().st_mtime_ns > made
