@@ -67,6 +67,7 @@ from ais_prompt.evaluators.perplexity import AveragePPLEvaluator as AveragePPLEv
 from ais_prompt.evaluators.rouge import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.rouge import RougeEvaluator as RougeEvaluator
 from ais_prompt.evaluators.squad import SquadEvaluator as SquadEvaluator
+from ais_prompt.evaluators.string_match import StringMatchEvaluator as StringMatchEvaluator
 from ais_prompt.evaluators.structured import JsonSchemaEvaluator as JsonSchemaEvaluator
 from ais_prompt.evaluators.structured import RegexEvaluator as RegexEvaluator
 from ais_prompt.evaluators.tool_calls import ToolCallEvaluator as ToolCallEvaluator
@@ -174,6 +175,7 @@ from ais_prompt.readers.benchmarks.dataset import BenchmarkDataset as BenchmarkD
 from ais_prompt.readers.catalogue.dataset import CatalogDataset as CatalogDataset
 from ais_prompt.readers.hugging_face import HuggingFaceDataset as HuggingFaceDataset
 from ais_prompt.readers.local import LocalDataset as LocalDataset
+from ais_prompt.readers.long_context.dataset import RulerDataset as RulerDataset
 from ais_prompt.registry import ENCODERS as ENCODERS
 from ais_prompt.registry import EVALUATORS as EVALUATORS
 from ais_prompt.registry import INFERENCERS as INFERENCERS

@@ -32,6 +32,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "HuggingFaceDataset": "ais_prompt.readers.hugging_face",
         "LocalDataset": "ais_prompt.readers.local",
         "PeerDataset": "ais_prompt.peers.code.dataset",
+        "RulerDataset": "ais_prompt.readers.long_context.dataset",
     },
     "retrievers": {
         "BM25Retriever": "ais_prompt.retrievers.bm25",
@@ -153,6 +154,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "RegexEvaluator": "ais_prompt.evaluators.structured",
         "RougeEvaluator": "ais_prompt.evaluators.rouge",
         "SquadEvaluator": "ais_prompt.evaluators.squad",
+        "StringMatchEvaluator": "ais_prompt.evaluators.string_match",
         "ToolCallEvaluator": "ais_prompt.evaluators.tool_calls",
     },
     "partitioners": {

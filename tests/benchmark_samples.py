@@ -6,7 +6,9 @@ A sample has ``rows``, ``CONFIGURATION/SPLIT`` of the hub → rows, or ``files``
 - ``answers``: expression found in the question → answer;
 - ``named``: the same, with the text of a choice in place of its letter, whose order the card decides;
 - ``likely``: expressions of the texts that are likely; all others are not;
-- ``judge``: expression found in the judge's prompt → verdict.
+- ``judge``: expression found in the judge's prompt → verdict;
+- ``right``: for rows that a reader makes, how many get their gold as the answer. ``made`` has arguments for the reader
+  then, in place of rows.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ def bring(name: str, folder: Path) -> None:
         file = folder / name / place / "0000.parquet"
         file.parent.mkdir(parents=True)
         pq.write_table(pa.Table.from_pylist(rows), file)
-    get(name, folder / name)
+    if "made" not in sample(name):
+        get(name, folder / name)
 
 
 CONFIGS = sorted((name, config) for name in NAMES for config in sample(name)["configs"])

@@ -25,8 +25,11 @@ aisprompt data get gsm8k mmlu
 aisprompt run --url http://127.0.0.1:8000/v1 --datasets gsm8k_gen mmlu_gen
 ```
 
-No data are shipped. Prompts are worded by us unless the form is a common one (`Question: …`, `Answer:`), so scores need
-not equal published ones: compare models with the same config.
+No data are shipped. The rows of `ruler` and `needle` are made when they are read
+([RulerDataset](datasets.md#rulerdataset)).
+
+Prompts are worded by us unless the form is a common one (`Question: …`, `Answer:`), so scores need not equal published
+ones: compare models with the same config.
 
 *Checked against* says what a config was compared with. "Not verified" means that the data could not be seen when the
 card was written. The first `data get` writes a lock, which later ones keep to.
@@ -81,10 +84,7 @@ def _section(card: Card) -> list[str]:
     lines = [f"### {card.name}", "", f"[{card.title}]({card.source}): {card.tests}.", ""]
     if card.note:
         lines += [f"{card.note[0].upper()}{card.note[1:]}.", ""]
-    hub = f"`{card.hub.repo}`" if card.hub else f"not on the hub: `{how_to_get(card)}`"
-    if card.hub and card.hub.config != "default":
-        hub += f", configuration `{card.hub.config}`"
-    lines += [f"- data: {hub}; columns {', '.join(f'`{column}`' for column in card.columns)}"]
+    lines += [f"- data: {_data(card)}; columns {', '.join(f'`{column}`' for column in card.columns)}"]
     if card.form != NOT_VERIFIED:
         lines += [f"- repository and columns as in {card.form}"]
     lines += [f"- version: {card.version}", f"- checked against: {card.checked}", ""]
@@ -96,3 +96,11 @@ def _section(card: Card) -> list[str]:
         extraction = f"`{asked.extraction or asked.inferencer}`"
         lines += [f"| `{asked.config}` | `` {prompt} `` | {extraction} | `{asked.metric}` | {longest} |"]
     return lines
+
+
+def _data(card: Card) -> str:
+    if card.made:
+        return "made when they are read"
+    if card.hub is None:
+        return f"not on the hub: `{how_to_get(card)}`"
+    return f"`{card.hub.repo}`" + ("" if card.hub.config == "default" else f", configuration `{card.hub.config}`")

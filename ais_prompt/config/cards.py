@@ -87,6 +87,7 @@ class Card:
         rename: our column → the column of the publisher.
         hub: where it is on the hub; None if it is not there.
         files: other forms of it.
+        made: whether its reader makes the rows, so that there are no data to get.
         note: what users should know before they use it.
         folder: where the card is.
     """
@@ -107,6 +108,7 @@ class Card:
     rename: Mapping[str, str] = field(default_factory=dict)
     hub: Hub | None = None
     files: tuple[Files, ...] = ()
+    made: bool = False
     note: str = ""
 
     @property
@@ -116,8 +118,8 @@ class Card:
 
     @property
     def is_here(self) -> bool:
-        """Return whether its data are on this machine."""
-        return (self.data / LOCK).is_file()
+        """Return whether its data are on this machine, or made here."""
+        return self.made or (self.data / LOCK).is_file()
 
 
 def data_root() -> Path:

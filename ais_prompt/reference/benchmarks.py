@@ -115,7 +115,7 @@ def _facts(card: Card) -> Iterator[tuple[str, str]]:
     yield "licence", card.licence
     yield "source", card.source
     yield "version", card.version
-    yield "data", f"here, {card.data}" if card.is_here else f"not here: {how_to_get(card)}"
+    yield "data", _data(card)
     if card.hub:
         config = "" if card.hub.config == "default" else f", configuration {card.hub.config}"
         yield "on the hub", card.hub.repo + config
@@ -127,6 +127,12 @@ def _facts(card: Card) -> Iterator[tuple[str, str]]:
     yield "checked against", card.checked
     if card.note:
         yield "note", card.note
+
+
+def _data(card: Card) -> str:
+    if card.made:
+        return "made when they are read"
+    return f"here, {card.data}" if card.is_here else f"not here: {how_to_get(card)}"
 
 
 def _how(asked: HowAsked) -> str:

@@ -88,7 +88,7 @@ def check(names: Sequence[str]) -> dict[str, list[str]]:
         ConfigError: there is no such benchmark.
         DataError: the data of one are not here, or cannot be read.
     """
-    names = names or [name for name, card in cards().items() if card.is_here]
+    names = names or [name for name, card in cards().items() if card.is_here and not card.made]
     return {name: _changes(find_card(name)) for name in names}
 
 

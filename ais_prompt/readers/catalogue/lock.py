@@ -79,6 +79,9 @@ def read_lock(card: Card, folder: Path | None = None) -> DataLock:
     Raises:
         DataError: its data are not here, and the fix is the command that brings them; or the lock cannot be read.
     """
+    if card.made:
+        fix = f"run one of its configs, which `aisprompt describe {card.name}` lists"
+        raise DataError(f"{card.name} has no data to get: its rows are made when they are read", fix=fix)
     file = (folder or card.data) / LOCK
     if not file.is_file():
         raise DataError(f"the data of {card.name} are not on this machine", where=str(card.data), fix=how_to_get(card))

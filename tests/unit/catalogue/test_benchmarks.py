@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+import re
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ais_prompt import run
-from ais_prompt.config.cards import cards
+from ais_prompt.config.cards import cards, find_card
 from ais_prompt.config.compose import compose
 from ais_prompt.config.locate import list_shipped
 from ais_prompt.plan.source import Source, read_spec
 from ais_prompt.readers.catalogue.dataset import CatalogDataset
 from ais_prompt.readers.catalogue.rows import LETTERS
+from ais_prompt.registry import READERS
 from tests.benchmark_samples import CONFIGS, NAMES, bring, sample
 from tests.cli import run_cli
 
@@ -35,19 +38,31 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield folder
 
 
-def scripted(name: str, case: dict[str, Any]) -> dict[str, Any]:
+def scripted(name: str, case: dict[str, Any], datasets: list[dict[str, Any]]) -> dict[str, Any]:
     """The model that answers as the sample says."""
     model: dict[str, Any] = {"type": "ScriptedModel", "abbr": "scripted"}
     if "likely" in case:
         surprises = {**dict.fromkeys(case["likely"], 0.1), "(?s).": 2.0}
         return {**model, "prompt_style": "text", "likelihoods": surprises}
     answers = dict(case.get("answers", {}))
+    if "right" in case:
+        return {**model, "answers": known_answers(datasets, case["right"]), "default": "I have no answer to this."}
     reader = CatalogDataset(name)
     for cue, choice in case.get("named", {}).items():
         row = next(row for split in reader.splits() for row in reader.read(split) if cue in row["question"])
         place = [line[3:] for line in row["options"].split("\n")].index(choice)
         answers[cue] = f"It is {choice}.\nAnswer: {LETTERS[place]}"
     return {**model, "answers": answers, "default": "I have no answer to this."}
+
+
+def known_answers(datasets: list[dict[str, Any]], number: int) -> dict[str, str]:
+    """The golds of the first so many rows that each reader makes, by the last line of their prompts."""
+    found = {}
+    for dataset in datasets:
+        taken = {name: value for name, value in dataset.items() if name not in ("type", "abbr") and name[-4:] != "_cfg"}
+        rows = islice(READERS.make(dataset["type"], taken).read("test"), number)
+        found.update({re.escape(row["prompt"].rsplit("\n", 1)[1]): ", ".join(row["answers"]) for row in rows})
+    return found
 
 
 @pytest.mark.parametrize(
@@ -60,14 +75,14 @@ def test_a_config_scores_what_its_sample_says(
 ) -> None:
     case = sample(name)["configs"][config]
     values = compose((), (config,)).values
-    datasets = values["datasets"][:MOST_DATASETS] if len(values["datasets"]) == 1 else here(values["datasets"])
+    datasets = some_datasets(name, values["datasets"])
     for dataset in datasets:
         if "judge" in case:
             judge = {"type": "ScriptedModel", "abbr": "judge", "answers": case["judge"]}
             dataset["eval_cfg"]["evaluator"]["judge_cfg"] = judge
     with caplog.at_level(logging.WARNING):
         done = run(
-            {"models": [scripted(name, case)], "datasets": datasets, "work_dir": str(tmp_path)},
+            {"models": [scripted(name, case, datasets)], "datasets": datasets, "work_dir": str(tmp_path)},
             report=False,
             quiet=True,
             allow_code_execution=name in SANDBOXED,
@@ -77,6 +92,13 @@ def test_a_config_scores_what_its_sample_says(
     for row in done.rows:
         main.setdefault(row.dataset, None if row.score is None else round(100 * row.score, 1))
     assert main == dict.fromkeys((dataset["abbr"] for dataset in datasets), case["score"])
+
+
+def some_datasets(name: str, datasets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The datasets of a config that are run, with rows that the sample has, or makes smaller."""
+    if "made" in sample(name):
+        return [dataset | sample(name)["made"] for dataset in datasets[:MOST_DATASETS]]
+    return datasets if len(datasets) == 1 else here(datasets)
 
 
 def here(datasets: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -96,6 +118,27 @@ def test_each_card_has_a_config_and_each_config_a_sample() -> None:
     for name in cards():
         assert shipped.get(name), f"{name} has a card and no config"
         assert shipped[name] == set(sample(name)["configs"]), name
+
+
+@pytest.mark.parametrize("name", [name for name, card in cards().items() if card.made])
+def test_configs_of_made_rows_keep_room_for_the_answer(name: str) -> None:
+    configs = [config for folder, config in CONFIGS if folder == name]
+    sizes = {}
+    for config in configs:
+        for dataset in compose((), (config,)).values["datasets"]:
+            assert dataset["max_out_len"] == dataset["infer_cfg"]["inferencer"]["max_out_len"]
+            sizes[dataset["abbr"]] = (dataset["length"], dataset["num_samples"])
+    assert len(sizes) == sum(len(compose((), (config,)).values["datasets"]) for config in configs)
+    shortest = min(length for length, _ in sizes.values())
+    assert all(length.bit_count() == 1 for length, _ in sizes.values()), "lengths are powers of two"
+    questions = sum(number for length, number in sizes.values() if name == "needle" or length == shortest)
+    assert find_card(name).size == questions
+
+
+def test_data_of_made_rows_cannot_be_got() -> None:
+    done = run_cli("data", "get", "ruler")
+    assert done.returncode == 2
+    assert "made when they are read" in done.stderr
 
 
 def test_there_are_enough_benchmarks() -> None:
