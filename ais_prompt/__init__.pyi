@@ -63,6 +63,7 @@ from ais_prompt.evaluators.long_bench import LongBenchCountEvaluator as LongBenc
 from ais_prompt.evaluators.long_bench import LongBenchRetrievalEvaluator as LongBenchRetrievalEvaluator
 from ais_prompt.evaluators.math.evaluator import MATHVerifyEvaluator as MATHVerifyEvaluator
 from ais_prompt.evaluators.nearest_option import EDAccEvaluator as EDAccEvaluator
+from ais_prompt.evaluators.pairwise import PairwiseEvaluator as PairwiseEvaluator
 from ais_prompt.evaluators.perplexity import AveragePPLEvaluator as AveragePPLEvaluator
 from ais_prompt.evaluators.rouge import JiebaRougeEvaluator as JiebaRougeEvaluator
 from ais_prompt.evaluators.rouge import RougeEvaluator as RougeEvaluator

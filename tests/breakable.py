@@ -19,6 +19,7 @@ from ais_prompt.catalog import PROTOCOLS
 from ais_prompt.evaluators import AccEvaluator
 from ais_prompt.evaluators.batch import AnswerBatch, JudgeQuestion, Verdict
 from ais_prompt.evaluators.judge import GenericLLMEvaluator
+from ais_prompt.evaluators.pairwise import PairwiseEvaluator
 from ais_prompt.inferencers import GenInferencer, MultiTurnGenInferencer
 from ais_prompt.models import ScriptedModel
 from ais_prompt.models.transport import Reply, Server, Sink
@@ -173,6 +174,7 @@ AsyncModel = breakable(ScriptedModel, "models")
 BatchModel = breakable(BatchScores, "models")
 Evaluator = breakable(AccEvaluator, "evaluators")
 Judged = breakable(GenericLLMEvaluator, "evaluators")
+Paired = breakable(PairwiseEvaluator, "evaluators")
 
 
 class Sums(AccEvaluator):

@@ -141,8 +141,9 @@ def _dataset(dataset: DatasetSpec, shape: str, unknown: Sequence[str], keys: Seq
         rows = replace(rows, args={**rows.args, "golds": [gold]})
     reader = replace(dataset.reader, train_range=None, test_range=None)
     if dataset.eval.judge is not None:
-        scripted = PartSpec("ScriptedModel", verdicts(dataset), dataset.eval.judge.model.part.where)
-        judge = replace(dataset.eval.judge, model=replace(dataset.eval.judge.model, part=scripted, meta_template=None))
+        [model] = dataset.eval.judge.models
+        scripted = PartSpec("ScriptedModel", verdicts(dataset), model.part.where)
+        judge = replace(dataset.eval.judge, models=(replace(model, part=scripted, meta_template=None),))
         dataset = replace(dataset, eval=replace(dataset.eval, judge=judge))
     if evaluator is not None and evaluator.args.get("baselines"):
         baselines = [{**one, "path": str(_PARTS / "baseline.json")} for one in evaluator.args["baselines"]]

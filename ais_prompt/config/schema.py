@@ -256,6 +256,17 @@ EVAL: Final = Table(
     ),
 )
 
+BASELINE: Final = Table(
+    "baseline",
+    "datasets[i].eval_cfg.evaluator.baseline",
+    "The answers that `PairwiseEvaluator` compares with those of the models: a column, or the answers of a model.",
+    (
+        Key("column", "name", "the column of the data that holds them"),
+        Key("model", "name", "`abbr` of the model that gave them: in this run, or in that of `path`"),
+        Key("path", "path", "the folder of an earlier run, or a file of its predictions", "this run"),
+    ),
+)
+
 SUMMARIZER: Final = Table(
     "summarizer",
     "summarizer",
@@ -306,6 +317,7 @@ TABLES: Final = (
     TEMPLATE,
     TURN,
     EVAL,
+    BASELINE,
     SUMMARIZER,
     GROUP,
 )

@@ -28,8 +28,9 @@ class Estimate(Struct, frozen=True):
             no answers.
         output_tokens: the most tokens of the answers.
         price: of the model; None if it is not known.
-        judge: ``abbr`` of the judge, who is asked at most once for each answer; empty if there is none. Its requests
-            are not part of the numbers.
+        judges: ``abbr`` of each judge, who is asked at most ``judgements`` times for each answer. Their requests are
+            not part of the numbers.
+        judgements: 2 where two answers are compared, in both orders.
     """
 
     task: str
@@ -38,7 +39,8 @@ class Estimate(Struct, frozen=True):
     input_tokens: int
     output_tokens: int
     price: Price | None
-    judge: str
+    judges: tuple[str, ...] = ()
+    judgements: int = 1
 
     @property
     def least_cost(self) -> float | None:
@@ -75,7 +77,7 @@ def estimate(task: Task) -> Estimate:
         for _ in conversations(task.with_trial_shots(), answer, chosen):
             pass
     scale = len(test) / count if count else 0.0
-    judge = task.dataset.spec.eval.judge
+    judge = None if task.spec.is_baseline else task.dataset.spec.eval.judge
     return Estimate(
         task.name,
         len(test),
@@ -83,7 +85,8 @@ def estimate(task: Task) -> Estimate:
         math.ceil(sent * scale),
         math.ceil(received * scale),
         task.spec.model.price,
-        judge.model.abbr if judge else "",
+        tuple(model.abbr for model in judge.models) if judge else (),
+        2 if judge and judge.baseline else 1,
     )
 
 

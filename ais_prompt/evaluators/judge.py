@@ -6,15 +6,17 @@ passes the verdict to the evaluator.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from statistics import fmean
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.metrics.aggregate import mean_scores
 from ais_prompt.postprocess.judge import generic_llmjudge_postprocess, judge_rating_postprocess
 from ais_prompt.registry import EVALUATORS, POSTPROCESSORS
-from ais_prompt.types import SampleScore, Score
+from ais_prompt.types import JudgeVerdict, SampleScore, Score
 
 
 @runtime_checkable
@@ -30,6 +32,41 @@ class JudgeEvaluator(Evaluator, Protocol):
 
     def verdict(self, text: str) -> str | None:
         """Return the verdict in the text of a judge; None if there is none."""
+
+
+@runtime_checkable
+class PanelEvaluator(JudgeEvaluator, Protocol):
+    """A `JudgeEvaluator` that has its own rule for the verdicts of several judges, or of one about two orders.
+
+    Others take the verdict of more than half of the judges (`majority`).
+
+    Attributes:
+        compares: whether it compares the answer with that of a baseline, in both orders.
+    """
+
+    compares: bool
+
+    def vote(self, verdicts: Sequence[str | None]) -> str | float | None:
+        """Return the vote of one judge; None if it has none.
+
+        Args:
+            verdicts: one, or with ``compares`` one for each order of the two answers.
+        """
+
+    def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
+        """Return the values of a sample from the votes of all judges; None if they decide nothing."""
+
+
+def majority(votes: Sequence[str | float | None]) -> str | float | None:
+    """Return the vote of more than half of the judges; None if there is none. A judge without a vote counts as one.
+
+    >>> majority(["A", "B", "A"])
+    'A'
+    >>> majority(["A", "B"])
+    >>> majority(["A", None])
+    """
+    [(most, count)] = Counter(votes).most_common(1)
+    return most if 2 * count > len(votes) else None
 
 
 @EVALUATORS.register_module()
@@ -76,11 +113,14 @@ class GenericLLMEvaluator:
 class LLMRatingEvaluator:
     """The mean rating by a judge, as MT-Bench has it: ``rating`` in points.
 
+    The rating of several judges is the mean of theirs, if more than half of them give one.
+
     Args:
         worst, best: the range of ratings that the prompt allows; others are no verdict.
     """
 
     metrics: tuple[str, ...] = ("rating",)
+    compares: Final = False
 
     def __init__(self, worst: float = 1, best: float = 10) -> None:
         self.worst = worst
@@ -97,6 +137,16 @@ class LLMRatingEvaluator:
         """Return the rating if the prompt allows it; else None."""
         rating: str | None = judge_rating_postprocess(text)
         return rating if rating is not None and self.worst <= float(rating) <= self.best else None
+
+    def vote(self, verdicts: Sequence[str | None]) -> float | None:
+        """Return the rating of one judge as a number."""
+        [rating] = verdicts
+        return None if rating is None else float(rating)
+
+    def decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
+        """Return the mean rating; None if not more than half of the judges gave one."""
+        ratings = [float(one.vote) for one in panel if one.vote is not None]
+        return self.score(fmean(ratings), gold) if 2 * len(ratings) > len(panel) else None
 
     def aggregate(self, scores: Sequence[SampleScore]) -> list[Score]:
         """Return the mean over the judged samples."""

@@ -1,10 +1,10 @@
-"""How far a judge can be trusted: its errors against labels of people, and the agreement of several judges."""
+"""How far a judge can be trusted: its errors against labels of people."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -106,27 +106,6 @@ class Confusion(Struct, frozen=True):
         variance = observed * (1 - observed) / (n + Z * Z) + share * by_right + (1 - share) * by_wrong
         half = Z * math.sqrt(variance) / youden
         return Estimated(value, max(0.0, min(value, centre - half)), min(1.0, max(value, centre + half)))
-
-
-def krippendorff_alpha(verdicts: Sequence[Sequence[Hashable | None]]) -> float | None:
-    """Return Krippendorff's alpha of categories; None if no two judges rated the same answer, or nothing varies.
-
-    1 is agreement, 0 that of chance. Source: Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability".
-
-    Args:
-        verdicts: for each answer the verdict of each judge, None where there is none.
-    """
-    rated = [given for answer in verdicts if len(given := [one for one in answer if one is not None]) > 1]
-    totals = Counter(one for answer in rated for one in answer)
-    n = totals.total()
-    differing = sum(n * count - count * count for count in totals.values())
-    if not differing:
-        return None
-    observed = 0.0
-    for answer in rated:
-        counts = Counter(answer)
-        observed += sum(count * (len(answer) - count) for count in counts.values()) / (len(answer) - 1)
-    return 1 - (n - 1) * observed / differing
 
 
 def _share(count: int, n: int) -> Estimated | None:

@@ -11,12 +11,12 @@ from typing import Any
 
 from ais_prompt.errors import AisPromptError, PartError
 from ais_prompt.evaluators.base import Evaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.inferencers import InferenceContext, Inferencer, RunningConversation
 from ais_prompt.models.base import Model
 from ais_prompt.plan.plan import PlannedDataset
 from ais_prompt.registry import POSTPROCESSORS, is_shipped
-from ais_prompt.types import Sample, SampleScore
+from ais_prompt.types import JudgeVerdict, Sample, SampleScore
 from ais_prompt.utils.digest import canonical
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.places import defined_at, users_line
@@ -73,6 +73,10 @@ def call_evaluator(evaluator: Evaluator) -> None:
     if isinstance(evaluator, JudgeEvaluator):
         _only_wrong_types(lambda: evaluator.without_judge(BLANK, BLANK))
         _only_wrong_types(lambda: evaluator.verdict(BLANK))
+        if isinstance(evaluator, PanelEvaluator):
+            panel = [JudgeVerdict("blank", orders=(None,) * (1 + evaluator.compares))]
+            _only_wrong_types(lambda: evaluator.vote(panel[0].orders))
+            _only_wrong_types(lambda: evaluator.decide(panel, BLANK))
     else:
         _only_wrong_types(lambda: evaluator.score(BLANK, BLANK))
     blank = SampleScore("blank", "scored", BLANK, BLANK, dict.fromkeys(evaluator.metrics, 0.0))

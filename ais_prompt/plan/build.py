@@ -14,7 +14,7 @@ from ais_prompt.chat.tokenizer_template import MediaKinds
 from ais_prompt.errors import AisPromptError, ConfigError, faults_of
 from ais_prompt.evaluators.base import Evaluator
 from ais_prompt.evaluators.batch import JudgedBatchEvaluator
-from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator
 from ais_prompt.evaluators.own import make_evaluator
 from ais_prompt.inferencers import DialogueInferencer, InferenceContext, Inferencer
 from ais_prompt.models.base import MediaModel, Model
@@ -34,7 +34,7 @@ from ais_prompt.registry import (
     PartRegistry,
 )
 from ais_prompt.retrievers import Retriever
-from ais_prompt.types import DatasetSpec, EvalSpec, ModelSpec, PartSpec
+from ais_prompt.types import DatasetSpec, EvalSpec, JudgeSpec, ModelSpec, PartSpec
 
 Postprocessor = Callable[[Any], Any]
 
@@ -184,7 +184,29 @@ def build_evaluator(spec: EvalSpec) -> Evaluator | None:
             where=spec.evaluator.where,
             fix="judge_cfg=dict(<a model>), prompt_template=dict(...)" if needs_judge else "take judge_cfg out",
         )
+    if spec.judge is not None:
+        _check_panel(spec.evaluator, evaluator, spec.judge)
     return evaluator
+
+
+def _check_panel(part: PartSpec, evaluator: Evaluator, judge: JudgeSpec) -> None:
+    """Refuse a baseline without a comparison, a comparison without one, and several judges where one is expected.
+
+    Raises:
+        ConfigError: they do not fit together.
+    """
+    compares = isinstance(evaluator, PanelEvaluator) and evaluator.compares
+    if compares != (judge.baseline is not None):
+        raise ConfigError(
+            f"{part.type} needs a baseline" if compares else f"{part.type} compares nothing with a baseline",
+            where=part.where,
+            fix="baseline=dict(column='...'), dict(model='...') or dict(path='outputs/...')"
+            if compares
+            else "take baseline out, or use PairwiseEvaluator",
+        )
+    if isinstance(evaluator, JudgedBatchEvaluator) and len(judge.models) > 1:
+        what = f"{part.type} asks one judge, and there are {len(judge.models)}"
+        raise ConfigError(what, where=part.where, fix="give judge_cfg one model")
 
 
 def build_runner(spec: PartSpec, max_num_workers: int | None = None) -> Any:

@@ -6,7 +6,7 @@ Then build one prompt for each model and dataset, and look for what a user would
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
 from typing import Any, Final
@@ -25,13 +25,14 @@ from ais_prompt.inferencers import (
     RunningConversation,
 )
 from ais_prompt.models.base import AsyncModel, ChecksRequests, MediaModel
+from ais_prompt.plan.baseline import check_baseline
 from ais_prompt.plan.blank_calls import call_inferencer, call_model
 from ais_prompt.plan.build import build_chat_format, build_partitioner, build_runner
 from ais_prompt.plan.check_gates import gate_faults
 from ais_prompt.plan.check_scoring import check_eval, check_k
 from ais_prompt.plan.cluster import check_cluster
 from ais_prompt.plan.faults import FaultList
-from ais_prompt.plan.judge_dataset import judge_dataset, judge_fields
+from ais_prompt.plan.judge_dataset import OTHER_ANSWER, judge_dataset, pair_fields
 from ais_prompt.plan.leaks.proof import (
     check_gold_is_hidden,
     find_shown_questions,
@@ -107,7 +108,7 @@ def _try_questions(
         yield from _ignored_examples(question)
     if not faults:
         for question in questions:
-            yield from _check_judge(question, faults)
+            yield from _check_judge(question, [model.planned.spec.abbr for model in models], faults)
 
 
 def _check_runner_and_gates(plan: Plan, faults: FaultList) -> None:
@@ -315,19 +316,21 @@ def _look_for_leaks(question: _Question, faults: FaultList) -> list[PromptWarnin
     return found
 
 
-def _check_judge(question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """Check the judge's prompt for the first question, and return its warnings."""
+def _check_judge(question: _Question, models: Collection[str], faults: FaultList) -> list[PromptWarning]:
+    """Check the prompt of the judges for the first question, and return its warnings."""
     dataset = question.planned
     judge = dataset.spec.eval.judge
-    if judge is None or dataset.judge is None:
+    if judge is None:
         return []
+    if judge.baseline is not None:
+        faults.passes(lambda: check_baseline(dataset, models), judge.baseline.where)
     fields = faults.attempt(lambda: _judge_fields(question), judge.where)
     if fields is None:
         return []
     data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
-    side = _check_model(dataset.judge, faults)
+    sides = [_check_model(one, faults) for one in dataset.judges]
     asked = _check_prompts(PlannedDataset(judge_dataset(judge, dataset.spec), data=data), data, faults)
-    return _try_prompts(side, asked, faults) if side and asked else []
+    return [warning for side in sides if side and asked for warning in _try_prompts(side, asked, faults)]
 
 
 def _judge_fields(question: _Question) -> dict[str, Any]:
@@ -337,7 +340,9 @@ def _judge_fields(question: _Question) -> dict[str, Any]:
         AisPromptError: as `JudgedBatchEvaluator.questions`.
     """
     dataset, sample = question.planned, question.sample
-    fields = judge_fields(sample.fields, AN_ANSWER, sample.gold)
+    fields = pair_fields(sample.fields, AN_ANSWER, AN_ANSWER, sample.gold)
+    if dataset.spec.eval.judge is None or dataset.spec.eval.judge.baseline is None:
+        del fields[OTHER_ANSWER]
     evaluator = dataset.evaluator
     if not isinstance(evaluator, JudgedBatchEvaluator):
         return fields

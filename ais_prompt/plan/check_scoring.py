@@ -37,7 +37,8 @@ def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
         if evaluator is not None and not is_shipped(type(evaluator)):
             faults.passes(lambda: call_evaluator(evaluator), spec.evaluator.where)
     if spec.judge is not None:
-        faults.check_part(MODELS, spec.judge.model.part)
+        for judge in spec.judge.models:
+            faults.check_part(MODELS, judge.part)
         faults.check_part(TEMPLATES, spec.judge.prompt_template)
     found = [
         faults.check_part(POSTPROCESSORS, part, given=1)

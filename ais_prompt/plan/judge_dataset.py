@@ -18,12 +18,15 @@ from ais_prompt.types import (
 ANSWER: Final = "prediction"
 
 
+OTHER_ANSWER: Final = "prediction2"
+
+
 GOLD: Final = "gold"
 """Columns of a judge's prompt, next to those of the row; they hide a row's own of these names."""
 
 
 def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
-    """Return the judge's questions as a dataset: the same rows with the judge's prompt template."""
+    """Return the judges' questions as a dataset: the same rows with the judge's prompt template."""
     asking = InferSpec(
         ice_template=None,
         prompt_template=judge.prompt_template,
@@ -39,3 +42,8 @@ def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
 def judge_fields(fields: Mapping[str, Any], answer: Any, gold: Any) -> dict[str, Any]:
     """Return the columns of a judge's template: those of the row, the answer and the gold."""
     return {**fields, ANSWER: answer, GOLD: gold}
+
+
+def pair_fields(fields: Mapping[str, Any], first: Any, second: Any, gold: Any) -> dict[str, Any]:
+    """Return the columns of a template that compares two answers."""
+    return {**judge_fields(fields, first, gold), OTHER_ANSWER: second}

@@ -126,19 +126,19 @@ class PlannedDataset:
     cannot be built.
 
     Attributes:
-        judge: the model that judges its answers; None if none is needed.
+        judges: the models that judge its answers; none if none is needed.
     """
 
-    def __init__(self, spec: DatasetSpec, judge: PlannedModel | None = None, data: Dataset | None = None) -> None:
+    def __init__(self, spec: DatasetSpec, judges: Sequence[PlannedModel] = (), data: Dataset | None = None) -> None:
         """Plan a dataset.
 
         Args:
             spec: what the config says.
-            judge: the judge of its answers.
+            judges: the judges of its answers.
             data: the questions, where they are not those that the config names.
         """
         self.spec = spec
-        self.judge = judge
+        self.judges = judges
         self.lock = RLock()
         if data is not None:
             vars(self)["data"] = data
@@ -323,7 +323,7 @@ class Plan:
         self.spec = spec
         self.models = tuple(map(PlannedModel, spec.models))
         self._judges: list[PlannedModel] = []
-        self.datasets = tuple(PlannedDataset(dataset, self._judge(dataset.eval.judge)) for dataset in spec.datasets)
+        self.datasets = tuple(PlannedDataset(dataset, self._judges_of(dataset.eval.judge)) for dataset in spec.datasets)
         self.whole = self
         self.tasks = tuple(Task(model, dataset) for model in self.models for dataset in self.datasets)
 
@@ -346,13 +346,14 @@ class Plan:
         """The judges of all datasets; datasets whose judges are configured alike share one."""
         return self._judges
 
-    def _judge(self, spec: JudgeSpec | None) -> PlannedModel | None:
-        if spec is None:
-            return None
+    def _judges_of(self, spec: JudgeSpec | None) -> tuple[PlannedModel, ...]:
+        return () if spec is None else tuple(map(self._judge, spec.models))
+
+    def _judge(self, spec: ModelSpec) -> PlannedModel:
         for judge in self._judges:
-            if _configured_alike(judge.spec, spec.model):
+            if _configured_alike(judge.spec, spec):
                 return judge
-        self._judges.append(PlannedModel(spec.model))
+        self._judges.append(PlannedModel(spec))
         return self._judges[-1]
 
 

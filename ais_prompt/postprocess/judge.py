@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ais_prompt.postprocess.boxed import boxed_spans
@@ -44,9 +44,23 @@ def generic_llmjudge_postprocess(text: str, true_tag: str = "A", false_tag: str 
     Source: OpenCompass, ``generic_llmjudge_postprocess``, which takes the first letter A or B of the text, also inside
     a word ("Based on ..." gives B).
     """
+    return only_tag(text, (true_tag, false_tag))
+
+
+def only_tag(text: str, tags: Sequence[str]) -> Extraction | None:
+    """Return which of several tags a judge gives, as `generic_llmjudge_postprocess` finds one of two.
+
+    >>> only_tag("My final verdict is tie: [[A=B]]", ("A>B", "A=B", "B>A"))
+    'A=B'
+
+    Args:
+        text: the answer of the judge.
+        tags: what the prompt tells it to say; one may begin with another one.
+    """
     source = said(text)
-    tag = f"(?<![^\\W_])(?P<found>{re.escape(true_tag)}|{re.escape(false_tag)})(?![^\\W_])"
-    found = strongest(_verdicts(source.text, tag, is_letter="A" in (true_tag, false_tag)), source.text)
+    longest_first = sorted(tags, key=len, reverse=True)
+    tag = f"(?<![^\\W_])(?P<found>{'|'.join(map(re.escape, longest_first))})(?![^\\W_])"
+    found = strongest(_verdicts(source.text, tag, is_letter="A" in tags), source.text)
     if not found or (found[-1].rank == Rank.ALONE and len({one.text for one in found}) > 1):
         return None
     return source.extraction(found[-1].rule, found[-1].start, found[-1].end)

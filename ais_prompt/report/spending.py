@@ -16,9 +16,8 @@ def estimate_lines(estimates: Sequence[Estimate]) -> list[str]:
     lines = [f"{one.task}: {estimate_words([one])}" for one in estimates]
     judged: Counter[str] = Counter()
     for one in estimates:
-        if one.judge:
-            judged[one.judge] += one.samples
-    lines += [f"{judge}: judges up to {counted(n, 'answer')}, not included below" for judge, n in judged.items()]
+        judged.update(dict.fromkeys(one.judges, one.samples * one.judgements))
+    lines += [f"{judge}: gives up to {counted(n, 'verdict')}, not included below" for judge, n in judged.items()]
     return [*lines, f"in all: {estimate_words(estimates)}"]
 
 

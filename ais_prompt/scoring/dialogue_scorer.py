@@ -54,6 +54,7 @@ class DialogueScorer(Struct, frozen=True):
             values=self._values(turns),
             reason=worst.reason and f"{worst.reason} in a turn",
             readings=tuple(turn.readings[0] if turn.readings else None for turn in turns),
+            verdicts=tuple(verdict for turn in turns for verdict in turn.verdicts),
         )
 
     def _values(self, turns: Sequence[SampleScore]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Ask a judge about the answers of a task. A judge is a model like any other; its samples are made of rows and answers.
+"""Ask judges about the answers of a task. A judge is a model like any other; its samples are made of rows and answers.
 
 Its requests have a journal of their own, so judging resumes where it stopped, and answers are judged again only if
 they, the prompt or the judge have changed.
@@ -16,7 +16,7 @@ from ais_prompt.engine.infer import AskingOptions, TaskJob
 from ais_prompt.engine.progress import OpenProgress
 from ais_prompt.errors import DataError
 from ais_prompt.plan.judge_dataset import judge_dataset
-from ais_prompt.plan.plan import PlannedDataset, Task, built_once
+from ais_prompt.plan.plan import PlannedDataset, PlannedModel, Task, built_once
 from ais_prompt.readers.base import Dataset
 from ais_prompt.scoring.verdicts import Question
 from ais_prompt.store.layout import RunFolder
@@ -39,12 +39,12 @@ class AnsweredTask(Struct, frozen=True):
 
     @property
     def needs_judge(self) -> bool:
-        """Whether a judge has to be asked before it can be scored."""
-        return self.task.dataset.judge is not None
+        """Whether judges have to be asked before it can be scored."""
+        return bool(self.task.dataset.judges) and not self.task.spec.is_baseline
 
 
 class JudgeJob(TaskJob):
-    """Ask a judge about the answers of a task.
+    """Ask one judge about the answers of a task.
 
     Attributes:
         answered: the task.
@@ -53,26 +53,24 @@ class JudgeJob(TaskJob):
     def __init__(
         self,
         answered: AnsweredTask,
+        judge: PlannedModel,
+        questions: JudgeQuestions,
         folder: RunFolder,
         open_progress: OpenProgress,
         asking: AskingOptions,
-        answers_of: AnswersToJudge,
     ) -> None:
         """Describe the work; nothing is opened yet.
 
         Args:
-            answered: the task; its dataset has a judge.
+            answered: the task.
+            judge: one of its judges.
+            questions: what all of them are asked.
             folder: of the run.
             open_progress, asking: as for `TaskJob`.
-            answers_of: returns what the judge is asked about the answers of the task.
         """
-        task = answered.task
-        judge = task.dataset.judge
-        assert judge is not None
-        questions = Task(judge, JudgeQuestions(task, answers_of))
         # A judge answers all questions, whatever decides the gates of the models.
         own = replace(asking, watch_of=None)
-        super().__init__(questions, folder.judge(task.spec.model.abbr), open_progress, own)
+        super().__init__(Task(judge, questions), folder.judge(answered.task.spec.model.abbr), open_progress, own)
         self.answered = answered
 
     @property
@@ -88,11 +86,11 @@ class JudgeJob(TaskJob):
 
 
 class JudgeQuestions(PlannedDataset):
-    """The questions to a judge about the answers of a task. Equal answers to one question are judged once.
+    """The questions to judges about the answers of a task. Equal answers to one question are judged once.
 
     Args:
         task: whose answers are judged.
-        answers_of: returns what the judge is asked.
+        answers_of: returns what the judges are asked.
     """
 
     def __init__(self, task: Task, answers_of: AnswersToJudge) -> None:

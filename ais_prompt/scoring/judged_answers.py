@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import Any
 
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators.batch import JudgedBatchEvaluator
-from ais_prompt.plan.judge_dataset import judge_fields
+from ais_prompt.plan.baseline import baseline_answers
+from ais_prompt.plan.judge_dataset import judge_fields, pair_fields
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.answer_batches import batch_question_id
 from ais_prompt.scoring.score import answers_of, scorer_of
-from ais_prompt.scoring.verdicts import NOT_JUDGED, Question, question_id
+from ais_prompt.scoring.verdicts import ORDERS, Question, Replies, question_id
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
-from ais_prompt.types import Prediction, SampleScore
+from ais_prompt.types import SampleScore
 
 
 def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
@@ -29,11 +32,12 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     if isinstance(evaluator := task.dataset.evaluator, JudgedBatchEvaluator):
         return _of_batches(task, evaluator, folder)
     noted: dict[str, Question] = {}
+    baseline = baseline_answers(task, folder) if task.spec.baseline is not None else None
 
-    def note(sample: SampleScore) -> Prediction:
-        name = question_id(sample)
-        noted[name] = Question(name, sample.sample_id, judge_fields({}, sample.extracted, sample.gold), sample.gold)
-        return NOT_JUDGED
+    def note(sample: SampleScore) -> list[Replies]:
+        for name, fields in _shown(sample, baseline):
+            noted[name] = Question(name, sample.sample_id, fields, sample.gold)
+        return []
 
     scorer = None
     for prediction in read_predictions(
@@ -44,6 +48,16 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
         with suppress(DataError, PartError):  # raised again when the sample is scored
             scorer.score(prediction)
     return list(noted.values())
+
+
+def _shown(sample: SampleScore, baseline: Callable[[str], Any] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield id and columns of each question about an answer; none if there is nothing to compare it with."""
+    if baseline is None:
+        yield question_id(sample), judge_fields({}, sample.extracted, sample.gold)
+    elif (other := baseline(sample.sample_id)) is not None:
+        for swapped in ORDERS:
+            pair = (other, sample.extracted) if swapped else (sample.extracted, other)
+            yield question_id(sample, swapped=swapped), pair_fields({}, *pair, sample.gold)
 
 
 def _of_batches(task: Task, evaluator: JudgedBatchEvaluator, folder: RunFolder) -> list[Question]:

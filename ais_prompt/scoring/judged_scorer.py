@@ -1,21 +1,23 @@
-"""Score an answer with the verdict of a judge."""
+"""Score an answer with the verdicts of judges."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ais_prompt.errors import PartError
-from ais_prompt.evaluators.judge import JudgeEvaluator
+from ais_prompt.evaluators.judge import JudgeEvaluator, PanelEvaluator, majority
 from ais_prompt.scoring.scorer import Scorer, failure_kind
-from ais_prompt.types import Prediction, SampleScore, Score
+from ais_prompt.scoring.verdicts import Replies
+from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
 from ais_prompt.utils.places import defined_at
 
-JudgementOf: TypeAlias = Callable[[SampleScore], Prediction]
-"""What a judge said about an answer that was read; the sample's ``extracted`` and ``gold`` are what it is shown."""
+JudgementOf: TypeAlias = Callable[[SampleScore], Sequence[Replies]]
+"""What judges said about an answer that was read; the sample's ``extracted`` and ``gold`` are what they are shown."""
 
 
 class JudgedScorer(Struct, frozen=True):
@@ -26,7 +28,7 @@ class JudgedScorer(Struct, frozen=True):
     Attributes:
         reader: finds answer and gold, and the status of a sample; it does not compare.
         evaluator: makes values of verdicts.
-        judgement_of: what the judge said.
+        judgement_of: what the judges said; nothing before they are asked.
     """
 
     reader: Scorer
@@ -66,17 +68,46 @@ class JudgedScorer(Struct, frozen=True):
         return dict(values)
 
     def _judged(self, sample: SampleScore) -> SampleScore:
-        judgement = self.judgement_of(sample)
-        if judgement.failed:
-            return _unjudged(sample, failure_kind(judgement))
-        verdict = self.evaluator.verdict(judgement.prediction)
-        if verdict is None:
-            return _unjudged(sample, "cut at max_out_len" if judgement.truncated else "without verdict")
-        return replace(sample, values=self._complete(self.evaluator.score(verdict, sample.gold)))
+        replies = self.judgement_of(sample)
+        if not replies:
+            return _unjudged(sample, "judge not_judged")
+        orders = [tuple(map(self._verdict, one.said)) for one in replies]
+        panel = [self._vote(one.judge, verdicts) for one, verdicts in zip(replies, orders, strict=True)]
+        if len(panel) > 1 or panel[0].orders:
+            sample = replace(sample, verdicts=tuple(panel))
+        values = self._decide(panel, sample.gold)
+        if values is not None:
+            return replace(sample, values=self._complete(values))
+        said = (reply for one in replies for reply in one.said)
+        silent = [reply for reply, verdict in zip(said, chain(*orders), strict=True) if verdict is None]
+        return _unjudged(sample, _why_silent(silent[0]) if silent else "judges undecided")
+
+    def _verdict(self, reply: Prediction) -> str | None:
+        return None if reply.failed else self.evaluator.verdict(reply.prediction)
+
+    def _vote(self, judge: str, verdicts: tuple[str | None, ...]) -> JudgeVerdict:
+        """Return what one judge said, from its verdict or its verdicts in both orders."""
+        if not isinstance(self.evaluator, PanelEvaluator):
+            return JudgeVerdict(judge, verdicts[0])
+        return JudgeVerdict(judge, self.evaluator.vote(verdicts), verdicts if self.evaluator.compares else ())
+
+    def _decide(self, panel: Sequence[JudgeVerdict], gold: Any) -> Mapping[str, float] | None:
+        """Return the values that the judges decide on; None if they decide nothing."""
+        if isinstance(self.evaluator, PanelEvaluator):
+            return self.evaluator.decide(panel, gold)
+        verdict = majority([one.vote for one in panel])
+        return None if verdict is None else self.evaluator.score(verdict, gold)
+
+
+def _why_silent(reply: Prediction) -> str:
+    """Return why a reply has no verdict."""
+    if reply.failed:
+        return f"judge {failure_kind(reply)}"
+    return "judge cut at max_out_len" if reply.truncated else "judge without verdict"
 
 
 def _unjudged(sample: SampleScore, reason: str) -> SampleScore:
-    return replace(sample, status="failed", values={}, reason=f"judge {reason}")
+    return replace(sample, status="failed", values={}, reason=reason)
 
 
 class _NoComparison(Struct):

@@ -19,11 +19,12 @@ from ais_prompt.metrics.repeated import Repeatability
 from ais_prompt.plan.build import build_postprocessor
 from ais_prompt.plan.check_scoring import check_k
 from ais_prompt.plan.cluster import Clusters
-from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.plan.plan import PlannedDataset, PlannedModel, Task
 from ais_prompt.scoring.answer_batches import Answers, JudgedAnswers, answered, judged
 from ais_prompt.scoring.batch_scorer import BatchScorer, BatchVerdicts
 from ais_prompt.scoring.dialogue_scorer import DialogueScorer
 from ais_prompt.scoring.judged_scorer import JudgedScorer, JudgementOf
+from ais_prompt.scoring.panel import agreement_of_judges
 from ais_prompt.scoring.repeat_scorer import RepeatScorer, single_answers
 from ais_prompt.scoring.sample_scores import SampleScores
 from ais_prompt.scoring.scorer import NOT_SCORED, UNUSABLE_GOLD, Scorer
@@ -59,7 +60,7 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
     """
     evaluator = task.dataset.evaluator
-    if evaluator is None:
+    if evaluator is None or task.spec.is_baseline:
         return []
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
@@ -72,7 +73,7 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
     samples = SampleScores(tracked(scored, f"scoring {task.name}", asked, "samples"))
     _check_samples(task, samples, asked, path)
     repeated = scorer.repeatability(samples) if isinstance(scorer, RepeatScorer) else None
-    scores = _aggregated(scorer, samples, repeated, stopped_of)
+    scores = _aggregated(scorer, samples, repeated, stopped_of, task.dataset.judges)
     head = _head(task, evaluator, scores)
     if isinstance(scorer, RepeatScorer) and repeated:
         head["repeatability"] = scorer.described(repeated, samples)
@@ -103,12 +104,25 @@ def _scorer_with_verdicts(task: Task, folder: RunFolder, evaluator: Evaluator, f
 
 
 def _aggregated(
-    scorer: AnyScorer, samples: SampleScores, repeated: Repeatability | None, stopped_of: int | None
+    scorer: AnyScorer,
+    samples: SampleScores,
+    repeated: Repeatability | None,
+    stopped_of: int | None,
+    judges: Sequence[PlannedModel],
 ) -> list[Score]:
-    """Return the scores of all samples; the first one with what its repeats say about its precision."""
+    """Return the scores of all samples; the first one with what its repeats say about its precision.
+
+    Args:
+        scorer, samples: of the task.
+        repeated: of the repeats.
+        stopped_of: as for `score`.
+        judges: of the task; several have their agreement as a further score.
+    """
     scores = [
         replace(score, reasons=samples.reasons, failed_samples=samples.failed) for score in scorer.aggregate(samples)
     ]
+    if len(judges) > 1:
+        scores.append(agreement_of_judges(len(judges), samples, scores[0]))
     if stopped_of is not None:
         scores = [_stopped(score, stopped_of) for score in scores]
     if repeated and scores[0].interval and scores[0].questions:
@@ -161,7 +175,7 @@ def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
     Raises:
         StoreError: there are no results, or they cannot be read.
     """
-    if task.dataset.eval.evaluator is None:
+    if task.dataset.eval.evaluator is None or task.is_baseline:
         return []
     return read_scores(folder.results(task.model.abbr, task.dataset.abbr))
 

@@ -9,10 +9,11 @@ from ais_prompt.types.prompt import ChatMessage, Content, Prompt, Prompts, promp
 from ais_prompt.types.request import Decoding, LikelihoodQuery, Request
 from ais_prompt.types.result import Prediction, TaskFacts
 from ais_prompt.types.sample import Sample
-from ais_prompt.types.score import REFUSAL, STATUSES, Precision, SampleScore, Score, Spread, Status
+from ais_prompt.types.score import REFUSAL, STATUSES, JudgeVerdict, Precision, SampleScore, Score, Spread, Status
 from ais_prompt.types.shard import Partition, Portion, Shard
 from ais_prompt.types.spec import (
     AVERAGES,
+    BaselineSpec,
     DatasetSpec,
     EvalSpec,
     GroupKind,
@@ -34,6 +35,7 @@ __all__ = [
     "REFUSAL",
     "STATUSES",
     "Activity",
+    "BaselineSpec",
     "Budget",
     "ChatMessage",
     "Completion",
@@ -48,6 +50,7 @@ __all__ = [
     "GroupKind",
     "InferSpec",
     "JudgeSpec",
+    "JudgeVerdict",
     "Likelihood",
     "LikelihoodQuery",
     "MetaTemplateSpec",

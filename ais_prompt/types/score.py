@@ -21,6 +21,21 @@ Range: TypeAlias = tuple[float, float]
 """The lowest and the highest value."""
 
 
+class JudgeVerdict(Struct, frozen=True):
+    """What one judge said about an answer.
+
+    Attributes:
+        judge: ``abbr`` of the judge.
+        vote: its verdict as a tag, or as a number: a rating, or 1, 0.5 or 0 for a win, tie or loss; None if it gave
+            none.
+        orders: the verdict in each order of the two answers that were compared; empty without a comparison.
+    """
+
+    judge: str
+    vote: str | float | None = None
+    orders: tuple[str | None, ...] = ()
+
+
 class SampleScore(Struct, frozen=True):
     """The score of one sample.
 
@@ -40,6 +55,7 @@ class SampleScore(Struct, frozen=True):
         readings: which rule read which part of the answer, one entry per turn of a dialogue; None where the
             postprocessor does not report it, or found no answer.
         cluster: what the question shares with others, such as its passage; None if all questions are independent.
+        verdicts: what each judge said, for each turn of a dialogue; empty if one judge was asked one question.
     """
 
     sample_id: str
@@ -51,6 +67,7 @@ class SampleScore(Struct, frozen=True):
     repeats: tuple[SampleScore, ...] = ()
     readings: tuple[Reading | None, ...] = ()
     cluster: str | None = None
+    verdicts: tuple[JudgeVerdict, ...] = ()
 
     @property
     def is_read(self) -> bool:
@@ -63,7 +80,7 @@ class SampleScore(Struct, frozen=True):
         return None not in (self.extracted if isinstance(self.extracted, list) else [self.extracted])
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; empty ``reason``, ``repeats``, ``readings`` and ``cluster`` are left out."""
+        """Return plain JSON values; ``reason``, ``repeats``, ``readings``, ``cluster`` and ``verdicts`` only if set."""
         return {
             "sample_id": self.sample_id,
             "status": self.status,
@@ -74,6 +91,7 @@ class SampleScore(Struct, frozen=True):
             **({"repeats": [repeat.to_json() for repeat in self.repeats]} if self.repeats else {}),
             **({"readings": [one and asdict(one) for one in self.readings]} if any(self.readings) else {}),
             **({} if self.cluster is None else {"cluster": self.cluster}),
+            **({"verdicts": [asdict(one) for one in self.verdicts]} if self.verdicts else {}),
         }
 
     @classmethod

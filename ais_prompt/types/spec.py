@@ -71,18 +71,43 @@ class InferSpec(Struct, frozen=True):
     allow_overlap: bool = False
 
 
-class JudgeSpec(Struct, frozen=True):
-    """A model that judges answers.
+class BaselineSpec(Struct, frozen=True):
+    """The answers with which a judge compares those of a model.
 
     Attributes:
-        model: the judge.
-        prompt_template: the prompt of the judge; its columns are those of the row, ``prediction`` and ``gold``.
-        where: config path of the evaluator.
+        column: the column of the data that holds them; empty if a model gave them.
+        model: ``abbr`` of the model that gave them, in this run or in that of ``path``; empty for the only one there.
+        path: the folder of an earlier run, or a file of its predictions; None for this run.
+        where: config path.
     """
 
-    model: ModelSpec
+    column: str = ""
+    model: str = ""
+    path: Path | None = None
+    where: str = ""
+
+    @property
+    def model_of_run(self) -> str:
+        """``abbr`` of the model of this run that gives the answers; empty if they are elsewhere."""
+        return "" if self.column or self.path is not None else self.model
+
+
+class JudgeSpec(Struct, frozen=True):
+    """The models that judge answers.
+
+    Attributes:
+        models: the judges; each is asked the same.
+        prompt_template: the prompt of the judges; its columns are those of the row, ``prediction`` and ``gold``, and
+            with a baseline ``prediction2``.
+        where: config path of the evaluator.
+        baseline: the answers that are compared with those of the model, in both orders; None if each answer is judged
+            by itself.
+    """
+
+    models: tuple[ModelSpec, ...]
     prompt_template: PartSpec
     where: str = ""
+    baseline: BaselineSpec | None = None
 
 
 class EvalSpec(Struct, frozen=True):
@@ -92,7 +117,7 @@ class EvalSpec(Struct, frozen=True):
         evaluator: compares answers with golds.
         pred_postprocessor, dataset_postprocessor: extract the answer from a text, and from the gold.
         k: the values of k for ``pass@k``, for questions that are asked several times.
-        judge: the model that judges the answers for the evaluator; None if it needs none.
+        judge: what judges the answers for the evaluator; None if it needs no judge.
         cluster: the column whose value is shared by questions that depend on each other, such as their passage; None
             if all questions are independent.
         where: config path.
@@ -255,3 +280,14 @@ class TaskSpec(Struct, frozen=True):
     def name(self) -> str:
         """``model/dataset``, the name in progress and errors."""
         return f"{self.model.abbr}/{self.dataset.abbr}"
+
+    @property
+    def baseline(self) -> BaselineSpec | None:
+        """The answers that its own are compared with; None without a comparison."""
+        judge = self.dataset.eval.judge
+        return None if judge is None else judge.baseline
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether its answers are those that other models of the run are compared with; it has no score then."""
+        return self.baseline is not None and self.baseline.model_of_run == self.model.abbr

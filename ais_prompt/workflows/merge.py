@@ -109,7 +109,7 @@ def collect(
         return TaskFacts(identity, data.digest, tuple(data.origins), len(sorter), sorter.failed, of=of)
     finally:
         task.release()
-        if task.dataset.judge is None:  # a judge asks about its rows
+        if not task.dataset.judges:  # a judge asks about its rows
             task.dataset.release()
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from copy import copy
 from typing import Literal
 
 from ais_prompt.engine.failures import error_of
@@ -16,12 +18,13 @@ from ais_prompt.report.progress import RunProgress, run_progress
 from ais_prompt.runners.local import run_local
 from ais_prompt.runners.workers import ModelWorkers
 from ais_prompt.scoring.background import BackgroundScoring
-from ais_prompt.scoring.judge import AnsweredTask, JudgeJob
+from ais_prompt.scoring.judge import AnsweredTask, JudgeJob, JudgeQuestions
 from ais_prompt.scoring.score import isolation_of, score, stored_scores
 from ais_prompt.scoring.worker import Scored
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_record import RunRecord
 from ais_prompt.summary.rows import TaskOutcome
+from ais_prompt.types import TaskSpec
 from ais_prompt.workflows.shown import run_tally
 
 
@@ -71,8 +74,53 @@ def stored_outcomes(tasks: Sequence[Task], folder: RunFolder) -> list[TaskOutcom
     return [_outcome(task, _stored(task, folder)) for task in tasks]
 
 
+class _Baselines:
+    """Holds back answered tasks until the answers are there that they are compared with.
+
+    Args:
+        tasks: of the run. Tasks whose baseline is not among them do not wait for it: it was asked earlier.
+    """
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._open = {task.name for task in tasks if task.spec.is_baseline}
+        self._failed: dict[str, AisPromptError] = {}
+        self._waiting: dict[str, list[AnsweredTask]] = {}
+        self._lock = threading.Lock()
+
+    def wait(self, answered: AnsweredTask) -> bool:
+        """Keep a task if the answers that it is compared with are still being asked for; return whether it is kept."""
+        name = _baseline_of(answered.task.spec)
+        with self._lock:
+            if name not in self._open or name == answered.task.name:
+                return False
+            self._waiting.setdefault(name, []).append(answered)
+            return True
+
+    def over(self, task: Task, error: AisPromptError | None = None) -> list[AnsweredTask]:
+        """Return the tasks that waited for one that is over, or failed with an error."""
+        with self._lock:
+            self._open.discard(task.name)
+            if error is not None:
+                self._failed[task.name] = copy(error)
+                self._failed[task.name].what = f"{task.name}, which these answers are compared with: {error.what}"
+            return self._waiting.pop(task.name, [])
+
+    def error_for(self, task: Task) -> AisPromptError | None:
+        """Return the error of the task whose answers those of a task are compared with; None if it did not fail."""
+        with self._lock:
+            return self._failed.get(_baseline_of(task.spec))
+
+
+def _baseline_of(task: TaskSpec) -> str:
+    """Return the name of the task whose answers those of a task are compared with; empty if it is not in the run."""
+    model = task.baseline.model_of_run if task.baseline else ""
+    return f"{model}/{task.dataset.abbr}" if model else ""
+
+
 class _Steps:
-    """What follows when a job is over: the questions to a judge after those to the model, then scoring.
+    """What follows when a job is over: the questions to judges after those to the model, then scoring.
+
+    Answers that are compared with those of another model of the run wait for that model.
 
     Attributes:
         outcomes: name of a task → how it ended, for those that are not scored.
@@ -98,6 +146,9 @@ class _Steps:
         self._scoring = scoring
         self._scores = scores
         self._left = len(plan.tasks)  # with something to be asked
+        self._judging: Counter[str] = Counter()  # name of a task → judges that are being asked
+        self._judge_errors: dict[str, AisPromptError] = {}
+        self._baselines = _Baselines(plan.tasks)
         self._lock = threading.Lock()
 
     def begin(self) -> list[TaskJob]:
@@ -108,35 +159,64 @@ class _Steps:
         """Return what is asked of judges about stored answers; the other tasks are scored."""
         record = self._record
         stored = [AnsweredTask(task, record.samples(task.spec), record.stopped_of(task.spec)) for task in self._tasks]
-        return [job for answered in stored for job in self._answered(answered)]
+        return self._after(stored)
 
     def next_of(self, job: TaskJob, error: AisPromptError | None) -> list[TaskJob]:
         """Return what is asked after a job that is over, in any thread."""
-        task = job.answered.task if isinstance(job, JudgeJob) else job.task
         with self._lock:
             self._record.note_used(self._asking.spending.used)
-        if error is not None:
-            logging.getLogger(__name__).info("%s failed", task.name, exc_info=error)
-            self._progress.skip(task.name)
-            self._end(task, Scored(error=error))
-            return []
         if isinstance(job, JudgeJob):
-            self._score(job.answered)
+            self._judge_is_over(job, error)
             return []
+        task = job.task
+        if error is not None:
+            self._fail(task, error)
+            return self._after(self._baselines.over(task, error))
         with self._lock:
             self._record.add_task(task.spec, job.facts)
-        if self._scores:
-            return self._answered(AnsweredTask(task, job.facts.samples, job.facts.of))
-        self._end(task, Scored())
-        return []
+        if not self._scores:
+            self._end(task, Scored())
+            return []
+        answered = AnsweredTask(task, job.facts.samples, job.facts.of)
+        ready = [] if self._baselines.wait(answered) else [answered]
+        return self._after([*ready, *self._baselines.over(task)])
 
-    def _answered(self, answered: AnsweredTask) -> list[TaskJob]:
-        """Return what is asked of a judge; score a task that needs none."""
-        if answered.needs_judge:
-            answers_of = self._scoring.answers_to_judge
-            return [JudgeJob(answered, self._folder, self._progress.task, self._asking, answers_of)]
-        self._score(answered)
-        return []
+    def _after(self, answered: Sequence[AnsweredTask]) -> list[TaskJob]:
+        return [job for one in answered for job in self._judged_or_scored(one)]
+
+    def _judged_or_scored(self, answered: AnsweredTask) -> list[TaskJob]:
+        """Return what is asked of judges; score a task that needs none."""
+        if not answered.needs_judge:
+            self._score(answered)
+            return []
+        task = answered.task
+        if error := self._baselines.error_for(task):
+            self._fail(task, error)
+            return []
+        questions = JudgeQuestions(task, self._scoring.answers_to_judge)
+        self._judging[task.name] = len(task.dataset.judges)
+        return [
+            JudgeJob(answered, judge, questions, self._folder, self._progress.task, self._asking)
+            for judge in task.dataset.judges
+        ]
+
+    def _judge_is_over(self, job: JudgeJob, error: AisPromptError | None) -> None:
+        """Score a task when its last judge was asked; it fails if a judge could not be asked."""
+        task = job.answered.task
+        with self._lock:
+            if error is not None:
+                self._judge_errors.setdefault(task.name, error)
+            self._judging[task.name] -= 1
+            is_last = not self._judging[task.name]
+        if is_last and (first := self._judge_errors.get(task.name)):
+            self._fail(task, first)
+        elif is_last:
+            self._score(job.answered)
+
+    def _fail(self, task: Task, error: AisPromptError) -> None:
+        logging.getLogger(__name__).info("%s failed", task.name, exc_info=error)
+        self._progress.skip(task.name)
+        self._end(task, Scored(error=error))
 
     def _score(self, answered: AnsweredTask) -> None:
         with self._lock:

@@ -37,7 +37,7 @@ PARTS = {
     "encoders": ("Encoder",),
     "templates": ("Template", "MultiTurnTemplate"),
     "inferencers": ("Inferencer", "MultiTurnInferencer"),
-    "evaluators": ("Evaluator", "Corpus", "Judged", "Batch", "JudgedBatch"),
+    "evaluators": ("Evaluator", "Corpus", "Judged", "Paired", "Batch", "JudgedBatch"),
     "partitioners": ("Partitioner",),
     "runners": ("Runner",),
 }
@@ -140,17 +140,18 @@ def written(config: Path, part: str, *, labels: bool) -> str:
     elif part in ("answer_of", "gold_of"):
         which = "pred_postprocessor" if part == "answer_of" else "dataset_postprocessor"
         more["postprocessors"] = f", {which}=dict(type='{mine}')"
-    elif part in ("same", "Judged", "Corpus", "Batch", "JudgedBatch"):
+    elif part in ("same", "Judged", "Paired", "Corpus", "Batch", "JudgedBatch"):
         kinds["evaluator"] = mine
     else:
         kinds[part.removeprefix("MultiTurn").lower()] = mine
     ice = ", ice_template=dict(type='PromptTemplate', template='{question} {answer}')"
     if part == "Template":
         ice = ice.replace("PromptTemplate", mine)
-    if part in ("Judged", "JudgedBatch"):
+    if part in ("Judged", "Paired", "JudgedBatch"):
         judge = "dict(type='ScriptedModel', abbr='judge', default='A')"
         template = "dict(type='PromptTemplate', template='{question} {gold} {prediction}')"
         more["evaluator"] = f", judge_cfg={judge}, prompt_template={template}"
+        more["evaluator"] += ", baseline=dict(column='answer')" if part == "Paired" else ""
     template = f"dict(type='{kinds['template']}', template='</E>{{question}} {{answer}}', ice_token='</E>')"
     if part.startswith("MultiTurn"):
         ice, kinds["retriever"], more["retriever"] = "", "ZeroRetriever", ""

@@ -72,7 +72,7 @@ def parse_run(loaded: LoadedConfig, *, work_dir: str | None = None, budget: Budg
 
 
 def _judges(datasets: Sequence[DatasetSpec]) -> Iterator[ModelSpec]:
-    return (dataset.eval.judge.model for dataset in datasets if dataset.eval.judge is not None)
+    return (model for dataset in datasets if dataset.eval.judge is not None for model in dataset.eval.judge.models)
 
 
 def _is_used(loaded: LoadedConfig, name: str) -> bool:

@@ -10,10 +10,11 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from ais_prompt.errors import DataError
+from ais_prompt.scoring.verdicts import questions_about
 from ais_prompt.store.disk import reading
-from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.layout import RunFolder, safe_name
 from ais_prompt.store.predictions import read_prediction
-from ais_prompt.types import Prediction
+from ais_prompt.types import Prediction, SampleScore
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.guard import exception_line
 from ais_prompt.utils.jsonl import decode_own
@@ -21,6 +22,28 @@ from ais_prompt.utils.jsonl import decode_own
 
 class _Head(Struct):
     id: str
+
+
+class Judgement(Struct, frozen=True):
+    """What a judge was asked about an answer, and what it said.
+
+    Attributes:
+        judge: the name of its folder.
+        said: its reply, with the prompt.
+    """
+
+    judge: str
+    said: Prediction
+
+    def verdict_of(self, score: SampleScore | None) -> tuple[str | float | None, bool]:
+        """Return the verdict in the reply as far as the score has it, and whether the baseline's answer came first."""
+        for answer in (score.repeats or (score,)) if score else ():
+            for one in answer.verdicts:
+                names = questions_about(answer, compares=bool(one.orders))
+                if safe_name(one.judge) == self.judge and self.said.sample_id in names:
+                    place = names.index(self.said.sample_id)
+                    return (one.orders[place] if one.orders else one.vote), bool(place)
+        return None, False
 
 
 class Judgements:
@@ -42,13 +65,15 @@ class Judgements:
             if (path / name).exists():
                 self._find(path / name)
 
-    def of(self, sample_id: str) -> list[Prediction]:
-        """Return what judges were asked about a sample, in order: one prediction for each different answer.
+    def of(self, sample_id: str) -> list[Judgement]:
+        """Return what judges were asked about a sample, in order: one request for each different answer.
 
         Raises:
             StoreError, DataError: the file was changed meanwhile.
         """
-        return [read_prediction(*place) for place in self._places.get(sample_id, ())]
+        return [
+            Judgement(path.parent.name, read_prediction(path, start)) for path, start in self._places.get(sample_id, ())
+        ]
 
     def _find(self, path: Path) -> None:
         decoder = Decoder(_Head)

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from ais_prompt.errors import DataError
 from ais_prompt.report.formats import text_or_json
+from ais_prompt.report.html.judgements import Judgement
 from ais_prompt.report.html.packing import Lines, Text, finite
 from ais_prompt.report.questions import prompts_of
 from ais_prompt.types import Completion, Prediction, SampleScore
@@ -31,7 +32,7 @@ _DATA: Final = re.compile(r"data:([a-z0-9.+-]+/[a-z0-9.+-]+);base64,[A-Za-z0-9+/
 
 
 def sample_json(
-    prediction: Prediction, detail: SampleScore | None, lines: Lines, judgements: Sequence[Prediction] = ()
+    prediction: Prediction, detail: SampleScore | None, lines: Lines, judgements: Sequence[Judgement] = ()
 ) -> dict[str, Any]:
     """Return a sample as JSON values with finite numbers; its texts go into ``lines``.
 
@@ -51,8 +52,15 @@ def sample_json(
         "failed_turn": prediction.failed_turn,
         "shots": prediction.shots_used,
         "columns": dict(prediction.columns),
-        "judgements": [request for judgement in judgements for request in _requests(judgement, lines)],
+        "judgements": [request for one in judgements for request in _judgement(one, detail, lines)],
     }
+
+
+def _judgement(judgement: Judgement, detail: SampleScore | None, lines: Lines) -> list[dict[str, Any]]:
+    """Return what a judge was asked, with its name, its verdict and whether the baseline's answer came first."""
+    verdict, swapped = judgement.verdict_of(detail)
+    more = {"judge": judgement.judge, "verdict": verdict, "swapped": swapped}
+    return [{**request, **more} for request in _requests(judgement.said, lines)]
 
 
 def _requests(prediction: Prediction, lines: Lines) -> list[dict[str, Any]]:

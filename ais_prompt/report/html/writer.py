@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final
 
 from ais_prompt.errors import AisPromptError
 from ais_prompt.report.html.indexing import line_starts
-from ais_prompt.report.html.judgements import Judgements
+from ais_prompt.report.html.judgements import Judgement, Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
 from ais_prompt.report.html.packing import Lines, packed
 from ais_prompt.report.html.pages import END, page_start
@@ -140,7 +140,7 @@ class TaskSamples:
         prediction: Prediction,
         detail: SampleScore | None,
         line: Mapping[str, Any],
-        judgements: Sequence[Prediction],
+        judgements: Sequence[Judgement],
     ) -> None:
         """Add a sample, as `sample_json` and `row` have it."""
         for name, value in line.items():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ais_prompt.metrics.judging import Confusion, krippendorff_alpha
+from ais_prompt.metrics.judging import Confusion
 
 counts = st.integers(0, 60)
 
@@ -25,26 +25,6 @@ def test_kappa_is_that_of_statsmodels(right: int, false: int, wrong: int, missed
     assert found.value == pytest.approx(expected.kappa, abs=1e-9)
     assert found.low == pytest.approx(max(-1, expected.kappa_low), abs=1e-4)
     assert found.high == pytest.approx(min(1, expected.kappa_upp), abs=1e-4)
-
-
-def test_alpha_of_the_published_example() -> None:
-    """Krippendorff 2011, nominal data with missing values of four observers: alpha is 0.743."""
-    rows = [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
-        [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
-    ]
-    assert krippendorff_alpha(list(zip(*rows, strict=True))) == pytest.approx(0.743, abs=5e-4)
-
-
-def test_alpha_of_agreement_of_chance_and_of_nothing() -> None:
-    assert krippendorff_alpha([("A", "A"), ("B", "B")]) == 1
-    assert krippendorff_alpha([("A", "A"), ("A", "A")]) is None
-    assert krippendorff_alpha([("A", None), (None, "B")]) is None
-    draw = np.random.default_rng(0)
-    chance = krippendorff_alpha([tuple(draw.integers(0, 2, 3).tolist()) for _ in range(5000)])
-    assert chance == pytest.approx(0, abs=0.03)
 
 
 @pytest.mark.parametrize(

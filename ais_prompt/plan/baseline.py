@@ -1,0 +1,101 @@
+"""The answers that a judge compares with those of a model: a column of the data, or answers of another model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from ais_prompt.errors import ConfigError, DataError
+from ais_prompt.plan.plan import PlannedDataset, Task
+from ais_prompt.store.find import locate_run
+from ais_prompt.store.layout import RunFolder
+from ais_prompt.store.predictions import read_predictions
+from ais_prompt.types import BaselineSpec, Extraction
+from ais_prompt.utils.text import listed
+
+
+def check_baseline(dataset: PlannedDataset, models: Collection[str]) -> None:
+    """Check that there are answers to compare with, as far as that is known before the run.
+
+    Args:
+        dataset: its judge compares with a baseline.
+        models: ``abbr`` of the models of the run.
+
+    Raises:
+        ConfigError, DataError: there are none.
+    """
+    judge = dataset.spec.eval.judge
+    assert judge is not None
+    baseline = judge.baseline
+    assert baseline is not None
+    if dataset.has_turns:
+        what = "a comparison of dialogues needs one answer to each"
+        raise ConfigError(what, where=dataset.spec.infer.inferencer.where, fix="infer_mode='last'")
+    if baseline.column:
+        columns = dataset.data.test[0].fields if len(dataset.data.test) else {}
+        if baseline.column not in columns:
+            what = f"there is no column {baseline.column!r} to compare with (there are {listed(columns)})"
+            raise DataError(what, where=f"{baseline.where}.column", fix="name the column that holds the answers")
+    elif baseline.path is not None:
+        stored_answers(baseline, dataset.spec.abbr)
+    elif baseline.model not in models:
+        what = f"the run has no model {baseline.model!r} to compare with (there are {listed(models)})"
+        raise ConfigError(what, where=f"{baseline.where}.model", fix="name the abbr of one of `models`, or give a path")
+
+
+def baseline_answers(task: Task, folder: RunFolder) -> Callable[[str], Any]:
+    """Return what gives the answer of the baseline to a sample, by the sample's id; None where there is none.
+
+    Answers of a model are postprocessed as those of the task. Of several answers to one question the first counts.
+
+    Args:
+        task: whose answers are compared.
+        folder: of the run.
+
+    Raises:
+        AisPromptError: the answers cannot be read.
+    """
+    baseline = task.spec.baseline
+    assert baseline is not None
+    if baseline.column:
+        rows = {name: row for row in task.data.test for name in (row.row_id, row.id)}
+        return lambda sample: rows[sample].fields.get(baseline.column) if sample in rows else None
+    abbr = task.spec.dataset.abbr
+    path = folder.predictions(baseline.model, abbr) if baseline.path is None else stored_answers(baseline, abbr)
+    return _read(path, task.dataset.answer_of).get
+
+
+def stored_answers(baseline: BaselineSpec, dataset: str) -> Path:
+    """Return the file with the answers of an earlier run to a dataset.
+
+    Raises:
+        ConfigError: there is no such run or file, or answers of several models are there.
+    """
+    assert baseline.path is not None
+    if baseline.path.is_file():
+        return baseline.path
+    run = locate_run(baseline.path.parent, str(baseline.path))
+    if baseline.model:
+        found = run.predictions(baseline.model, dataset)
+        if not found.is_file():
+            what = f"the run has no answers of {baseline.model!r} to {dataset!r}"
+            raise ConfigError(what, where=str(run.root), fix="name a model and a dataset of that run")
+        return found
+    files = sorted(run.root.glob(f"predictions/*/{run.predictions('', dataset).name}"))
+    if len(files) != 1:
+        what = f"the run has answers of {len(files)} models to {dataset!r}"
+        fix = f"name one: model='{files[0].parent.name}'" if files else "name a run with this dataset"
+        raise ConfigError(what, where=str(run.root), fix=fix)
+    return files[0]
+
+
+def _read(path: Path, answer_of: Callable[[Any], Any]) -> Mapping[str, Any]:
+    answers = {}
+    for prediction in read_predictions(path, with_prompts=False):
+        given = prediction.prediction
+        first = given[0] if isinstance(given, list) and given else given
+        if not prediction.failed and first is not None:
+            found = answer_of(first)
+            answers[prediction.sample_id] = str(found) if isinstance(found, Extraction) else found
+    return answers
