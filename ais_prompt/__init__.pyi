@@ -80,6 +80,7 @@ from ais_prompt.inferencers.clp import CLPInferencer as CLPInferencer
 from ais_prompt.inferencers.gen import GenInferencer as GenInferencer
 from ais_prompt.inferencers.ll import LLInferencer as LLInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer as MultiTurnGenInferencer
+from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer as MultiTurnToolCallInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer as PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer as PPLOnlyInferencer
 from ais_prompt.inferencers.tool_calls import ToolCallInferencer as ToolCallInferencer

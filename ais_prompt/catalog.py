@@ -59,6 +59,7 @@ PARTS: Final[dict[str, dict[str, str]]] = {
         "GenInferencer": "ais_prompt.inferencers.gen",
         "LLInferencer": "ais_prompt.inferencers.ll",
         "MultiTurnGenInferencer": "ais_prompt.inferencers.multi_turn",
+        "MultiTurnToolCallInferencer": "ais_prompt.inferencers.multi_turn_tools",
         "PPLInferencer": "ais_prompt.inferencers.ppl",
         "PPLOnlyInferencer": "ais_prompt.inferencers.ppl_only",
         "ToolCallInferencer": "ais_prompt.inferencers.tool_calls",

@@ -9,7 +9,8 @@ from ais_prompt.chat.formats import MessagesFormat, Mode
 from ais_prompt.chat.media import check_taken, join_contents, note_files
 from ais_prompt.errors import PromptError
 from ais_prompt.prompts.prompt_list import PromptList
-from ais_prompt.types import ChatMessage, Prompt, prompt_to_json
+from ais_prompt.types import ChatMessage, Prompt
+from ais_prompt.utils.tool_messages import openai_json
 
 MediaKinds: TypeAlias = Callable[[], Collection[str]]
 """Returns the media that a model accepts, of ``image``, ``audio`` and ``video``; called for prompts with media."""
@@ -33,11 +34,20 @@ class TokenizerChatFormat:
         self.tokenizer = tokenizer
         self.media_kinds = media_kinds
         self.tools: Sequence[Mapping[str, Any]] = ()
+        self.continued: Sequence[ChatMessage] = ()
 
-    def with_tools(self, tools: Sequence[Mapping[str, Any]]) -> TokenizerChatFormat:
-        """Return a format whose chat template is given these tools, in the form of the OpenAI API."""
+    def with_tools(
+        self, tools: Sequence[Mapping[str, Any]], continued: Sequence[ChatMessage] = ()
+    ) -> TokenizerChatFormat:
+        """Return a format whose chat template is given tools.
+
+        Args:
+            tools: in the form of the OpenAI API.
+            continued: messages after those of the prompt: earlier calls and their results.
+        """
         made = TokenizerChatFormat(self.messages, self.tokenizer, self.media_kinds)
         made.tools = tools
+        made.continued = continued
         return made
 
     def render(self, prompt: str | PromptList, mode: Mode) -> Prompt:
@@ -58,11 +68,11 @@ class TokenizerChatFormat:
                 "the tokenizer has no chat template",
                 fix="use HuggingFaceBaseModel for a model that is not a chat model",
             )
-        text = _applied(tokenizer, messages, mode, self.tools)
+        text = _applied(tokenizer, (*messages, *self.continued), mode, self.tools)
         if not _shows_questions(text, messages):
             # Templates of multimodal models may render lists of parts only, and drop a content that is a text.
             in_parts = tuple(ChatMessage(one.role, join_contents(one.content, ())) for one in messages)
-            as_parts = _applied(tokenizer, in_parts, mode, self.tools)
+            as_parts = _applied(tokenizer, (*in_parts, *self.continued), mode, self.tools)
             if _shows_questions(as_parts, messages):
                 return as_parts
         return text
@@ -111,7 +121,10 @@ def _applied(tokenizer: Any, messages: Sequence[ChatMessage], mode: Mode, tools:
     given = {"tools": list(tools)} if tools else {}
     try:
         text: str = tokenizer.apply_chat_template(
-            prompt_to_json(tuple(messages)), tokenize=False, add_generation_prompt=mode == "gen", **given
+            [openai_json(message, parsed=True) for message in messages],
+            tokenize=False,
+            add_generation_prompt=mode == "gen",
+            **given,
         )
     except Exception as error:  # Jinja templates can raise anything
         raise PromptError(f"the tokenizer's chat template rejects the messages: {error}") from error

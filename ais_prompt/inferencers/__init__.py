@@ -13,6 +13,7 @@ from ais_prompt.inferencers.clp import CLPInferencer
 from ais_prompt.inferencers.gen import GenInferencer
 from ais_prompt.inferencers.ll import LLInferencer
 from ais_prompt.inferencers.multi_turn import MultiTurnGenInferencer
+from ais_prompt.inferencers.multi_turn_tools import MultiTurnToolCallInferencer
 from ais_prompt.inferencers.ppl import PPLInferencer
 from ais_prompt.inferencers.ppl_only import PPLOnlyInferencer
 from ais_prompt.inferencers.running_conversation import RunningConversation
@@ -28,6 +29,7 @@ __all__ = [
     "Inferencer",
     "LLInferencer",
     "MultiTurnGenInferencer",
+    "MultiTurnToolCallInferencer",
     "PPLInferencer",
     "PPLOnlyInferencer",
     "Preview",

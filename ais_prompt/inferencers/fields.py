@@ -30,7 +30,7 @@ def refuse_fields(model: Model, name: str) -> None:
     Raises:
         PromptError: it does not.
     """
-    if not getattr(model, "sends_fields", False):
+    if name not in getattr(model, "sends_fields", ()):
         raise PromptError(
             f"{type(model).__name__} cannot send {name}",
             fix=f"use OpenAIChatModel, for which a local model needs a server, or take {name} out of the inferencer",

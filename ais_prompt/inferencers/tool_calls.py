@@ -14,7 +14,7 @@ from ais_prompt.inferencers.base import Conversation, InferenceContext, Preview
 from ais_prompt.inferencers.fields import refuse_fields, with_fields
 from ais_prompt.postprocess.tool_calls import ToolFormat, calls_as_text, written_calls
 from ais_prompt.registry import INFERENCERS
-from ais_prompt.types import Completion, Prediction, Prompt, Request, Sample
+from ais_prompt.types import Completion, Decoding, Prediction, Prompt, Request, Sample
 
 _FORM: Final = "{'type': 'function', 'function': {'name': …, 'parameters': {…}}}"
 
@@ -58,10 +58,7 @@ class ToolCallInferencer:
         """Send one request with the tools."""
         tools = self._tools_of(sample)
         prompt = self._prompt(sample, shots, context, tools)
-        decoding = context.decoding(self.max_out_len, ())
-        if not _by_template(context):
-            decoding = with_fields(decoding, context.model, tools=tools, tool_choice=self.tool_choice)
-        [completion] = yield [Request(sample.id, prompt, decoding)]
+        [completion] = yield [Request(sample.id, prompt, self._decoding(context, tools))]
         completion = self._with_written_calls(completion)
         return Prediction(
             sample_id=sample.id,
@@ -80,6 +77,13 @@ class ToolCallInferencer:
         filled = context.builder.generation(sample, shots)
         names = ", ".join(tool["function"]["name"] for tool in tools)
         return [Preview(f"tools: {names or 'none'}", filled, self._prompt(sample, shots, context, tools))]
+
+    def _decoding(self, context: InferenceContext, tools: list[Mapping[str, Any]]) -> Decoding:
+        """Return the decoding with the tools as fields, unless they are part of the prompt."""
+        decoding = context.decoding(self.max_out_len, ())
+        if _by_template(context):
+            return decoding
+        return with_fields(decoding, context.model, tools=tools, tool_choice=self.tool_choice)
 
     def _prompt(
         self, sample: Sample, shots: Sequence[Sample], context: InferenceContext, tools: list[Mapping[str, Any]]

@@ -20,7 +20,6 @@ from ais_prompt.models.tokens.tokenizer import refuse_too_long
 from ais_prompt.registry import MODELS
 from ais_prompt.types import (
     Activity,
-    ChatMessage,
     Completion,
     Content,
     Decoding,
@@ -34,6 +33,7 @@ from ais_prompt.types import (
     Usage,
 )
 from ais_prompt.utils.digest import canonical
+from ais_prompt.utils.tool_messages import TOOL_ROLE
 
 Answer: TypeAlias = "str | Mapping[str, Any]"
 """A text, or ``dict(text=..., finish_reason=..., tool_calls=[dict(name=..., arguments={...})])``, of which ``text`` or
@@ -53,8 +53,8 @@ class ScriptedModel:
 
     Args:
         answers: regular expression → answer. The first expression found in the question counts: in the last message of
-            the user, or anywhere in a prompt that is a text. The order of requests does not matter then. Or a list:
-            the answers in the order of requests, with ``max_concurrency=1``.
+            the user and the results of tools after it, or anywhere in a prompt that is a text. The order of requests
+            does not matter then. Or a list: the answers in the order of requests, with ``max_concurrency=1``.
         likelihoods: regular expression → negative log-likelihood of each token in nats, or the kind of a failure, of a
             text in which it is found; for inferencers that compare log-likelihoods.
         default: the answer where no expression is found, or after the end of the list.
@@ -72,7 +72,7 @@ class ScriptedModel:
     """
 
     prompt_style: PromptStyle = "messages"
-    sends_fields = True
+    sends_fields = frozenset({"response_format", "tools", "tool_choice"})
 
     def __init__(
         self,
@@ -216,11 +216,14 @@ def _calls(calls: Any) -> tuple[ToolCall, ...]:
 
 
 def _question(prompt: Prompt) -> str:
-    """Return the text in which the expressions are searched."""
+    """Return the text in which the expressions are searched: the last question, and results of tools after it."""
     if isinstance(prompt, str):
         return prompt
-    by_user: list[ChatMessage] = [message for message in prompt if message.role == "user"]
-    return _text(by_user[-1].content) if by_user else ""
+    last = max((place for place, message in enumerate(prompt) if message.role == "user"), default=None)
+    if last is None:
+        return ""
+    results = [message for message in prompt[last + 1 :] if message.role == TOOL_ROLE]
+    return "\n".join(_text(message.content) for message in (prompt[last], *results))
 
 
 def _whole_text(prompt: Prompt) -> str:

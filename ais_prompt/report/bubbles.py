@@ -13,6 +13,7 @@ from ais_prompt.plan.origins import Origins
 from ais_prompt.plan.preview import PromptView
 from ais_prompt.prompt_locks.edit import aligned_blocks, lines_of
 from ais_prompt.utils.media import describe_part
+from ais_prompt.utils.tool_messages import describe_call
 
 FORMAT_KINDS: Final[tuple[Kind, ...]] = ("meta template", "role template", "chat template")
 """What the model's side writes."""
@@ -216,7 +217,7 @@ def _pieces(content: Any, spans: Sequence[Span]) -> Iterator[Piece]:
             yield from cut(whole, at, at + length)
             at += length + len(PARTS_JOINED)
         else:
-            yield Medium(describe_part(part) or str(part))
+            yield Medium(describe_part(part) or describe_call(part) or str(part))
 
 
 def cut(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:

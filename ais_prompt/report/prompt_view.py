@@ -23,6 +23,7 @@ from ais_prompt.report.bubbles import FORMAT_KINDS, Piece, bubbles_of
 from ais_prompt.utils.media import describe_part
 from ais_prompt.utils.tables import print_heading
 from ais_prompt.utils.text import counted, printable
+from ais_prompt.utils.tool_messages import describe_call
 
 END: Final = "⟨end⟩"
 """Printed after the last character, so that trailing white space is visible."""
@@ -241,7 +242,7 @@ def _label(name: str, style: str) -> Text:
 
 
 def _part(part: Mapping[str, Any], style: str) -> Text:
-    if described := describe_part(part):
+    if described := describe_part(part) or describe_call(part):
         return Text(f"⟨{printable(described)}⟩", style=f"bold {style}")
     return _whole(part["text"] if isinstance(part.get("text"), str) else str(part), style)
 

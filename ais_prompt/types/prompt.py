@@ -34,7 +34,7 @@ def prompt_to_json(prompt: Prompt) -> str | list[dict[str, Any]]:
     """Return a prompt as plain JSON values: a string, or a list of ``{role, content}``."""
     if isinstance(prompt, str):
         return prompt
-    return [_message_to_json(message) for message in prompt]
+    return [message_to_json(message) for message in prompt]
 
 
 def prompt_from_json(value: str | Sequence[Mapping[str, Any]]) -> Prompt:
@@ -48,7 +48,7 @@ def prompts_to_json(prompts: Prompts) -> str | list[Any]:
     """Return one prompt as `prompt_to_json` does, several as a list of them."""
     if isinstance(prompts, str):
         return prompts
-    return [_message_to_json(item) if isinstance(item, ChatMessage) else prompt_to_json(item) for item in prompts]
+    return [message_to_json(item) if isinstance(item, ChatMessage) else prompt_to_json(item) for item in prompts]
 
 
 def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
@@ -60,7 +60,8 @@ def prompts_from_json(value: str | Sequence[Any]) -> Prompts:
     return tuple(prompt_from_json(item) for item in value)
 
 
-def _message_to_json(message: ChatMessage) -> dict[str, Any]:
+def message_to_json(message: ChatMessage) -> dict[str, Any]:
+    """Return a message as plain JSON values: ``{role, content}``."""
     return {"role": message.role, "content": _content_to_json(message.content)}
 
 

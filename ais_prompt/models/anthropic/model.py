@@ -27,6 +27,7 @@ class AnthropicModel(ApiModel):
     option of the body: ``generation_kwargs=dict(thinking=dict(type='adaptive'), output_config=dict(effort='high'))``.
     """
 
+    sends_fields = frozenset({"tools", "tool_choice"})
     endpoint = MESSAGES
     api = "anthropic"
     defaults = Defaults("anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")

@@ -20,6 +20,7 @@ from ais_prompt.models.anthropic.stream import MessageStream
 from ais_prompt.models.api.wire import embed_files
 from ais_prompt.models.options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Prompt, Request, prompt_to_json
+from ais_prompt.utils.tool_messages import CALL, RESULT, arguments_of, parts_of
 
 _ROLES: Final = {"system", "user", "assistant"}
 _DATA_URL: Final = re.compile(r"data:([^;,]*);base64,(.*)", re.IGNORECASE | re.DOTALL)
@@ -58,7 +59,7 @@ class Messages(Struct, frozen=True):
             "max_tokens": decoding.max_out_len,
             **_prompt_fields(embed_files(request.prompt)),
             **{name: value for name, value in options.items() if value is not None},
-            **decoding.extra,
+            **_with_tools(decoding.extra),
         }
 
     def answer(self, reply: Any) -> Completion:
@@ -88,7 +89,7 @@ def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
     in a row become one message, since roles must alternate.
     """
     messages = _as_messages(prompt)
-    if unknown := [message.role for message in messages if message.role not in _ROLES]:
+    if unknown := [message.role for message in messages if _sender(message) not in _ROLES]:
         fix = "use system, user and assistant only"
         raise PromptError(f"the Messages API has no role {unknown[0]!r}", fix=fix)
     start = next((place for place, message in enumerate(messages) if message.role != "system"), len(messages))
@@ -96,10 +97,38 @@ def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
         raise PromptError("the Messages API needs a message of the user", fix="add a turn of the user to the template")
     turns = [
         {"role": role, "content": _content([block for message in turn for block in _blocks(message)])}
-        for role, turn in groupby(messages[start:], lambda message: message.role)
+        for role, turn in groupby(messages[start:], _sender)
     ]
     system = [block for message in messages[:start] for block in _blocks(message)]
     return {**({"system": _content(system)} if system else {}), "messages": turns}
+
+
+def _sender(message: ChatMessage) -> str:
+    """Return who sends a message: results of tools are what the user says."""
+    return "user" if parts_of(message, RESULT) else message.role
+
+
+def _with_tools(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return further fields with tools and their choice in the form of the API, if they are in that of OpenAI's."""
+    found = dict(extra)
+    if "tools" in extra:
+        found["tools"] = [_tool(one) for one in extra["tools"]]
+    if (choice := extra.get("tool_choice")) is None:
+        return found
+    if isinstance(choice, str):
+        found["tool_choice"] = {"type": {"required": "any"}.get(choice, choice)}
+    elif "function" in choice:
+        found["tool_choice"] = {"type": "tool", "name": choice["function"]["name"]}
+    return found
+
+
+def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "function" not in tool:
+        return tool
+    function = tool["function"]
+    schema = function.get("parameters") or {"type": "object", "properties": {}}
+    more = {name: function[name] for name in ("description", "strict") if name in function}
+    return {"name": function["name"], "input_schema": schema, **more}
 
 
 def _content(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
@@ -117,6 +146,10 @@ def _block(part: Mapping[str, Any]) -> dict[str, Any]:
     kind = part.get("type")
     if kind == "text":
         return {"type": "text", "text": part.get("text", "")}
+    if kind == CALL:
+        return {"type": "tool_use", "id": part["id"], "name": part["name"], "input": arguments_of(part)}
+    if kind == RESULT:
+        return {"type": "tool_result", "tool_use_id": part["id"], "content": part["text"]}
     if kind != "image_url":
         what = f"the Messages API takes text and images, no part of the type {kind!r}"
         raise PromptError(what, fix="use another model")

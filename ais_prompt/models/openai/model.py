@@ -35,7 +35,7 @@ class OpenAIModel(ApiModel):
             option of its own or cannot be sent as JSON, or ``think_tags`` are not two texts.
     """
 
-    sends_fields = True
+    sends_fields = frozenset({"response_format", "tools", "tool_choice"})
     endpoint: ClassVar[Endpoint]
     wire_options = ("stream", "max_tokens_field", "logprobs_via")
     has_seed = True
@@ -94,4 +94,5 @@ class OpenAIResponsesModel(ApiModel):
     texts: answers are cut at them here.
     """
 
+    sends_fields = frozenset({"tools", "tool_choice"})
     endpoint = RESPONSES

@@ -19,6 +19,7 @@ from ais_prompt.models.openai.replies import filtered, usage_of
 from ais_prompt.models.openai.wire import chat_messages
 from ais_prompt.models.options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, FinishReason, Prompt, Request, ToolCall, Usage
+from ais_prompt.utils.tool_messages import CALL, RESULT, parts_of, text_of_calls
 
 _ROLES: Final = {"system", "developer", "user", "assistant"}
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
@@ -60,7 +61,7 @@ class Responses(Struct, frozen=True):
         """
         decoding = request.decoding
         assert isinstance(decoding, Decoding)
-        extra = dict(decoding.extra)
+        extra = _with_tools(decoding.extra)
         # The name that the option has for chat completions, so that one config works with both.
         if (effort := extra.pop("reasoning_effort", None)) is not None:
             extra["reasoning"] = {"effort": effort, **extra.get("reasoning", {})}
@@ -140,7 +141,36 @@ def response_input(prompt: Prompt) -> list[dict[str, Any]]:
     """
     messages = (ChatMessage("user", prompt),) if isinstance(prompt, str) else embed_files(prompt)
     assert not isinstance(messages, str)
-    return [_item(message) for message in messages]
+    return [item for message in messages for item in _items(message)]
+
+
+def _items(message: ChatMessage) -> list[dict[str, Any]]:
+    """Return a message as items: a call and its result are items of their own."""
+    if results := parts_of(message, RESULT):
+        return [{"type": "function_call_output", "call_id": one["id"], "output": one["text"]} for one in results]
+    calls = parts_of(message, CALL)
+    if not calls:
+        return [_item(message)]
+    text = text_of_calls(message)
+    said = [{"role": message.role, "content": text}] if text else []
+    named = [{"call_id": one["id"], "name": one["name"], "arguments": one["arguments"]} for one in calls]
+    return [*said, *({"type": "function_call", **one} for one in named)]
+
+
+def _with_tools(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return further fields with tools and their choice in the form of the API, which has no ``function`` in them."""
+    found = dict(extra)
+    if "tools" in extra:
+        found["tools"] = [_tool(tool) for tool in extra["tools"]]
+    choice = extra.get("tool_choice")
+    if isinstance(choice, Mapping) and "function" in choice:
+        found["tool_choice"] = {"type": "function", **choice["function"]}
+    return found
+
+
+def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a tool; the server would be strict by default, and refuse schemas with optional parameters then."""
+    return {"type": "function", "parameters": None, "strict": False, **tool["function"]} if "function" in tool else tool
 
 
 def _item(message: ChatMessage) -> dict[str, Any]:

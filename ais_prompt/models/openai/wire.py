@@ -16,7 +16,8 @@ from ais_prompt.models.api.wire import BadBody, embed_files
 from ais_prompt.models.openai.replies import completion_of, first_choice, reasoning_of, refusal_of, tool_calls_of
 from ais_prompt.models.openai.stream import ChatStream
 from ais_prompt.models.options import MaxTokensField, Wire
-from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request, prompt_to_json
+from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Prompt, Request
+from ais_prompt.utils.tool_messages import openai_json
 
 STREAMED: Final[Mapping[str, Any]] = MappingProxyType({"stream": True, "stream_options": {"include_usage": True}})
 """Further fields of a request whose answer is streamed with its token counts."""
@@ -97,7 +98,7 @@ def request_body(endpoint: Endpoint, model: str, request: Request, max_tokens_fi
 
 def chat_messages(prompt: Prompt) -> str | list[dict[str, Any]]:
     """Return a prompt as messages in OpenAI form; a text is what the user says."""
-    return prompt_to_json((ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt)
+    return list(map(openai_json, (ChatMessage("user", prompt),) if isinstance(prompt, str) else prompt))
 
 
 def _chat_text(choice: Mapping[str, Any]) -> str:

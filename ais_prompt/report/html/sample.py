@@ -17,6 +17,7 @@ from ais_prompt.report.questions import prompts_of
 from ais_prompt.types import Completion, Prediction, SampleScore
 from ais_prompt.types.extraction import Reading
 from ais_prompt.utils.media import FILE_NOTE, KINDS, describe_part, local_file, source_of
+from ais_prompt.utils.tool_messages import describe_call
 
 SHOWN_MEDIA: Final = frozenset(
     [
@@ -101,7 +102,8 @@ def _part(part: Mapping[str, Any], lines: Lines) -> dict[str, Any]:
     if described := describe_part(part):
         url = media_url(part)
         return {"media": described, "kind": KINDS[part["type"]], **({"url": lines.add(url)} if url else {})}
-    return {"text": lines.add(part["text"] if isinstance(part.get("text"), str) else text_or_json(dict(part)))}
+    text = part["text"] if isinstance(part.get("text"), str) else describe_call(part) or text_or_json(dict(part))
+    return {"text": lines.add(text)}
 
 
 def media_url(part: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ DIGESTS = {
     "GenInferencer": "25d46eab10630af7",
     "LLInferencer": "ae4c2ecb70d5167f",
     "MultiTurnGenInferencer": "4648878fa3cab750",
+    "MultiTurnToolCallInferencer": "76ed91c4fc80528c",
     "PPLInferencer": "b440e57e35918c4f",
     "PPLOnlyInferencer": "c796afd5fcf1e638",
     "ToolCallInferencer": "34e2ea7e23c9ff0f",

@@ -15,11 +15,20 @@ from ais_prompt.models.api.wire import http_failure, read_reply
 from ais_prompt.models.options import Wire
 from ais_prompt.models.traffic.retry import THROTTLED, is_temporary
 from ais_prompt.types import ChatMessage, Completion, Decoding, Failure, Request, ToolCall, Usage
+from ais_prompt.utils.tool_messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 from tools.mock_apis import error_of_messages, message_body, message_events
 
 TYPES = PackageTypes("anthropic.types")
 TOOL = {"name": "add", "input_schema": {"type": "object"}}
+OFFERED = {
+    "type": "function",
+    "function": {"name": "add", "description": "Add.", "parameters": {"type": "object", "properties": {}}},
+}
+CALLED = (
+    ChatMessage("user", "1+1 and 2+2?"),
+    *call_messages("I add.", [ToolCall("add", '{"a": 1}'), ToolCall("add", "not JSON")], ["2", "4"], 0),
+)
 URL = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
 DATA = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 DIALOGUE = (
@@ -28,11 +37,13 @@ DIALOGUE = (
     ChatMessage("assistant", "Hello"),
     ChatMessage("user", "2+2?"),
 )
-PROMPTS: list[Any] = ["Hi", DIALOGUE, (ChatMessage("user", ({"type": "text", "text": "What?"}, URL, DATA)),)]
+PROMPTS: list[Any] = ["Hi", DIALOGUE, CALLED, (ChatMessage("user", ({"type": "text", "text": "What?"}, URL, DATA)),)]
 DECODINGS = [
     Decoding(7),
     Decoding(7, stop=("Q:", "\n"), seed=3),
     Decoding(2048, extra={"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}, "tools": [TOOL]}),
+    Decoding(7, extra={"tools": [OFFERED], "tool_choice": "required"}),
+    Decoding(7, extra={"tools": [OFFERED], "tool_choice": {"type": "function", "function": {"name": "add"}}}),
 ]
 
 
@@ -64,6 +75,31 @@ def test_a_wrong_body_is_refused_by_the_package() -> None:
     for wrong in ({"messages": "Hi"}, {"max_tokens": None}, {"stop_sequences": 3}):
         with pytest.raises(ValidationError):
             TYPES.read("MessageCreateParams", {**body("Hi"), **wrong})
+
+
+def test_tools_calls_and_results_have_the_form_of_the_api() -> None:
+    sent = body(CALLED, DECODINGS[3])
+    schema = {"type": "object", "properties": {}}
+    assert sent["tools"] == [{"name": "add", "input_schema": schema, "description": "Add."}]
+    assert sent["tool_choice"] == {"type": "any"}
+    assert body("Hi", DECODINGS[4])["tool_choice"] == {"type": "tool", "name": "add"}
+    assert sent["messages"][1:] == [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "I add."},
+                {"type": "tool_use", "id": "call00000", "name": "add", "input": {"a": 1}},
+                {"type": "tool_use", "id": "call00001", "name": "add", "input": {"arguments": "not JSON"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "call00000", "content": "2"},
+                {"type": "tool_result", "tool_use_id": "call00001", "content": "4"},
+            ],
+        },
+    ]
 
 
 def test_the_system_prompt_is_a_field_of_its_own() -> None:

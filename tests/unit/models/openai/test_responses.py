@@ -13,11 +13,20 @@ from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.openai.responses import RESPONSES, ResponseStream
 from ais_prompt.models.options import Wire
 from ais_prompt.types import ChatMessage, Completion, Decoding, Request, ToolCall, Usage
+from ais_prompt.utils.tool_messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 from tools.mock_apis import response_body, response_events
 
 TYPES = PackageTypes("openai.types.responses")
 TOOL = {"type": "function", "name": "add", "parameters": {"type": "object"}, "strict": True}
+OFFERED = {
+    "type": "function",
+    "function": {"name": "add", "description": "Add.", "parameters": {"type": "object", "properties": {}}},
+}
+CALLED = (
+    ChatMessage("user", "1+1?"),
+    *call_messages("I add.", [ToolCall("add", '{"a": 1}')], ["2"], 0),
+)
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
 PROMPTS: list[Any] = [
     "Hi",
@@ -29,11 +38,14 @@ PROMPTS: list[Any] = [
     ),
     (ChatMessage("user", ({"type": "text", "text": "What?"}, IMAGE)),),
     (ChatMessage("assistant", tuple({"type": "text", "text": text} for text in ("A ", "B"))), ChatMessage("user", "C")),
+    CALLED,
 ]
 DECODINGS = [
     Decoding(7),
     Decoding(7, temperature=0.0, top_p=0.5, stop=("\n",), seed=3),
     Decoding(7, extra={"reasoning": {"effort": "high", "summary": "auto"}, "tools": [TOOL], "store": True}),
+    Decoding(7, extra={"tools": [OFFERED], "tool_choice": "required"}),
+    Decoding(7, extra={"tools": [OFFERED], "tool_choice": {"type": "function", "function": {"name": "add"}}}),
 ]
 
 
@@ -63,6 +75,17 @@ def read(answer: dict[str, Any]) -> Completion:
 def test_bodies_are_those_of_the_package(prompt: Any, decoding: Decoding, more: Any) -> None:
     sent = body(prompt, decoding) | more
     assert TYPES.read("ResponseCreateParams", sent) == sent, "no field is unknown to the package, none is changed"
+
+
+def test_tools_calls_and_results_have_the_form_of_the_api() -> None:
+    sent = body(CALLED, DECODINGS[4])
+    assert sent["tools"] == [{**OFFERED["function"], "type": "function", "strict": False}]  # type: ignore[dict-item]
+    assert sent["tool_choice"] == {"type": "function", "name": "add"}
+    assert sent["input"][1:] == [
+        {"role": "assistant", "content": "I add."},
+        {"type": "function_call", "call_id": "call00000", "name": "add", "arguments": '{"a": 1}'},
+        {"type": "function_call_output", "call_id": "call00000", "output": "2"},
+    ]
 
 
 def test_a_wrong_body_is_refused_by_the_package() -> None:

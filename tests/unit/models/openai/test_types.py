@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from ais_prompt.models.api.wire import read_reply
 from ais_prompt.models.openai.stream import ChatStream
 from ais_prompt.models.openai.wire import CHAT, COMPLETIONS, STREAMED, request_body
-from ais_prompt.types import ChatMessage, Decoding, Request
+from ais_prompt.types import ChatMessage, Decoding, Request, ToolCall
+from ais_prompt.utils.tool_messages import call_messages
 from tests.unit.models.package_types import PackageTypes
 from tools.mock_answers import answer_body
 
@@ -31,6 +32,11 @@ PROMPTS = [
         ChatMessage("user", "2+2?"),
     ),
     (ChatMessage("user", ({"type": "text", "text": "What?"}, {"type": "image_url", "image_url": {"url": "data:,"}})),),
+    (
+        ChatMessage("user", "1+1 and 2+2?"),
+        *call_messages("", [ToolCall("add", '{"a": 1}'), ToolCall("add", "not JSON")], ["2", "4"], 0),
+        ChatMessage("user", "And 3+3?"),
+    ),
 ]
 
 

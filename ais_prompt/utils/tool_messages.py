@@ -1,0 +1,99 @@
+"""Calls of tools and their results in a conversation, as parts of messages, and in the form of the OpenAI API.
+
+A message of the assistant may have parts ``{"type": "tool_call", "id": ..., "name": ..., "arguments": ...}``, with the
+arguments as a JSON text. A message with the role ``tool`` has one part ``{"type": "tool_result", "id": ..., "text":
+...}``. So what shows, stores or compares prompts knows them as it knows images.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ais_prompt.types import ChatMessage, ToolCall
+from ais_prompt.types.prompt import message_to_json
+
+CALL: Final = "tool_call"
+RESULT: Final = "tool_result"
+TOOL_ROLE: Final = "tool"
+
+
+def call_messages(text: str, calls: Sequence[ToolCall], results: Sequence[str], turn: int) -> Iterator[ChatMessage]:
+    """Yield what the assistant said and called in a turn, then the result of each call.
+
+    The ids count the calls, whatever ids a server gave them, so that equal conversations have equal requests. They have
+    nine letters and digits, which Mistral's chat templates ask for.
+
+    Args:
+        text: what it said.
+        calls: what it called.
+        results: of each call.
+        turn: number of the turn, from 0.
+    """
+    if not calls:
+        yield ChatMessage("assistant", text)
+        return
+    ids = [f"call{turn:03}{number:02}" for number in range(len(calls))]
+    said = [{"type": "text", "text": text}] if text else []
+    called = [
+        {"type": CALL, "id": name, "name": call.name, "arguments": call.arguments}
+        for name, call in zip(ids, calls, strict=True)
+    ]
+    yield ChatMessage("assistant", (*said, *called))
+    for name, result in zip(ids, results, strict=True):
+        yield ChatMessage(TOOL_ROLE, ({"type": RESULT, "id": name, "text": result},))
+
+
+def parts_of(message: ChatMessage, kind: str) -> list[Mapping[str, Any]]:
+    """Return the calls or the results of a message."""
+    content = message.content
+    return [] if isinstance(content, str) else [part for part in content if part.get("type") == kind]
+
+
+def describe_call(part: Mapping[str, Any]) -> str:
+    """Return ``calls NAME ARGUMENTS`` for a call; empty for other parts."""
+    return f"calls {part['name']} {part['arguments']}" if part.get("type") == CALL else ""
+
+
+def text_of_calls(message: ChatMessage) -> str:
+    """Return what the assistant said beside its calls."""
+    content = message.content
+    return content if isinstance(content, str) else "".join(str(one["text"]) for one in content if "text" in one)
+
+
+def openai_json(message: ChatMessage, *, parsed: bool = False) -> dict[str, Any]:
+    """Return a message in the form of the OpenAI API.
+
+    Args:
+        message: one of a conversation, with or without calls.
+        parsed: give arguments as mappings, as chat templates want them, where they are JSON; else as texts.
+    """
+    if results := parts_of(message, RESULT):
+        return {"role": message.role, "tool_call_id": results[0]["id"], "content": results[0]["text"]}
+    if not (calls := parts_of(message, CALL)):
+        return message_to_json(message)
+    functions = [
+        {
+            "name": call["name"],
+            "arguments": arguments_of(call) if parsed else call["arguments"],
+        }
+        for call in calls
+    ]
+    return {
+        "role": message.role,
+        "content": text_of_calls(message),
+        "tool_calls": [
+            {"id": call["id"], "type": "function", "function": function}
+            for call, function in zip(calls, functions, strict=True)
+        ],
+    }
+
+
+def arguments_of(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call as a mapping; those that are no JSON object as one text, ``arguments``."""
+    try:
+        found = json.loads(call["arguments"] or "{}")
+    except (ValueError, RecursionError):
+        found = call["arguments"]
+    return found if isinstance(found, dict) else {"arguments": found}
