@@ -62,6 +62,7 @@ from ais_prompt.registry import (
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Sample, TaskSpec
 from ais_prompt.utils.places import defined_at
+from ais_prompt.utils.text import listed
 
 AN_ANSWER: Final = "an answer"
 MOST_TURNS: Final = 64
@@ -91,24 +92,53 @@ def check_plan(plan: Plan, place: Callable[[str], str], *, thorough: bool = Fals
     faults = FaultList(place)
     models = [side for model in plan.models if (side := _check_model(model, faults))]
     questions = [question for dataset in plan.datasets if (question := _check_dataset(dataset, faults))]
-    found = list(_try_questions(models, questions, faults))
+    found, sound = _try_questions(models, questions, faults)
     _check_runner_and_gates(plan, faults)
     if thorough:
-        found += chain.from_iterable(_look_for_leaks(question, faults) for question in questions)
-    return Findings(faults, [replace(warning, where=place(warning.where)) for warning in _once(found)])
+        found += chain.from_iterable(_look_for_leaks(question, faults) for question in sound)
+    different = list({tuple(fault.lines()): fault for fault in faults}.values())
+    return Findings(different, [replace(warning, where=place(warning.where)) for warning in _once(found)])
 
 
 def _try_questions(
     models: Sequence[_ModelSide], questions: Sequence[_Question], faults: FaultList
-) -> Iterator[PromptWarning]:
-    """Yield the warnings about the first question of each dataset; note a fault if it cannot be asked or judged."""
+) -> tuple[list[PromptWarning], list[_Question]]:
+    """Try the first question of each dataset with each model, and note why it cannot be asked or judged.
+
+    Returns:
+        The warnings, and the questions that can be asked.
+    """
+    refused: dict[str, list[tuple[_ModelSide, AisPromptError]]] = {}
+    warnings: list[PromptWarning] = []
     for model, question in product(models, questions):
-        yield from _try_prompts(model, question, faults)
+        try:
+            warnings += _try_prompts(model, question)
+        except AisPromptError as error:
+            refused.setdefault(question.planned.spec.where, []).append((model, error))
+    sound = [question for question in questions if question.planned.spec.where not in refused]
     for question in questions:
-        yield from _ignored_examples(question)
+        _note_refusals(refused.get(question.planned.spec.where, ()), len(models), question, faults)
+        warnings += _ignored_examples(question)
     if not faults:
         for question in questions:
-            yield from _check_judge(question, [model.planned.spec.abbr for model in models], faults)
+            warnings += _check_judge(question, [model.planned.spec.abbr for model in models], faults)
+    return warnings, sound
+
+
+def _note_refusals(
+    refused: Sequence[tuple[_ModelSide, AisPromptError]], models: int, question: _Question, faults: FaultList
+) -> None:
+    """Note why models cannot take a question: what is wrong with a model at the model, anything else once."""
+    by_fault: dict[tuple[str, str], list[tuple[_ModelSide, AisPromptError]]] = {}
+    for side, error in refused:
+        if isinstance(error, ConfigError):
+            faults.note(error, f"{side.planned.spec.where}.meta_template", error.where)
+        else:
+            by_fault.setdefault((error.what, error.fix), []).append((side, error))
+    for same in by_fault.values():
+        of_all = len(same) == models > 1
+        names = "" if of_all else f"for the model {listed(side.planned.spec.abbr for side, _ in same)}"
+        faults.note(same[0][1], question.planned.spec.infer.where, same[0][1].where or names)
 
 
 def _check_runner_and_gates(plan: Plan, faults: FaultList) -> None:
@@ -248,17 +278,13 @@ def _try_prompt(prompts: PromptBuilder, inferencer: Inferencer, question: Sample
     return True
 
 
-def _try_prompts(side: _ModelSide, question: _Question, faults: FaultList) -> list[PromptWarning]:
-    """Return the warnings of the prompts of a question; note a fault if the model cannot take them."""
-    model, dataset = side.planned.spec, question.planned.spec
-    try:
-        found = _probed(side, question)
-    except ConfigError as error:
-        faults.note(error, f"{model.where}.meta_template", error.where)
-        return []
-    except AisPromptError as error:
-        faults.note(error, dataset.infer.where, error.where or f"for the model {model.abbr}")
-        return []
+def _try_prompts(side: _ModelSide, question: _Question) -> list[PromptWarning]:
+    """Return the warnings of the prompts of a question.
+
+    Raises:
+        AisPromptError: as `_probed`.
+    """
+    found = _probed(side, question)
     return [*(warning for probe in found for warning in prompt_warnings(probe)), *label_warnings(found)]
 
 
@@ -330,7 +356,7 @@ def _check_judge(question: _Question, models: Collection[str], faults: FaultList
     data = Dataset(train=(), test=[replace(question.sample, fields=fields)], columns=tuple(fields), tables={})
     sides = [_check_model(one, faults) for one in dataset.judges]
     asked = _check_prompts(PlannedDataset(judge_dataset(judge, dataset.spec), data=data), data, faults)
-    return [warning for side in sides if side and asked for warning in _try_prompts(side, asked, faults)]
+    return _try_questions([side for side in sides if side], [asked], faults)[0] if asked else []
 
 
 def _judge_fields(question: _Question) -> dict[str, Any]:

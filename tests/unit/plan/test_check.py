@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ais_prompt.config.parse.meta_template import parse_meta_template
 from ais_prompt.plan.check import Findings, check_plan
@@ -51,6 +52,34 @@ def test_a_role_that_one_of_the_models_does_not_know_is_a_fault(tmp_path: Path) 
     [(where, what)] = places(found.faults)
     assert where == "<datasets[0].infer_cfg> · for the model fake-1"
     assert "no role 'SYSTEM'" in what
+
+
+TOOLS = PartSpec("ToolCallInferencer", {}, "datasets[0].infer_cfg.inferencer")
+NO_TOOLS = "there is no column 'tools' with tools"
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize(
+    ("models", "where"), [(1, "<datasets[0].infer_cfg> · for the model fake-0"), (2, "<datasets[0].infer_cfg>")]
+)
+def test_a_fault_of_the_data_is_named_once_whatever_else_needs_the_prompt(
+    tmp_path: Path, models: int, where: str, thorough: bool
+) -> None:
+    spec = dataset_spec(write_rows(tmp_path / "rows.jsonl", [{"question": "1+1", "answer": "2"}]))
+    spec = replace(spec, infer=replace(spec.infer, inferencer=TOOLS))
+    asked = tuple(scripted(number=number) for number in range(models))
+    plan = Plan(RunSpec("run", asked, (spec,), tmp_path, None, {}))
+    found = check_plan(plan, lambda path: f"<{path}>", thorough=thorough)
+    assert places(found.faults) == [(where, NO_TOOLS)]
+
+
+def test_a_fault_of_a_model_is_named_once_for_all_datasets(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", [{"question": "1+1", "answer": "2"}])
+    template = {"round": [{"role": "HUMAN", "prompt": "{question}"}]}
+    data = [replace(dataset_spec(rows, template), where=f"datasets[{number}]") for number in range(3)]
+    plan = Plan(RunSpec("run", (scripted({"begin": "Hi", "round": ROLES}),), tuple(data), tmp_path, None, {}))
+    found = check_plan(plan, lambda path: f"<{path}>", thorough=True)
+    assert [where for where, _ in places(found.faults)] == ["<models[0].meta_template>"]
 
 
 def test_a_model_that_cannot_be_made_is_a_fault(tmp_path: Path) -> None:
