@@ -25,7 +25,8 @@ from ais_prompt.cli.request_files import answers, requests
 from ais_prompt.cli.run import run
 from ais_prompt.cli.score import score
 from ais_prompt.cli.serve import serve
-from ais_prompt.cli.shards import merge, status
+from ais_prompt.cli.shards import merge
+from ais_prompt.cli.status import status
 from ais_prompt.cli.streams import without_secrets
 from ais_prompt.cli.view import view
 from ais_prompt.cli.view_prompt import view_prompt

@@ -1,4 +1,4 @@
-"""``aisprompt run --shard``, ``aisprompt merge`` and ``aisprompt status``: a run on several machines."""
+"""``aisprompt run --shard`` and ``aisprompt merge``: a run on several machines."""
 
 from __future__ import annotations
 
@@ -144,36 +144,6 @@ def merge(
     for part, count in zip(parts, join_shards(folder, parts), strict=True):
         click.echo(f"{part}: {counted(count, 'shard')}", err=True)
     ctx.exit(_score(plan, folder, max_failures, debug=debug))
-
-
-@click.command(cls=Verb)
-@click.argument("run", shell_complete=complete_run)
-@click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: outputs).")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def status(run: str, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
-    """Show how far a run is: each shard, on which machine, running, finished, dead or missing."""
-    from ais_prompt.config.parse.run import DEFAULT_WORK_DIR
-    from ais_prompt.config.paths import expand
-    from ais_prompt.store.find import locate_run
-    from ais_prompt.store.run_file import read_run_file
-    from ais_prompt.store.shards import latest_shards
-
-    folder = locate_run(expand(work_dir or DEFAULT_WORK_DIR), run)
-    shards = latest_shards(folder)
-    if not shards:
-        click.echo(f"{folder.root}: {read_run_file(folder).get('status')}; it has no shards")
-        return
-    states = {shard: one.state if one else "missing" for shard, one in shards.items()}
-    width = max(map(len, map(str, shards)))
-    for shard, one in shards.items():
-        what = f"{one.answered():,} answers in this session, on {one.host} since {one.start}" if one else ""
-        click.echo(f"{shard!s:>{width}}  {states[shard]:<11}  {what}".rstrip())
-    over = sum(state in ("finished", "failed") for state in states.values())
-    click.echo(f"\n{over} of {len(shards)} shards are done.")
-    if left := [shard for shard, state in states.items() if state not in ("running", "finished", "failed")]:
-        click.echo(f"Start again: the run's command with --shard {', '.join(map(str, left))}")
-    elif over == len(shards):
-        click.echo(f"Put them together: aisprompt merge {_quoted(folder)}")
 
 
 def _quoted(folder: RunFolder) -> str:

@@ -186,6 +186,19 @@ def latest_shards(run: RunFolder) -> dict[Shard, ShardFolder | None]:
     return {shard: latest.get(shard) for shard in (Shard(index, count) for index in range(count))}
 
 
+def is_merged(run: RunFolder) -> bool:
+    """Return whether all shards are done, and `aisprompt merge` has put together what they answered."""
+    sessions = list(latest_shards(run).values())
+    done = [one.folder.run_file for one in sessions if one is not None and one.is_finished]
+    if not done or len(done) < len(sessions):
+        return False
+    with suppress(StoreError, OSError):
+        # All are written on one file system, whose clock is that of no machine.
+        is_newest = run.run_file.stat().st_mtime_ns >= max(path.stat().st_mtime_ns for path in done)
+        return is_newest and read_run_file(run).get("status") in ("finished", "failed")
+    return False
+
+
 @contextmanager
 def open_shard(
     run: RunFolder, shard: Shard, plan: Mapping[str, Any], held: HeldTasks = EVERYTHING

@@ -85,12 +85,17 @@ def list_of(folder: Path, server: ServerToStart) -> Path:
 
 def announced(folder: Path) -> list[Announcement]:
     """Return the servers in a list whose heartbeat has not stopped."""
+    return [one for one, silence in announcements(folder) if silence < SILENCE]
+
+
+def announcements(folder: Path) -> list[tuple[Announcement, float]]:
+    """Return each server in a list, and the seconds since its last heartbeat."""
     found = []
     with suppress(OSError):
         for path in sorted(folder.glob("*.json")):
             with suppress(OSError, ValueError):  # it was just withdrawn
-                if time.time() - path.stat().st_mtime < SILENCE:
-                    found.append(json.decode(path.read_bytes(), type=Announcement))
+                silence = time.time() - path.stat().st_mtime
+                found.append((json.decode(path.read_bytes(), type=Announcement), silence))
     return found
 
 
