@@ -26,7 +26,10 @@ ROOT = Path(__file__).parents[1]
 
 
 def run_cli(
-    *args: str, folder: Path | None = None, environment: Mapping[str, str | None] | None = None
+    *args: str,
+    folder: Path | None = None,
+    environment: Mapping[str, str | None] | None = None,
+    columns: int | None = None,
 ) -> CompletedProcess[str]:
     """Run ``aisprompt ARGS`` in this process.
 
@@ -34,14 +37,15 @@ def run_cli(
         args: the command line behind ``aisprompt``.
         folder: the working directory; None leaves it as it is.
         environment: variables to set; None takes a variable away.
+        columns: width of the terminal that standard output is; None for a pipe.
 
     Returns:
         The exit code, standard output and standard error.
     """
-    out, err = _stream(), _stream()
+    out, err = _stream(io.TextIOWrapper if columns is None else _Terminal), _stream()
     with ExitStack() as stack:
         stack.enter_context(_fresh_process())
-        stack.enter_context(_variables({"COLUMNS": "140", **(environment or {})}))
+        stack.enter_context(_variables({"COLUMNS": str(columns or 140), **(environment or {})}))
         stack.enter_context(chdir(folder or Path.cwd()))
         stack.enter_context(patch.object(sys, "argv", ["aisprompt", *args]))
         stack.enter_context(patch.object(sys, "stdin", _stream()))
@@ -51,8 +55,13 @@ def run_cli(
     return CompletedProcess(args, code, _written(out), _written(err))
 
 
-def _stream() -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n", write_through=True)
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def _stream(kind: type[io.TextIOWrapper] = io.TextIOWrapper) -> io.TextIOWrapper:
+    return kind(io.BytesIO(), "utf-8", newline="\n", write_through=True)
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from ais_prompt.cli.output import offer
+from ais_prompt.cli.output import hanging, offer
 
 if TYPE_CHECKING:
     from ais_prompt.plan.plan import Plan
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ais_prompt.workflows.run import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_MARK: Final = 6
+"""Columns of ``FAIL`` and of the space behind it in the line of a gate."""
 
 _OPTIONS = (
     click.option(
@@ -102,7 +104,8 @@ class GateKeeper:
         offer(gates=verdicts)
         if verdicts:
             click.echo("\nGates:")
-            click.echo("\n".join(gate_lines(verdicts)))
+            for line in gate_lines(verdicts):
+                click.echo(hanging(line[:_MARK], line[_MARK:]))
         name = "/".join(root.parts[-2:])
         _write(self.junit, to_junit(verdicts, name))
         _write(self.markdown, to_pull_request(verdicts, rows, name).encode())

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ais_prompt.cli.ending import command_line
+from ais_prompt.cli.output import hanging
 from ais_prompt.cli.verb import Verb
 
 
@@ -32,10 +33,12 @@ def import_run(folder: Path, config: str | None, work_dir: str | None, debug: bo
     width = max(len(task.name) for task in imported.tasks)
     for task in imported.tasks:
         failed = f", {task.failed:,} failed" if task.failed else ""
-        click.echo(f"{task.name:<{width}}  {task.samples:,} samples{failed}{_theirs(task.numbers)}")
+        samples = f"{task.samples:,} samples{failed}{_theirs(task.numbers)}"
+        click.echo(hanging(f"{task.name:<{width}}  ", samples))
     root = shlex.quote(str(imported.folder.root))
-    click.echo(f"\nRun folder: {root}\nNext:\n  score the answers           aisprompt score {root}")
-    click.echo("  what a run of your own changes   aisprompt compare " + root + " RUN")
+    click.echo(f"\nRun folder: {root}\nNext:")
+    click.echo(hanging("  score the answers               ", f"aisprompt score {root}", breaks=False))
+    click.echo(hanging("  what a run of your own changes  ", f"aisprompt compare {root} RUN", breaks=False))
 
 
 def _theirs(numbers: Mapping[str, float]) -> str:

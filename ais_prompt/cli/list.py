@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from ais_prompt.catalog import PARTS, PROVIDERS
-from ais_prompt.cli.output import json_option, offer, wants_json
+from ais_prompt.cli.output import hanging, json_option, offer, wants_json
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -81,13 +81,16 @@ def _configs(kind: str) -> Rows:
 
 
 def _benchmarks() -> Rows:
-    """Return name and facts of each benchmark: whether its data are here, questions, licence, what it tests."""
+    """Return each benchmark, as name, whether its data are here, questions and licence; and what it tests."""
     from ais_prompt.config.cards import cards
 
     known = cards()
-    widest = max((len(card.licence) for card in known.values()), default=0)
+    names, licences = (max(map(len, texts), default=0) for texts in (known, [card.licence for card in known.values()]))
     return [
-        (name, f"{'here' if card.is_here else '-':<4}  {card.size:>6,}  {card.licence:<{widest}}  {card.tests}")
+        (
+            f"{name:<{names}}  {'here' if card.is_here else '-':<4}  {card.size:>6,}  {card.licence:<{licences}}",
+            card.tests,
+        )
         for name, card in known.items()
     ]
 
@@ -97,8 +100,8 @@ def _providers() -> Rows:
 
 
 def _section(title: str, rows: Rows) -> None:
-    click.secho(title, bold=True)
+    click.secho(hanging("", title), bold=True)
     width = max((len(name) for name, _ in rows), default=0)
     for name, description in sorted(rows):
-        click.echo(f"  {name:<{width}}  {description}".rstrip())
+        click.echo(hanging(f"  {name:<{width}}  ", description))
     click.echo()

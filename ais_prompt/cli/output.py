@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _KEY = "ais_prompt.output"
+_NARROWEST: Final = 24
+"""Least width of the last column of a table; a text with less room is below its line."""
+_BELOW: Final = 6
+"""Indent of such a text."""
 
 
 @dataclass
@@ -92,6 +98,25 @@ def repeat_mistakes(warnings: Sequence[PromptWarning], *, err: bool = True) -> N
 
     if line := MisspeltPlaceholder.summary(warnings):
         hint(click.style(printable(line), fg="yellow", bold=True), err=err)
+
+
+def hanging(head: str, text: str, *, breaks: bool = True) -> str:
+    """Return a line of a table whose last column is a text: in a terminal as many lines as it needs, below each other.
+
+    Args:
+        head: the columns before the text, with the space between.
+        text: the last column.
+        breaks: whether the text may be broken between words. A command is not: it must stay easy to copy.
+    """
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if width is None or len(head) + len(text) <= width:
+        return f"{head}{text}".rstrip()
+    room = width - len(head)
+    is_beside = breaks and room >= max([_NARROWEST, *map(len, text.split())])
+    indent = len(head) if is_beside else _BELOW
+    start = head if is_beside else f"{head.rstrip()}\n{' ' * indent}"
+    lines = textwrap.wrap(text, width - indent, break_long_words=False, break_on_hyphens=False) if breaks else [text]
+    return start + f"\n{' ' * indent}".join(lines)
 
 
 @contextmanager

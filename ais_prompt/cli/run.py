@@ -17,7 +17,15 @@ from ais_prompt.cli.gates import GATE_OPTIONS, gate_options, read_gates, refuse_
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.lock import lock_command, tell_drift
 from ais_prompt.cli.options import as_command, code_execution_option, source, source_options
-from ais_prompt.cli.output import hint, json_option, quiet_option, repeat_mistakes, speed_option, verbose_option
+from ais_prompt.cli.output import (
+    hanging,
+    hint,
+    json_option,
+    quiet_option,
+    repeat_mistakes,
+    speed_option,
+    verbose_option,
+)
 from ais_prompt.cli.runner import preview_shards, run_by_runner, runner_option, with_runner
 from ais_prompt.cli.shards import refuse_scores_of_shard, run_shard, tasks_of_shard
 from ais_prompt.cli.verb import Verb
@@ -253,4 +261,4 @@ def _show_next(
         (True, "see what was sent", f"{as_command('view-prompt', **options)} -a"),
     ):
         if helps:
-            hint(f"  {purpose:<27} {command}")
+            hint(hanging(f"  {purpose:<27} ", command, breaks=False))

@@ -13,7 +13,7 @@ from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import gate_options, read_gates
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
-from ais_prompt.cli.output import hint, json_option, quiet_option, speed_option, verbose_option
+from ais_prompt.cli.output import hanging, hint, json_option, quiet_option, speed_option, verbose_option
 from ais_prompt.cli.peer_options import PEER_PATH
 from ais_prompt.cli.verb import Verb
 
@@ -84,7 +84,8 @@ def score(
     folder = opened_partial(plan, folder) or folder
     result = pipeline.run(plan, folder, "eval", command_line(), with_report=False)
     show(result, folder.root)
-    hint(f"Next:\n  look at every sample        aisprompt view {shlex.quote(str(folder.root))}")
+    hint("Next:")
+    hint(hanging("  look at every sample        ", f"aisprompt view {shlex.quote(str(folder.root))}", breaks=False))
     holds = keeper.hold(result, folder.root)
     ctx.exit(exit_code(result, max_failures, debug=debug) or int(not holds))
 

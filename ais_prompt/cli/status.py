@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ais_prompt.cli.completion import complete_run
+from ais_prompt.cli.output import hanging
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def _shards(folder: RunFolder) -> Iterator[str]:
     width = max(map(len, map(str, shards)), default=0)
     for shard, one in shards.items():
         what = f"{one.answered():,} answers in this session, on {one.host} since {one.start}" if one else ""
-        yield f"{shard!s:>{width}}  {one.state if one else 'missing':<11}  {what}".rstrip()
+        yield hanging(f"{shard!s:>{width}}  {one.state if one else 'missing':<11}  ", what)
     if shards:
         yield ""
 
@@ -58,7 +59,7 @@ def _servers(folder: RunFolder) -> Iterator[str]:
         yield "No server is announced. Start some: aisprompt serve CONFIG -r " + shlex.quote(folder.root.name)
     for server, silence in found:
         state = "running" if silence < SILENCE else f"silent for {duration(silence)}, so it is not asked"
-        yield f"server {server.address}  {state}  (process {server.pid} on {server.host})"
+        yield hanging(f"server {server.address}  ", f"{state} (process {server.pid} on {server.host})")
     yield ""
 
 

@@ -73,7 +73,7 @@ STATES: dict[str, tuple[list[Callable[[Project], None]], list[str], list[str]]] 
     ),
     "with servers": (
         [lambda project: ask(project, 0), serve],
-        ["server http://node7:0/v1  silent for 11 min", "server http://node7:1/v1  running  (process"],
+        ["server http://node7:0/v1  silent for 11 min", "server http://node7:1/v1  running (process"],
         ["node7:2", "No server"],
     ),
 }
