@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeAlias, cast
 
@@ -60,8 +60,7 @@ class Endpoint:
         self._threads = FileThreads()
         self._places = 0
         self._passed = 0
-        self._asking: Counter[int] = Counter()  # id of the model → conversations under way
-        self._models: dict[int, AsyncModel] = {}  # those that are open
+        self._models: dict[int, _OpenModel] = {}  # by the id of the model
 
     def submit(self, job: Job, *, first: bool = False) -> None:
         """Ask a job after those that were submitted before.
@@ -95,8 +94,8 @@ class Endpoint:
                 if not entry.ending:
                     entry.job.abandon(asyncio.CancelledError())
             self._threads.close()
-            for model in self._models.values():
-                await _close(model)
+            for opened in self._models.values():
+                await _close(opened.model)
 
     async def _open_jobs(self) -> None:
         """Open one job after the other, each shortly before its first conversation starts."""
@@ -110,19 +109,18 @@ class Endpoint:
             self._opening = True
             is_first = jobs is self._first
             job = jobs.popleft()
-            model = cast("AsyncModel", job.model)
             try:
-                places = await self._open(job, model)
+                opened = await self._open(job, cast("AsyncModel", job.model))
             except Exception as error:
                 await self._report(job, error_of(error))
             else:
-                entry = _UnderWay(job, places, is_first=is_first)
+                entry = _UnderWay(job, opened, is_first=is_first)
                 self._ready.append(entry)
                 self._ready.sort(key=lambda entry: not entry.is_first)
                 self._under_way.append(entry)
-                for _ in range(self._places, places):
+                for _ in range(self._places, opened.most):
                     self._group.create_task(self._hold_conversations())
-                self._places = max(self._places, places)
+                self._places = max(self._places, opened.most)
             self._opening = False
             self._wake()
 
@@ -134,14 +132,16 @@ class Endpoint:
             return self._first
         return self._waiting if self._waiting and len(self._ready) < READY else None
 
-    async def _open(self, job: Job, model: AsyncModel) -> int:
-        """Open a job and its model, and return how many conversations the model may have at a time."""
+    async def _open(self, job: Job, model: AsyncModel) -> _OpenModel:
+        """Open a job, and its model if that is not open yet."""
         try:
             await self._threads.run(job.open)
             if id(model) not in self._models:
                 await model.open()
-                self._models[id(model)] = model
-            return model.max_concurrency
+                self._models[id(model)] = _OpenModel(model)
+            opened = self._models[id(model)]
+            opened.most = model.max_concurrency  # grows with the servers that share its work
+            return opened
         except BaseException as error:
             job.abandon(error)
             raise
@@ -151,11 +151,10 @@ class Endpoint:
         this = cast("asyncio.Task[None]", asyncio.current_task())
         while (started := await self._next()) is not None:
             entry, conversation = started
-            model = cast("AsyncModel", entry.job.model)
             entry.places.add(this)
-            self._asking[id(model)] += 1
+            entry.opened.asking += 1
             try:
-                await self._hold(entry.job, model, conversation)
+                await self._hold(entry.job, entry.opened.model, conversation)
             except asyncio.CancelledError:
                 if entry.error is None or isinstance(entry.error, Paused) or this.uncancel():
                     self._broken = True  # everything is stopped, not only this task
@@ -166,8 +165,9 @@ class Endpoint:
                 self._fail(entry, error, this)
             finally:
                 entry.places.discard(this)
-                self._asking[id(model)] -= 1
-                self._end_if_over(entry)
+                entry.opened.asking -= 1
+                if not entry.places:
+                    self._end_if_over(entry)
 
     async def _hold(self, job: Job, model: AsyncModel, conversation: RunningConversation) -> None:
         if not (requests := conversation.open_requests()):
@@ -176,9 +176,10 @@ class Endpoint:
                 await asyncio.sleep(0)
         while requests:
             job.admit(1)
-            completion = without_secrets(await _complete(model, requests[0]))
-            job.record(requests[0], completion)
-            conversation.answer(requests[0], completion)
+            request = requests[0]
+            completion = without_secrets(await _complete(model, request))
+            job.record(request, completion)
+            conversation.answer(request, completion)
             requests = conversation.open_requests()
         job.finished(conversation)
 
@@ -207,9 +208,8 @@ class Endpoint:
             self._wake()
 
     def _take(self) -> tuple[_UnderWay, RunningConversation] | None:
-        for entry in list(self._ready):
-            model = cast("AsyncModel", entry.job.model)
-            if self._asking[id(model)] >= entry.most:
+        for entry in tuple(self._ready):
+            if entry.opened.asking >= entry.opened.most:
                 continue
             try:
                 if not entry.has_begun:
@@ -284,20 +284,34 @@ class Endpoint:
         await self._threads.run(lambda: self._ended(job, error))
 
 
+class _OpenModel:
+    """A model that is open.
+
+    Attributes:
+        most: conversations that it may have at a time.
+        asking: those that are under way.
+    """
+
+    def __init__(self, model: AsyncModel) -> None:
+        self.model = model
+        self.most = 0
+        self.asking = 0
+
+
 class _UnderWay:
     """A job that is open.
 
     Attributes:
-        most: conversations that its model may have at a time.
+        opened: its model.
         is_first: whether its conversations start before those of other jobs.
         places: those that hold its conversations in this moment.
         error: what ended it; None if nothing did.
         ending: whether its files are being closed.
     """
 
-    def __init__(self, job: Job, most: int, *, is_first: bool) -> None:
+    def __init__(self, job: Job, opened: _OpenModel, *, is_first: bool) -> None:
         self.job = job
-        self.most = most
+        self.opened = opened
         self.is_first = is_first
         self.places: set[asyncio.Task[None]] = set()
         self.error: AisPromptError | None = None

@@ -348,28 +348,28 @@ class _Session:
         """Tell something that the user should know now."""
         self._progress.note(text)
 
-    def _name_gap(self, prediction: Prediction) -> None:
-        """Name the first rows that cannot be asked."""
-        failure = prediction.completions[0].failure if prediction.completions else None
-        if failure is not None and failure.kind == NO_VALUE and self._gaps < GAPS_NAMED:
+    def _note_failures(self, prediction: Prediction) -> None:
+        """Name the first rows that cannot be asked, and count the samples for which a part raised."""
+        failures = [completion.failure for completion in prediction.completions if completion.failure]
+        if failures[0].kind == NO_VALUE and self._gaps < GAPS_NAMED:
             self._gaps += 1
-            self._progress.note(f"not asked: {failure.message}")
+            self._progress.note(f"not asked: {failures[0].message}")
+        if raised := next((failure for failure in failures if failure.kind == RAISED), None):
+            self.raised += 1
+            self.first_raised = self.first_raised or raised
 
     def finished(self, over: RunningConversation) -> None:
         """A conversation has come to its end."""
         prediction = over.prediction
         assert prediction is not None  # it is over
+        failed = prediction.failed
         self._predictions.add(prediction)
-        self._name_gap(prediction)
         self._watch.see(prediction)
         self.samples += 1
-        self.failed += prediction.failed
+        if failed:
+            self.failed += 1
+            self._note_failures(prediction)
         self.redacted += any(completion.redacted for completion in prediction.completions)
-        if raised := next(
-            (one.failure for one in prediction.completions if one.failure and one.failure.kind == RAISED), None
-        ):
-            self.raised += 1
-            self.first_raised = self.first_raised or raised
         self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
         if not _is_known(over):
-            self._progress.advance(failed=prediction.failed)
+            self._progress.advance(failed=failed)

@@ -26,8 +26,10 @@ class Spending:
 
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget or Budget()
+        self._has_limit = self._budget != Budget()
         self._lock = threading.Lock()
-        self._used = Used()
+        self._requests = self._input_tokens = self._output_tokens = 0  # of requests that have ended
+        self._cost: dict[str, float] = {}  # by currency
         self._begun = 0
         self._pause: str = ""  # why nothing more may be asked
         self._without_quota: dict[str, str] = {}  # abbr of a model → what its provider says
@@ -36,7 +38,7 @@ class Spending:
     def used(self) -> Used:
         """What was asked so far."""
         with self._lock:
-            return self._used
+            return Used(self._requests, self._input_tokens, self._output_tokens, dict(self._cost))
 
     def check(self, model: str) -> None:
         """See whether anything more may be asked.
@@ -81,25 +83,30 @@ class Spending:
                 self._begun -= 1
                 self._without_quota.setdefault(model, _words(failure))
                 self._check(model)
-        used = _used(price, request, completion)
+        sent, received = _tokens(request, completion)
         with self._lock:
-            self._used += used
+            self._requests += 1
+            self._input_tokens += sent
+            self._output_tokens += received
+            if price is not None:
+                self._cost[price.currency] = self._cost.get(price.currency, 0.0) + price.cost(sent, received)
 
     def _check(self, model: str) -> None:
-        self._pause = self._pause or self._spent()
+        if self._has_limit and not self._pause:
+            self._pause = self._spent()
         if why := self._pause or self._without_quota.get(model, ""):
             raise Paused(why, fix=GO_ON)
 
     def _spent(self) -> str:
-        budget, used = self._budget, self._used
+        budget, tokens = self._budget, self._input_tokens + self._output_tokens
         if budget.max_requests is not None and self._begun >= budget.max_requests:
             return f"max_requests={budget.max_requests:,} is used up"
-        expected = self._begun / used.requests if used.requests else 1.0
-        if budget.max_tokens_total is not None and used.tokens * expected >= budget.max_tokens_total:
-            return f"max_tokens_total={budget.max_tokens_total:,} is used up: {used.tokens:,} tokens"
-        cost = sum(used.cost.values())  # of one currency, see `ais_prompt.config.parse.budget`
+        expected = self._begun / self._requests if self._requests else 1.0
+        if budget.max_tokens_total is not None and tokens * expected >= budget.max_tokens_total:
+            return f"max_tokens_total={budget.max_tokens_total:,} is used up: {tokens:,} tokens"
+        cost = sum(self._cost.values())  # of one currency, see `ais_prompt.config.parse.budget`
         if budget.max_cost is not None and cost * expected >= budget.max_cost:
-            return f"max_cost={budget.max_cost:,} is used up: {cost:.4g} {''.join(used.cost)}"
+            return f"max_cost={budget.max_cost:,} is used up: {cost:.4g} {''.join(self._cost)}"
         return ""
 
 
@@ -107,11 +114,11 @@ def _words(failure: Failure) -> str:
     return f"the provider's quota is used up: {failure.message}"
 
 
-def _used(price: Price | None, request: Request, completion: Completion) -> Used:
-    usage = completion.usage
-    sent, received = usage.prompt_tokens, usage.completion_tokens
+def _tokens(request: Request, completion: Completion) -> tuple[int, int]:
+    """Return the tokens of a prompt and of its answer, estimated where the server did not count them."""
+    sent, received = completion.usage.prompt_tokens, completion.usage.completion_tokens
     if sent is None:
         sent = 0 if completion.failure else approximate_tokens(request.prompt)
     if received is None:
         received = approximate_tokens(completion.reasoning + completion.text)
-    return Used(1, sent, received, {price.currency: price.cost(sent, received)} if price else {})
+    return sent, received

@@ -31,9 +31,10 @@ class BackgroundFlush:
             OSError: an earlier flush failed.
         """
         self._raise_error()
-        if time.monotonic() - self._last < FLUSH_SECONDS or (self._thread is not None and self._thread.is_alive()):
+        now = time.monotonic()
+        if now - self._last < FLUSH_SECONDS or (self._thread is not None and self._thread.is_alive()):
             return
-        self._last = time.monotonic()
+        self._last = now
         self._thread = threading.Thread(target=self._flush, name="aisprompt-flush", daemon=True)
         self._thread.start()
 

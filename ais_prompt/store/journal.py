@@ -129,8 +129,10 @@ class Journal:
         if findable and completion.failure is None:
             self._answers[key] = self._end
         self._end += len(line)
-        with writing(self.path):
+        try:
             self._flush.at_times()
+        except OSError as error:
+            raise unwritable(self.path, error) from error
 
     def close(self) -> None:
         """Flush the file to disk and close it. May be called more than once."""

@@ -42,8 +42,10 @@ def filtered() -> Failure:
 
 def first_choice(choices: list[Any]) -> Any:
     """Return the choice with the index 0; the first choice if none has it."""
-    numbered = (choice for choice in choices if isinstance(choice, dict) and choice.get("index") == 0)
-    return next(numbered, choices[0])
+    for choice in choices:
+        if isinstance(choice, dict) and choice.get("index") == 0:
+            return choice
+    return choices[0]
 
 
 def refusal_of(message: Any) -> str:
@@ -65,7 +67,9 @@ def reasoning_of(message: Any) -> str:
 def tool_calls_of(message: Any) -> tuple[ToolCall, ...]:
     """Return the calls in ``tool_calls`` of a message; entries in another form are left out."""
     calls = fields_of(message).get("tool_calls")
-    functions = [fields_of(fields_of(call).get("function")) for call in (calls if isinstance(calls, list) else ())]
+    if not isinstance(calls, list):
+        return ()
+    functions = [fields_of(fields_of(call).get("function")) for call in calls]
     return tuple(
         ToolCall(text_of(function.get("name")), text_of(function.get("arguments")))
         for function in functions
@@ -81,10 +85,14 @@ def usage_of(usage: Any, asked: str = "prompt", answered: str = "completion") ->
         asked, answered: how the API calls the two sides: ``prompt_tokens``, or ``input_tokens``.
     """
     counts = fields_of(usage)
-    prompt, answer = (fields_of(counts.get(f"{side}_tokens_details")) for side in (asked, answered))
+    sent, received = token_count(counts.get(f"{asked}_tokens")), token_count(counts.get(f"{answered}_tokens"))
+    prompt, answer = counts.get(f"{asked}_tokens_details"), counts.get(f"{answered}_tokens_details")
+    if not (prompt or answer):
+        return Usage(sent, received)
+    prompt, answer = fields_of(prompt), fields_of(answer)
     return Usage(
-        token_count(counts.get(f"{asked}_tokens")),
-        token_count(counts.get(f"{answered}_tokens")),
+        sent,
+        received,
         reasoning_tokens=token_count(answer.get("reasoning_tokens")),
         cached_tokens=token_count(prompt.get("cached_tokens")),
         cache_write_tokens=token_count(prompt.get("cache_write_tokens")),

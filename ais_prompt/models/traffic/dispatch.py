@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ais_prompt.models.options import Retry
 from ais_prompt.models.traffic.outage import AWAY, OUTAGE_LIMIT_SECONDS
 from ais_prompt.models.traffic.retry import THROTTLED, Attempt, wait_before_retry
-from ais_prompt.models.traffic.traffic import Traffic, now
+from ais_prompt.models.traffic.traffic import Traffic
 from ais_prompt.models.transport import Transport
 from ais_prompt.types import Activity, Completion, Failure
 
@@ -105,7 +105,7 @@ class Dispatcher:
         """
         before, replica = _answered.get() or ("", None)
         home = replica if conversation == before and replica in self.replicas else None
-        asking = _Asking(once, tokens, conversation, home, now())
+        asking = _Asking(once, tokens, conversation, home, self._clock())
         if self._deadline is None:
             return await self._ask(asking)
         try:
@@ -158,9 +158,9 @@ class Dispatcher:
         for replica in free:
             if replica.traffic.outage.lasts:
                 return replica  # it is time to probe it
-        others = any(replica.traffic.is_up() and replica not in asking.failed for replica in self.replicas)
-        fit = [replica for replica in free if not (others and replica in asking.failed)]
-        return min(fit, key=lambda replica: replica.traffic.load, default=None)
+        if asking.failed and any(one.traffic.is_up() and one not in asking.failed for one in self.replicas):
+            free = [replica for replica in free if replica not in asking.failed]
+        return min(free, key=lambda replica: replica.traffic.load, default=None)
 
     def _stays(self, asking: _Asking) -> Replica | None:
         """Return the replica that has answered in this conversation; None without one that is up."""
@@ -171,6 +171,8 @@ class Dispatcher:
 
     async def _wait_for_turn(self, replica: Replica, tokens: float) -> bool:
         """Wait for the rate limits; False if the replica is down afterwards."""
+        if not replica.traffic.has_rates:
+            return True
         is_probe = replica.traffic.outage.lasts
         await self._wait(_Wait(replica.traffic.seconds_to_start(), "request_rate"))
         await self._wait(_Wait(replica.traffic.seconds_to_tokens(tokens), "tokens_per_minute"))
@@ -179,10 +181,10 @@ class Dispatcher:
     async def _send(self, replica: Replica, once: Once) -> tuple[Attempt, float]:
         """Make one attempt, and return it with its seconds."""
         self._in_flight += 1
-        started = now()
+        started = self._clock()
         try:
             attempt = await once(replica.transport)
-            return attempt, now() - started
+            return attempt, self._clock() - started
         finally:
             self._in_flight -= 1
 
@@ -192,8 +194,12 @@ class Dispatcher:
         """Record an attempt. Return its completion if it is the last one, else how long to wait for the next one."""
         traffic, failure = replica.traffic, attempt.completion.failure
         asking.attempts += 1
-        time_left = max(0.0, self._longest_wait - (now() - asking.started))
-        waits_too_long = failure is not None and (attempt.retry_after or 0.0) > time_left
+        if failure is None:
+            traffic.outage.answered()
+            traffic.record(attempt, seconds, asking.tokens)
+            return self._finished(asking, replica, attempt.completion, seconds)
+        time_left = max(0.0, self._longest_wait - (self._clock() - asking.started))
+        waits_too_long = (attempt.retry_after or 0.0) > time_left
         moves = self._count(asking, replica, attempt, time_left, waits_too_long=waits_too_long)
         traffic.record(attempt, seconds, asking.tokens)
         asking.failed.add(replica)
@@ -204,15 +210,15 @@ class Dispatcher:
         if asking.failed.issuperset(self.replicas):
             asking.failed.clear()
         wait = wait_before_retry(self._retry, attempt, asking.counted, time_left)
-        if wait is not None and failure is not None:
+        if wait is not None:
             return None if traffic.outage.lasts else _Wait(wait, failure.kind)
         completion = _with_reason(attempt) if waits_too_long else attempt.completion
-        return self._finished(asking, replica, replace(completion, seconds=seconds))
+        return self._finished(asking, replica, completion, seconds)
 
     def _count(
         self, asking: _Asking, replica: Replica, attempt: Attempt, time_left: float, *, waits_too_long: bool
     ) -> bool:
-        """Count an attempt if it uses up a retry. Return whether another replica takes the request."""
+        """Count an attempt that failed if it uses up a retry. Return whether another replica takes the request."""
         failure = attempt.completion.failure
         throttled = failure is not None and failure.kind in THROTTLED
         moves = throttled and self._may_move(asking, replica, waits_too_long=waits_too_long)
@@ -221,12 +227,12 @@ class Dispatcher:
         asking.counted += not (in_outage or moves or put_off)
         return moves
 
-    def _finished(self, asking: _Asking, replica: Replica, completion: Completion) -> Completion:
+    def _finished(self, asking: _Asking, replica: Replica, completion: Completion, seconds: float) -> Completion:
         """Return the completion of the last attempt, with what all attempts have in common."""
         if completion.failure is None and asking.conversation:
             _answered.set((asking.conversation, replica))
         address = replica.address if len(self.replicas) > 1 else ""
-        return replace(completion, attempts=asking.attempts, replica=address)
+        return replace(completion, seconds=seconds, attempts=asking.attempts, replica=address)
 
     def _may_move(self, asking: _Asking, replica: Replica, *, waits_too_long: bool) -> bool:
         """Return whether another replica takes a request that this one throttled."""
@@ -238,14 +244,14 @@ class Dispatcher:
     def _is_part_of_outage(self, replica: Replica, attempt: Attempt) -> bool:
         outages = [other.traffic.outage for other in self.replicas]
         spare = any(not outage.lasts for outage in outages if outage is not replica.traffic.outage)
-        gone = all(outage.seconds(now()) > OUTAGE_LIMIT_SECONDS for outage in outages)
+        gone = all(outage.seconds(self._clock()) > OUTAGE_LIMIT_SECONDS for outage in outages)
         return replica.traffic.note_outcome(attempt, spare=spare, gone=gone)
 
     async def _wait(self, wait: _Wait) -> None:
         if wait.seconds <= 0:
             return
         token = object()
-        self._waits[token] = (now() + wait.seconds, wait.reason)
+        self._waits[token] = (self._clock() + wait.seconds, wait.reason)
         try:
             await asyncio.sleep(wait.seconds)
         finally:

@@ -43,7 +43,7 @@ class Traffic:
         self._rates: dict[tuple[object, ...], RequestRate] = {}
         self._tokens: dict[float, TokenRate] = {}
         self._probing = False
-        self._rests_until = 0.0
+        self._rests_until = 0.0  # 0 where it never rested
 
     def add_limits(self, limits: Limits) -> None:
         """Let the limits of a further model apply to all requests: each rate, and as many slots as any model has."""
@@ -106,6 +106,11 @@ class Traffic:
         self._serve_at(self._rests_until)
         self._send_elsewhere()
 
+    @property
+    def has_rates(self) -> bool:
+        """Whether a request may have to wait for its start or its tokens."""
+        return bool(self._rates or self._tokens)
+
     def seconds_to_start(self) -> float:
         """Reserve the next start, and return the seconds until then."""
         return max((rate.reserve(now()) for rate in self._rates.values()), default=0.0)
@@ -123,8 +128,8 @@ class Traffic:
             tokens: how many were reserved.
         """
         completion = attempt.completion
-        used = (completion.usage.prompt_tokens or 0) + (completion.usage.completion_tokens or 0)
         for rate in self._tokens.values():
+            used = (completion.usage.prompt_tokens or 0) + (completion.usage.completion_tokens or 0)
             # Without a count the expected tokens are used up; a failure uses none.
             rate.settle(tokens, used or (0 if completion.failure else tokens), now())
         if self._adaptive is None:
@@ -185,4 +190,4 @@ def now() -> float:
 
 
 def _is_over(moment: float) -> bool:
-    return now() >= moment
+    return not moment or now() >= moment

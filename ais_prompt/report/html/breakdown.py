@@ -45,7 +45,9 @@ class Breakdowns:
         self._clusters.append(detail.cluster if detail else None)
         place = len(self._values) - 1
         for name, value in {**prediction.columns, SHOTS: prediction.shots_used, LENGTH: length}.items():
-            self._columns.setdefault(name, _Column()).add(place, value)
+            if name not in self._columns:
+                self._columns[name] = _Column()
+            self._columns[name].add(place, value)
 
     def _value(self, detail: SampleScore | None) -> float:
         """Return the value that counts in the score; as `read_questions` does, 0 for an answer without values."""
@@ -63,21 +65,29 @@ class Breakdowns:
         """Return the score of each group: ``by``, and ``groups`` with name, n, score, low and high."""
         if self._metric is None:
             return []
-        found = ((name, list(self._groups(column))) for name, column in self._columns.items())
-        return [{"by": name, "groups": groups} for name, groups in found if len(groups) > 1]
+        found = ((name, self._groups(column)) for name, column in self._columns.items())
+        return [
+            {"by": name, "groups": [self._scored(group, places, self._metric) for group, places in groups]}
+            for name, groups in found
+            if len(groups) > 1
+        ]
 
-    def _groups(self, column: _Column) -> Iterator[dict[str, Any]]:
-        assert self._metric is not None
-        for name, places in column.groups():
-            samples = [
-                SampleScore("", "scored", values={self._metric: self._values[place]}, cluster=self._clusters[place])
-                for place in places
-                if not math.isnan(self._values[place])
-            ]
-            if samples:
-                [score] = mean_scores((self._metric,), samples)
-                low, high = score.interval or (None, None)
-                yield {"name": name, "n": len(samples), "score": score.value, "low": low, "high": high}
+    def _groups(self, column: _Column) -> list[tuple[str, list[int]]]:
+        """Return the name of each group of a column and its samples that count, at least one."""
+        counting = (
+            (name, [place for place in places if not math.isnan(self._values[place])])
+            for name, places in column.groups()
+        )
+        return [(name, places) for name, places in counting if places]
+
+    def _scored(self, name: str, places: Sequence[int], metric: str) -> dict[str, Any]:
+        samples = (
+            SampleScore("", "scored", values={metric: self._values[place]}, cluster=self._clusters[place])
+            for place in places
+        )
+        [score] = mean_scores((metric,), samples)
+        low, high = score.interval or (None, None)
+        return {"name": name, "n": len(places), "score": score.value, "low": low, "high": high}
 
 
 class _Column:
