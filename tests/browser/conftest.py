@@ -10,7 +10,28 @@ import pytest
 from ais_prompt.report.html import write_report, writer
 from ais_prompt.store.layout import RunFolder
 from tests.browser.sample_run import make_sample_run
+from tests.e2e.project import Project
 from tools.chromium import PROGRAM, Page, browser
+
+HOSTILE_QUESTION = (
+    "</span><script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\" onfocus=window.hacked=1"
+)
+PROMPTS_CONFIG = """
+models = [dict(type='ScriptedModel', abbr='text', prompt_style='text', max_seq_len=500, meta_template=dict(round=[
+              dict(role='HUMAN', begin='Question: ', end='\\n'), dict(role='BOT', begin='Answer: ', generate=True)])),
+          dict(type='ScriptedModel', abbr='chat')]
+turns = [dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')]
+datasets = [dict(
+    abbr='sums', type='LocalDataset', path='data/sums.jsonl',
+    reader_cfg=dict(input_columns='question', output_column='answer'),
+    infer_cfg=dict(
+        ice_template=dict(type='PromptTemplate', template=dict(round=turns)),
+        prompt_template=dict(type='PromptTemplate', ice_token='</E>', template=dict(
+            begin=[dict(role='SYSTEM', fallback_role='HUMAN', prompt='Add up, please.'), '</E>'], round=turns)),
+        retriever=dict(type='FixKRetriever', fix_id_list=[1, 2], allow_overlap=True),
+        inferencer=dict(type='GenInferencer')),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]
+"""
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +50,19 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
         patch.setattr(writer, "TABLE_CHUNKS", 1)  # as in a run of many samples, the table has several parts
         write_report(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def prompts_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project with ``prompts.html``, and a run with the same prompts."""
+    project = Project(tmp_path_factory.mktemp("prompts"), {"AISPROMPT_LANG": "en"})
+    sums = ({"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in (1, 2))
+    project.write_data([{"question": HOSTILE_QUESTION, "answer": "SECRET"}, *sums])
+    (project.root / "eval.py").write_text(PROMPTS_CONFIG)
+    for command in (("view-prompt", "eval.py", "--html", "-c", "1"), ("run", "eval.py")):
+        done = project.run(*command)
+        assert done.returncode == 0, done.stderr
+    return project
 
 
 @pytest.fixture

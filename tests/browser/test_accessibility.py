@@ -12,6 +12,7 @@ from ais_prompt.report.html.pages import comparison_page
 from ais_prompt.report.server import ReportServer
 from ais_prompt.store.layout import RunFolder
 from tests.browser.conftest import open_report
+from tests.e2e.project import Project
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser
@@ -52,6 +53,17 @@ def test_the_report_has_no_serious_fault(chromium: Page, sample_run: RunFolder, 
         if "sample" in address:
             chromium.wait_for("document.querySelector('#sample h3')?.checkVisibility()")
             chromium.value("document.querySelectorAll('#sample details').forEach((one) => { one.open = true; })")
+        assert serious(chromium) == [], (address, width, scheme)
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_prompts_have_no_serious_fault(chromium: Page, prompts_project: Project, width: int, scheme: str) -> None:
+    chromium.resize(width, 900, scheme)
+    page, report = prompts_project.root / "prompts.html", prompts_project.folder() / "report.html"
+    for address in (page.as_uri(), f"{report.as_uri()}#tab=prompts"):
+        chromium.open(address)
+        chromium.wait_for("document.querySelector('.prompt-view .piece')?.checkVisibility()")
+        chromium.value("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert serious(chromium) == [], (address, width, scheme)
 
 

@@ -14,6 +14,7 @@ from ais_prompt.store.predictions import write_predictions
 from ais_prompt.store.results import write_json_atomic, write_results
 from ais_prompt.summary.rows import TaskOutcome, summary_rows
 from ais_prompt.types import ChatMessage, Completion, Prediction, SampleScore, ToolCall
+from ais_prompt.utils.jsonl import encode
 from tests.browser.conftest import open_report
 from tools.chromium import Page
 
@@ -55,6 +56,11 @@ TEXTS = [
     f"<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror={RUN}&gt;'>** x**",
 ]
 ELEMENTS = set("DIV P STRONG EM DEL CODE PRE BLOCKQUOTE OL UL LI TABLE THEAD TBODY TR TH TD HR BR SPAN BUTTON".split())
+PROMPT_ELEMENTS = set("P DETAILS SUMMARY H2 H3 H4 DIV SECTION ARTICLE METER SPAN MARK B I".split())
+PROMPT_ATTRIBUTES = {
+    *("class", "tabindex", "role", "aria-label", "open", "min", "max", "value", "high"),
+    *("data-say", "data-from", "data-dataset"),
+}
 ATTRIBUTES = {"class", "dir", "start", "tabindex", "title", "hidden", "type"}
 
 
@@ -80,6 +86,8 @@ def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Prediction(f"s{number}-0123456789ab", number, text, text, None, (Completion(text, "stop"),))
         for number, text in enumerate(TEXTS)
     ])  # fmt: skip
+    (folder.view).mkdir()
+    (folder.view / "prompts.json").write_bytes(encode([_prompt(text, n) for n, text in enumerate(TEXTS)]))
     rows = summary_rows([TaskOutcome(model, dataset, scores=scores)])
     write_summary(folder.summary_dir, rows, rows)
     session = {"status": "finished", "command": TEXTS[0], "started": "2026-01-31T12:00:00+00:00"}
@@ -88,6 +96,17 @@ def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.config_file.write_text("models = []\n")
     write_report(folder)
     return folder.report
+
+
+def _prompt(text: str, number: int) -> dict[str, object]:
+    """A prompt as a run keeps it, with the text wherever one can be."""
+    short = text[:300]
+    span = {"text": text, "kind": "data", "column": short, "where": short, "role": short}
+    warning = {"what": short, "where": short, "fix": short, "mark": "<script>"}
+    names = {"model": short, "dataset": short, "id": short, "title": short, "gold": text, "places": {short: short}}
+    counts = {"index": number, "shots": [], "left_out": 0, "tokens": 7, "max_seq_len": 5, "gold_sent": "none"}
+    prompt = [{"role": short, "content": text}]
+    return {**names, **counts, "prompt": prompt, "warnings": [warning], "origins": [[span]]}
 
 
 def test_no_text_runs_loads_or_becomes_markup(chromium: Page, hostile_report: Path) -> None:
@@ -120,8 +139,15 @@ def test_no_text_runs_loads_or_becomes_markup(chromium: Page, hostile_report: Pa
         chromium.press("j")
     assert drawn > 100
     chromium.press("Escape")
-    for tab in ("scores", "answers", "run"):
+    for tab in ("scores", "answers", "prompts", "run"):
         chromium.click(f"#tab-{tab}")
+    chromium.value("document.querySelectorAll('#panel-prompts details').forEach((one) => { one.open = true; })")
+    shown = chromium.value(
+        "[...document.querySelectorAll('#panel-prompts *')].map((one) => [one.tagName, one.getAttributeNames()])"
+    )
+    assert len(shown) > 10 * len(TEXTS)
+    assert {tag for tag, _ in shown} <= PROMPT_ELEMENTS
+    assert {name for _, names in shown for name in names} <= PROMPT_ATTRIBUTES
     assert chromium.value("window.hacked") is None
     assert (
         chromium.value("document.querySelectorAll('main a, main iframe, main form, main img, main script').length") == 0

@@ -1,35 +1,21 @@
-"""The page of ``aisprompt view-prompt --html``, in a real browser."""
+"""The page of ``aisprompt view-prompt --html``, and the same prompts in the report of a run, in a real browser."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ais_prompt.store.layout import RunFolder
+from tests.browser.conftest import HOSTILE_QUESTION as HOSTILE
+from tests.browser.conftest import open_report
 from tests.e2e.project import Project
 from tools.chromium import Page
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = "</span><script>window.hacked=1</script><img src=x onerror='window.hacked=1'>\" onfocus=window.hacked=1"
-CONFIG = """
-models = [dict(type='ScriptedModel', abbr='text', prompt_style='text', max_seq_len=500, meta_template=dict(round=[
-              dict(role='HUMAN', begin='Question: ', end='\\n'), dict(role='BOT', begin='Answer: ', generate=True)])),
-          dict(type='ScriptedModel', abbr='chat')]
-turns = [dict(role='HUMAN', prompt='{question}'), dict(role='BOT', prompt='{answer}')]
-datasets = [dict(
-    abbr='sums', type='LocalDataset', path='data/sums.jsonl',
-    reader_cfg=dict(input_columns='question', output_column='answer'),
-    infer_cfg=dict(
-        ice_template=dict(type='PromptTemplate', template=dict(round=turns)),
-        prompt_template=dict(type='PromptTemplate', ice_token='</E>', template=dict(
-            begin=[dict(role='SYSTEM', fallback_role='HUMAN', prompt='Add up, please.'), '</E>'], round=turns)),
-        retriever=dict(type='FixKRetriever', fix_id_list=[1, 2], allow_overlap=True),
-        inferencer=dict(type='GenInferencer')))]
-"""
 CONTRASTS = """
 (() => {
   const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
@@ -59,18 +45,9 @@ CONTRASTS = """
 
 
 @pytest.fixture
-def prompts(chromium: Page, tmp_path: Path) -> Iterator[Page]:
+def prompts(chromium: Page, prompts_project: Project) -> Iterator[Page]:
     """The prompts of two models. In every test the page sends no request and logs no error."""
-    project = Project(tmp_path)
-    rows = [
-        {"question": HOSTILE, "answer": "SECRET"},
-        *({"question": f"{n}+{n}=?", "answer": str(2 * n)} for n in (1, 2)),
-    ]
-    project.write_data(rows)
-    (project.root / "eval.py").write_text(CONFIG)
-    done = project.run("view-prompt", "eval.py", "--html", "-c", "1")
-    assert done.returncode == 0, done.stderr
-    page = project.root / "prompts.html"
+    page = prompts_project.root / "prompts.html"
     chromium.resize(1400, 900)
     chromium.requests.clear()
     chromium.complaints.clear()
@@ -79,6 +56,20 @@ def prompts(chromium: Page, tmp_path: Path) -> Iterator[Page]:
     assert chromium.value("window.hacked === undefined")
     assert not chromium.complaints
     assert set(chromium.requests) <= {"about:blank", page.as_uri()}
+
+
+@pytest.fixture
+def report(chromium: Page, prompts_project: Project) -> Iterator[Page]:
+    """The report of a run with the same prompts. In every test it sends no request and logs no error."""
+    page = prompts_project.folder() / "report.html"
+    chromium.resize(1400, 900)
+    chromium.requests.clear()
+    chromium.complaints.clear()
+    open_report(chromium, page, "tab=prompts")
+    yield chromium
+    assert chromium.value("window.hacked === undefined")
+    assert not chromium.complaints
+    assert {url.partition("#")[0] for url in chromium.requests} <= {"about:blank", page.as_uri()}
 
 
 def shown_origin(page: Page) -> Any:
@@ -136,3 +127,40 @@ def test_every_text_can_be_read_and_nothing_is_wider_than_the_window(prompts: Pa
         "[...document.querySelectorAll('.columns > section')].map((s) => s.getBoundingClientRect().x)"
     )
     assert (columns[0] == columns[1]) == (width == 420)
+
+
+def test_the_report_shows_what_was_sent_in_the_colours_of_its_origins(report: Page) -> None:
+    pieces = "[...document.querySelectorAll('#panel-prompts section:first-child .piece[data-from]')]"
+    shots = "Question: 1+1=?\nAnswer: 2Question: 2+2=?\nAnswer: 4"
+    sent = f"Question: Add up, please.\n{shots}Question: {HOSTILE}\nAnswer: "
+    assert report.value(f"{pieces}.map((one) => one.textContent).join('')") == sent
+    assert report.texts("#panel-prompts section h3") == ["text", "chat"]
+    colours = report.value(f"{pieces}.map((one) => getComputedStyle(one).backgroundColor)")
+    assert len(set(colours)) >= 4, "data, template, example and model format"
+    report.value(f"{pieces}.find((one) => one.matches('.template')).focus()")
+    assert shown_origin(report) == "template · datasets[0].infer_cfg.prompt_template.template.begin[0].prompt"
+
+
+def test_a_sample_leads_to_the_prompts_of_its_dataset(report: Page) -> None:
+    report.click("#tab-samples")
+    report.click("#rows .row")
+    report.wait_for("document.querySelector('#sample .answer')?.checkVisibility()")
+    report.click("#sample p > button.link")
+    report.wait_for("document.activeElement.matches('#panel-prompts summary')")
+    assert report.value("document.activeElement.innerText") == "sums, row 0"
+    assert report.value("location.hash").startswith("#tab=prompts")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [420, 1400])
+def test_prompts_in_the_report_can_be_read(report: Page, width: int, scheme: str) -> None:
+    report.resize(width, 900, scheme)
+    report.value("document.querySelectorAll('#panel-prompts details').forEach((one) => { one.open = true; })")
+    assert report.value(CONTRASTS.replace("main *", "#panel-prompts *")) == []
+    assert report.value("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_report_without_prompts_says_so(chromium: Page, sample_run: RunFolder) -> None:
+    open_report(chromium, sample_run.report, "tab=run")
+    assert not chromium.value("document.querySelector('#tab-prompts')")
+    assert "The origins of prompts are not kept in this run folder" in chromium.texts("#panel-run")[0]

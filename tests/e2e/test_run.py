@@ -25,6 +25,7 @@ def test_a_run_leaves_everything_behind(project: Project) -> None:
         "summary/summary.md",
         "summary/summary.json",
         "report.html",
+        "view/prompts.json",
         "logs/run.log",
     }
     assert str(folder.relative_to(project.root)) in done.stdout

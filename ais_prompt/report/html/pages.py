@@ -16,6 +16,7 @@ from typing import Any, Final
 from ais_prompt.errors import StoreError
 from ais_prompt.report.html.frame import asset, source_hash
 from ais_prompt.report.html.packing import finite_json, packed_text
+from ais_prompt.report.html.prompt_page import QUESTIONS_STYLE
 from ais_prompt.report.html.run_files import has_scores, newest_scores, status_of, summary_of
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.run_file import read_run_file
@@ -45,6 +46,7 @@ def page_start(
     libraries: Sequence[str] = (),
     *,
     connects: bool = False,
+    prompts: str = "",
 ) -> str:
     """Return the page up to the place for further data; `END` ends it.
 
@@ -55,15 +57,17 @@ def page_start(
         data: JSON values; numbers must be finite. The script finds them in the element ``data``.
         libraries: names of scripts in ``assets/vendor`` that the page has packed, as ``library-NAME``, and may run.
         connects: whether the page may send requests to its own server; no other page may send any.
+        prompts: HTML from `ais_prompt.report.html.run_prompts.prompts_part`, for the place in the frame.
     """
-    style, script = asset("style.css"), "\n".join(map(asset, scripts))
+    style = asset("style.css") + (QUESTIONS_STYLE if prompts else "")
+    script = "\n".join(map(asset, scripts))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
     return Template(asset("page.html")).substitute(
         language=language(),
         policy=_policy(style, [script, *vendored.values()], connects=connects),
         title=html.escape(printable(title)),
         style=style,
-        body=asset(body),
+        body=asset(body).replace("<!-- prompts -->", prompts),
         data=_json(data),
         script=script,
         libraries="\n".join(map(_library, vendored, vendored.values())),

@@ -14,6 +14,7 @@ from ais_prompt.report.html.frame import asset, source_hash
 from ais_prompt.report.html.prompt_view import PROMPT_STYLE, prompt_html
 from ais_prompt.utils.text import printable
 
+QUESTIONS_STYLE: Final = asset("prompt_questions.css") + PROMPT_STYLE
 OPEN_QUESTIONS: Final = 3
 """Questions at the top that are shown unfolded."""
 
@@ -34,10 +35,12 @@ class Question(Struct, frozen=True):
     """A question with its prompts side by side.
 
     Attributes:
+        dataset: its ``abbr``.
         title: its dataset and row.
         columns: one for each model and config.
     """
 
+    dataset: str
     title: str
     columns: tuple[Column, ...]
 
@@ -55,24 +58,29 @@ def side_by_side(configs: Sequence[tuple[str, Iterable[PromptView]]]) -> list[Qu
             title = f"{config} · {view.model}" if len(configs) > 1 else view.model
             columns.setdefault((view.dataset, view.index), {}).setdefault(title, []).append(view)
     return [
-        Question(f"{dataset}, row {row}", tuple(Column(title, tuple(views)) for title, views in found.items()))
+        Question(dataset, f"{dataset}, row {row}", tuple(Column(title, tuple(views)) for title, views in found.items()))
         for (dataset, row), found in columns.items()
     ]
 
 
 def prompts_page(title: str, questions: Sequence[Question]) -> str:
     """Return the page. It makes no request, and its policy forbids everything but its own style."""
-    style = asset("prompt_page.css") + PROMPT_STYLE
-    body = "\n".join(_question(question, number < OPEN_QUESTIONS) for number, question in enumerate(questions))
+    style = asset("prompt_page.css") + QUESTIONS_STYLE
     return Template(asset("prompt_page.html")).substitute(
-        title=_text(title), style_hash=source_hash(style), style=style, body=body
+        title=_text(title), style_hash=source_hash(style), style=style, body=questions_html(questions)
     )
+
+
+def questions_html(questions: Sequence[Question]) -> str:
+    """Return questions with their prompts, for a page with `QUESTIONS_STYLE`; the first ones are unfolded."""
+    return "\n".join(_question(question, number < OPEN_QUESTIONS) for number, question in enumerate(questions))
 
 
 def _question(question: Question, unfolded: bool) -> str:
     columns = "\n".join(_columns(question.columns))
+    start = f'<details class="question" data-dataset="{_text(question.dataset)}"{" open" if unfolded else ""}>'
     return (
-        f'<details class="question"{" open" if unfolded else ""}><summary><h2>{_text(question.title)}</h2></summary>\n'
+        f"{start}<summary><h2>{_text(question.title)}</h2></summary>\n"
         f'<div class="columns">\n{columns}\n</div></details>'
     )
 

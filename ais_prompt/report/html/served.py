@@ -16,6 +16,7 @@ from ais_prompt.report.html.overview import overview
 from ais_prompt.report.html.packing import Lines
 from ais_prompt.report.html.pages import END, page_start
 from ais_prompt.report.html.run_files import newest_scores
+from ais_prompt.report.html.run_prompts import prompts_part
 from ais_prompt.report.html.sample import sample_json
 from ais_prompt.report.html.writer import LIBRARIES, SCRIPTS
 from ais_prompt.store.layout import RunFolder
@@ -45,7 +46,8 @@ class ServedReport:
         """
         data = {**self.overview(), "served": True}
         title = f"{data['name']} {data['time']}"
-        return page_start(title, "report.html", SCRIPTS, data, LIBRARIES, connects=True) + END
+        prompts = prompts_part(self.folder)
+        return page_start(title, "report.html", SCRIPTS, data, LIBRARIES, connects=True, prompts=prompts) + END
 
     def overview(self) -> dict[str, Any]:
         """Return what the page shows before any sample; of a run without scores, what was run.

@@ -15,6 +15,7 @@ from ais_prompt.report.html.packing import Lines, packed
 from ais_prompt.report.html.pages import END, page_start
 from ais_prompt.report.html.rows import COLUMNS
 from ais_prompt.report.html.run_files import ShownTask, shown_tasks, summary_of
+from ais_prompt.report.html.run_prompts import prompts_part
 from ais_prompt.report.html.sample import sample_json
 from ais_prompt.report.html.task_samples import samples_of
 from ais_prompt.report.questions import questions
@@ -78,7 +79,8 @@ def write_report(folder: RunFolder) -> None:
         totals = [_write_samples(number, task, folder, samples, kept) for number, task in enumerate(tasks)]
         data = {**overview(folder, rows, totals), "kept": sum(int(size * kept) for size in sizes) if kept < 1 else None}
         title = f"{data['name']} {data['time']}"
-        report.write(page_start(title, "report.html", SCRIPTS, data, LIBRARIES).encode())
+        prompts = prompts_part(folder)
+        report.write(page_start(title, "report.html", SCRIPTS, data, LIBRARIES, prompts=prompts).encode())
         samples.seek(0)
         shutil.copyfileobj(samples, report)
         report.write(END.encode())

@@ -6,7 +6,7 @@ async function drawSample(panel, row, shown, position, actions) {
   const redraw = () => drawSample(panel, row, shown, position, actions);
   const besides = await besideParts(row, shown, redraw);
   const prompts = sample.requests.flatMap((request, number) => requestParts(shown, request, number));
-  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...columnPart(sample), ...besides, ...labelParts(shown), ...prompts, ...predictionPart(chunk, sample), ...judgementParts(shown));
+  panel.replaceChildren(heading(row, position, actions), verdictPart(chunk, sample, row), ...columnPart(sample), ...besides, ...originsPart(row), ...labelParts(shown), ...prompts, ...predictionPart(chunk, sample), ...judgementParts(shown));
   panel.scrollTop = 0;
   writeAddress();
 }
@@ -30,6 +30,12 @@ function verdictPart(chunk, sample, row) {
 
 function value(chunk, numbers, nothing, reading) {
   return el("td", {}, numbers ? wholeText(textOf(chunk, numbers)) : el("span", { class: "soft" }, nothing), reading ? el("div", { class: "soft rule" }, `extracted by “${plain(reading.rule)}”, characters ${reading.start}–${reading.end}`) : null);
+}
+
+/** From a sample to the prompts of its dataset, where the run has kept them. */
+function originsPart(row) {
+  const question = [...byId("panel-prompts").children].find((one) => one.dataset.dataset === row.task.dataset);
+  return question ? [el("p", { class: "soft" }, el("button", { type: "button", class: "link", onclick: () => showPrompts(question) }, say("Where the pieces of these prompts come from")))] : [];
 }
 
 /** The labels of a choice: their figures, and the prompt of each label that has its own. */

@@ -1,6 +1,6 @@
 // Tabs, used with mouse and keys as the ARIA Authoring Practices describe.
 
-const TABS = { samples: "Samples", scores: "Scores", answers: "Distributions", speed: "Speed", run: "Run and config" };
+const TABS = { samples: "Samples", scores: "Scores", answers: "Distributions", prompts: "Prompts", speed: "Speed", run: "Run and config" };
 
 /** Draw the tabs of the panels that have something to show. */
 function drawTabs() {
@@ -25,6 +25,15 @@ function showTab(name) {
     tab.tabIndex = shown ? 0 : -1;
     byId(tab.getAttribute("aria-controls")).hidden = !shown;
   }
+}
+
+/** Show how the prompts of a dataset are made. */
+function showPrompts(question) {
+  question.open = true;
+  showTab("prompts");
+  writeAddress();
+  question.scrollIntoView();
+  question.querySelector("summary").focus({ preventScroll: true });
 }
 
 function shownTab() {

@@ -27,7 +27,20 @@ TURNS = [{"role": "HUMAN", "prompt": "{q}"}, {"role": "BOT", "prompt": "{a}"}]
 ALLOWED = set(
     "article div p span h1 h2 h3 h4 details summary meter i b sub section main body html head meta title style".split()
 )
-ATTRIBUTES = {"class", "tabindex", "role", "aria-label", "data-from", "open", "min", "max", "value", "high", "lang"}
+ATTRIBUTES = {
+    "class",
+    "tabindex",
+    "role",
+    "aria-label",
+    "data-from",
+    "open",
+    "min",
+    "max",
+    "value",
+    "high",
+    "lang",
+    "data-dataset",
+}
 
 
 class Reader(HTMLParser):
