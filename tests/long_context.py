@@ -73,7 +73,7 @@ def save_tokenizer(kind: str, folder: Path) -> None:
     size = len(alphabet) + len(special) + (0 if kind == "letters" else 1500)
     trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=special, initial_alphabet=alphabet)
     dice = Dice("corpus")
-    corpus = [SENTENCES[language](dice) for language in ("en", "zh") for _ in range(2000)]  # type: ignore[index]
+    corpus = [SENTENCES[language](dice) for language in ("en", "zh") for _ in range(2000)]
     tokenizer.train_from_iterator(corpus, trainer)
     made = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<s>", eos_token="</s>", pad_token="</s>"

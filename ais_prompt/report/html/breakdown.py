@@ -89,6 +89,27 @@ class Breakdowns:
         low, high = score.interval or (None, None)
         return {"name": name, "n": len(places), "score": score.value, "low": low, "high": high}
 
+    def samples_by(self, needed: Sequence[str], optional: str) -> dict[tuple[Any, ...], list[SampleScore]]:
+        """Return the samples that count, named by their place, by their values of some columns.
+
+        Args:
+            needed: without one of these, or with too many values in one, there are no samples.
+            optional: the last column; None for a sample without a value of it, and if it has too many.
+        """
+        columns = [column for name in needed if (column := self._columns.get(name)) and column.is_grouping]
+        found: dict[tuple[Any, ...], list[SampleScore]] = {}
+        if self._metric is None or len(columns) < len(needed):
+            return found
+        last = self._columns.get(optional)
+        of_places = [_values_by_place(column) for column in columns]
+        of_places.append(_values_by_place(last) if last and last.is_grouping else {})
+        for place, (value, cluster) in enumerate(zip(self._values, self._clusters, strict=True)):
+            if not math.isnan(value):
+                key = tuple(of_place.get(place) for of_place in of_places)
+                sample = SampleScore(str(place), "scored", values={self._metric: value}, cluster=cluster)
+                found.setdefault(key, []).append(sample)
+        return found
+
 
 class _Column:
     """The values of one column: a code for each while there are few, and numbers for bins."""
@@ -133,6 +154,10 @@ class _Column:
         for number in sorted(members):
             low, high = edges[number], edges[min(number + 1, len(edges) - 1)]
             yield f"{low:g} to {high:g}" if number == len(edges) - 2 else f"{low:g} to below {high:g}", members[number]
+
+
+def _values_by_place(column: _Column) -> dict[int, Any]:
+    return {place: value for value, places in column.codes.items() for place in places}
 
 
 def _order(value: Any) -> tuple[bool, float, str]:

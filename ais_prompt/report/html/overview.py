@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from ais_prompt.report.formats import precision_notes
 from ais_prompt.report.html.breakdown import Breakdowns
+from ais_prompt.report.html.long_contexts import long_contexts
 from ais_prompt.report.html.packing import finite_json
 from ais_prompt.report.html.run_files import ShownTask
 from ais_prompt.store.disk import reading
@@ -121,6 +122,7 @@ def overview(folder: RunFolder, rows: Sequence[Row], tasks: Sequence[TaskTotals]
         "scores": [row.to_json() for row in rows],
         "precision": precision_notes(rows),
         "tasks": [task.to_json() for task in tasks],
+        "long_contexts": long_contexts([(task.task.model, task.breakdowns) for task in tasks if task.breakdowns]),
         "lengths": {
             unit: distributions([task.lengths if task.unit == unit else () for task in tasks]) for unit in UNITS
         },

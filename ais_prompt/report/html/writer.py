@@ -35,6 +35,7 @@ SCRIPTS: Final = (
     "charts.js",
     "export.js",
     "breakdown.js",
+    "heatmap.js",
     "scores.js",
     "matrix.js",
     "answers.js",

@@ -2,7 +2,7 @@
 
 /** Draw the tab; a click calls `choose(filters)`. */
 function scoresParts(choose) {
-  return [scoresTable(choose), legend(), el("div", { class: "charts" }, intervalsChart(data.scores)), ...breakdownParts(choose), ...otherPostprocessors()];
+  return [scoresTable(choose), legend(), el("div", { class: "charts" }, intervalsChart(data.scores)), ...longContextParts(), ...breakdownParts(choose), ...otherPostprocessors()];
 }
 
 /** The models or datasets that have samples. */
