@@ -8,17 +8,24 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from ais_prompt.types import (
+    ChatMessage,
     DatasetSpec,
     EvalSpec,
     InferSpec,
     JudgeSpec,
     PartSpec,
+    Prompts,
 )
+from ais_prompt.types.prompt import Content
+from ais_prompt.utils.digest import canonical
 
 ANSWER: Final = "prediction"
 
 
 OTHER_ANSWER: Final = "prediction2"
+
+
+CONVERSATION: Final = "conversation"
 
 
 GOLD: Final = "gold"
@@ -42,6 +49,20 @@ def judge_dataset(judge: JudgeSpec, dataset: DatasetSpec) -> DatasetSpec:
 def judge_fields(fields: Mapping[str, Any], answer: Any, gold: Any) -> dict[str, Any]:
     """Return the columns of a judge's template: those of the row, the answer and the gold."""
     return {**fields, ANSWER: answer, GOLD: gold}
+
+
+def conversation_text(prompt: Prompts) -> str:
+    """Return the prompt of a turn as a judge sees it: who says what, up to the question that the answer is about."""
+    if isinstance(prompt, str):
+        return prompt
+    messages = [message for message in prompt if isinstance(message, ChatMessage)]
+    return "\n\n".join(f"{message.role.capitalize()}: {_text(message.content)}" for message in messages)
+
+
+def _text(content: Content) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part["text"]) if "text" in part else canonical(dict(part)) for part in content)
 
 
 def pair_fields(fields: Mapping[str, Any], first: Any, second: Any, gold: Any) -> dict[str, Any]:

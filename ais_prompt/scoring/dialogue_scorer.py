@@ -84,8 +84,17 @@ def _turns(prediction: Prediction) -> Iterator[Prediction]:
             where=f"sample {prediction.sample_id}, row {prediction.index}",
             fix="name the column with one gold for each turn as output_column, or use infer_mode='last'",
         )
-    for answer, gold, completion in zip(answers, golds, prediction.completions, strict=True):
-        yield replace(prediction, prediction=answer, gold=gold, completions=(completion,))
+    prompts = prediction.origin_prompt
+    for number, (answer, gold, completion) in enumerate(zip(answers, golds, prediction.completions, strict=True)):
+        yield replace(
+            prediction,
+            # Predictions may be read without their prompts.
+            origin_prompt=prompts[number] if isinstance(prompts, tuple) and len(prompts) == len(answers) else "",
+            prediction=answer,
+            gold=gold,
+            completions=(completion,),
+            earlier=tuple(answers[:number]),
+        )
 
 
 def _shortened(value: Any) -> str:

@@ -9,14 +9,14 @@ from typing import Any
 from ais_prompt.errors import DataError, PartError
 from ais_prompt.evaluators.batch import JudgedBatchEvaluator
 from ais_prompt.plan.baseline import baseline_answers
-from ais_prompt.plan.judge_dataset import judge_fields, pair_fields
+from ais_prompt.plan.judge_dataset import CONVERSATION, conversation_text, judge_fields, pair_fields
 from ais_prompt.plan.plan import Task
 from ais_prompt.scoring.answer_batches import batch_question_id
 from ais_prompt.scoring.score import answers_of, scorer_of
 from ais_prompt.scoring.verdicts import ORDERS, Question, Replies, question_id
 from ais_prompt.store.layout import RunFolder
 from ais_prompt.store.predictions import read_predictions
-from ais_prompt.types import SampleScore
+from ais_prompt.types import Prediction, SampleScore
 
 
 def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
@@ -34,15 +34,14 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     noted: dict[str, Question] = {}
     baseline = baseline_answers(task, folder) if task.spec.baseline is not None else None
 
-    def note(sample: SampleScore) -> list[Replies]:
-        for name, fields in _shown(sample, baseline):
+    def note(sample: SampleScore, prediction: Prediction) -> list[Replies]:
+        for name, fields in _shown(sample, prediction, baseline):
             noted[name] = Question(name, sample.sample_id, fields, sample.gold)
         return []
 
     scorer = None
-    for prediction in read_predictions(
-        folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr), with_prompts=False
-    ):
+    path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
+    for prediction in read_predictions(path, with_prompts=task.dataset.has_turns):
         scorer = scorer or scorer_of(task, prediction, note)
         assert scorer is not None  # there is an evaluator, which needs a judge
         with suppress(DataError, PartError):  # raised again when the sample is scored
@@ -50,10 +49,13 @@ def answers_to_judge(task: Task, folder: RunFolder) -> list[Question]:
     return list(noted.values())
 
 
-def _shown(sample: SampleScore, baseline: Callable[[str], Any] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def _shown(
+    sample: SampleScore, prediction: Prediction, baseline: Callable[[str], Any] | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield id and columns of each question about an answer; none if there is nothing to compare it with."""
     if baseline is None:
-        yield question_id(sample), judge_fields({}, sample.extracted, sample.gold)
+        before = {CONVERSATION: conversation_text(prediction.origin_prompt)} if prediction.origin_prompt else {}
+        yield question_id(sample, prediction.earlier), judge_fields(before, sample.extracted, sample.gold)
     elif (other := baseline(sample.sample_id)) is not None:
         for swapped in ORDERS:
             pair = (other, sample.extracted) if swapped else (sample.extracted, other)

@@ -16,8 +16,9 @@ from ais_prompt.scoring.verdicts import Replies
 from ais_prompt.types import JudgeVerdict, Prediction, SampleScore, Score
 from ais_prompt.utils.places import defined_at
 
-JudgementOf: TypeAlias = Callable[[SampleScore], Sequence[Replies]]
-"""What judges said about an answer that was read; the sample's ``extracted`` and ``gold`` are what they are shown."""
+JudgementOf: TypeAlias = Callable[[SampleScore, Prediction], Sequence[Replies]]
+"""What judges said about an answer that was read; the sample's ``extracted`` and ``gold`` are what they are shown, and
+the prompt of a turn of a dialogue."""
 
 
 class JudgedScorer(Struct, frozen=True):
@@ -50,7 +51,7 @@ class JudgedScorer(Struct, frozen=True):
         if not sample.is_read:
             return sample
         known = self.evaluator.without_judge(sample.extracted, sample.gold)
-        return self._judged(sample) if known is None else replace(sample, values=self._complete(known))
+        return self._judged(sample, prediction) if known is None else replace(sample, values=self._complete(known))
 
     def failed(self, prediction: Prediction, reason: str) -> SampleScore:
         """Return the score of a sample that does not count in the value."""
@@ -67,8 +68,8 @@ class JudgedScorer(Struct, frozen=True):
                 raise PartError(f"{type(self.evaluator).__name__} gives no {metric!r}", where=where)
         return dict(values)
 
-    def _judged(self, sample: SampleScore) -> SampleScore:
-        replies = self.judgement_of(sample)
+    def _judged(self, sample: SampleScore, prediction: Prediction) -> SampleScore:
+        replies = self.judgement_of(sample, prediction)
         if not replies:
             return _unjudged(sample, "judge not_judged")
         orders = [tuple(map(self._verdict, one.said)) for one in replies]

@@ -65,14 +65,15 @@ class Verdicts:
         self._folder = folder
         self._said: dict[str, dict[str, Prediction]] | None = None
 
-    def about(self, sample: SampleScore) -> list[Replies]:
+    def about(self, sample: SampleScore, prediction: Prediction) -> list[Replies]:
         """Return what each judge said about an answer that was read; failures where nothing was said.
 
         Raises:
             StoreError, DataError: the verdicts cannot be read.
         """
         missing = NOT_JUDGED if self._judge.baseline is None else NOT_COMPARED
-        questions = questions_about(sample, compares=self._judge.baseline is not None)
+        compares = self._judge.baseline is not None
+        questions = questions_about(sample, prediction.earlier, compares=compares)
         return [
             Replies(judge, [said.get(question, missing) for question in questions])
             for judge, said in self._all().items()
@@ -104,17 +105,18 @@ class Verdicts:
         return self._said
 
 
-def questions_about(sample: SampleScore, *, compares: bool) -> list[str]:
+def questions_about(sample: SampleScore, earlier: Sequence[Any] = (), *, compares: bool) -> list[str]:
     """Return the ids of the questions to a judge about an answer: one for each of `ORDERS` if two are compared."""
-    return [question_id(sample, swapped=swapped) for swapped in (ORDERS if compares else ORDERS[:1])]
+    return [question_id(sample, earlier, swapped=swapped) for swapped in (ORDERS if compares else ORDERS[:1])]
 
 
-def question_id(sample: SampleScore, *, swapped: bool = False) -> str:
+def question_id(sample: SampleScore, earlier: Sequence[Any] = (), *, swapped: bool = False) -> str:
     """Return the id of a judge's question, from the sample's id, its answer and its gold.
 
     Args:
         sample: whose answer it is about.
+        earlier: the answers of earlier turns of a dialogue, which the judge may be shown.
         swapped: whether the answer of a baseline comes first.
     """
-    shown = [sample.extracted, sample.gold, *(["swapped"] if swapped else [])]
+    shown = [sample.extracted, sample.gold, *([list(earlier)] if earlier else []), *(["swapped"] if swapped else [])]
     return f"{sample.sample_id}-{digest(shown)}"

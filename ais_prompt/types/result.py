@@ -50,6 +50,7 @@ class Prediction(Struct, frozen=True):
         row_id: as in `Sample`; empty in run folders of version 1, whose ``sample_id`` identifies the row.
         cluster: column and value that the question shares with others (``eval_cfg.cluster``); None without one.
         columns: numbers and short texts of the row, such as subject and level; empty in earlier run folders.
+        earlier: while one turn of a dialogue is scored, the answers before it; it is not stored.
     """
 
     sample_id: str
@@ -64,6 +65,7 @@ class Prediction(Struct, frozen=True):
     row_id: str = ""
     cluster: tuple[str, str] | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)
+    earlier: tuple[Any, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, in a readable order."""

@@ -209,3 +209,37 @@ def test_ratings(project: Project) -> None:
     assert done.returncode == 0, done.stderr
     [row] = project.summary()
     assert (row["metric"], row["score"], row["failed"]) == ("rating", pytest.approx((9 + 6 + 6 + 6) / 4), 2)
+
+
+def test_a_judge_sees_the_conversation_before_each_turn(project: Project) -> None:
+    """The answers to both turns are equal: only what was said before tells the judge which one it is about."""
+    project.write_data([{"turns": ["First?", "Second?"], "golds": ["", ""]}], "talk.jsonl")
+    answers = {
+        "^User: First.\\n\\nAssistant: Yes.\\n\\nUser: Second. ## Yes.$": "[[9]]",
+        "^User: First. ## Yes.$": "[[4]]",
+    }
+    judge = f"dict(type='ScriptedModel', abbr='judge', default='[[1]]', answers={answers!r})"
+    talk = f"""dict(
+        abbr='talk',
+        path='data/talk.jsonl',
+        reader_cfg=dict(input_columns=['turns'], output_column='golds'),
+        infer_cfg=dict(
+            prompt_template=dict(
+                type='MultiTurnPromptTemplate',
+                template=dict(round=[dict(role='HUMAN', prompt='{{turns}}'), dict(role='BOT', prompt='')]),
+                turn_columns=['turns'],
+            ),
+            inferencer=dict(type='MultiTurnGenInferencer'),
+        ),
+        eval_cfg=dict(evaluator=dict(
+            type='LLMRatingEvaluator', judge_cfg=[{judge}, {judge.replace("'judge'", "'other'")}],
+            prompt_template=dict(type='PromptTemplate', template='{{conversation}} ## {{prediction}}'),
+        )),
+    )"""
+    project.write_config(models="dict(type='ScriptedModel', abbr='fake', default='Yes.')", datasets=talk)
+    for command in (["run", "eval.py"], ["score", "eval"]):
+        done = project.run(*command)
+        assert done.returncode == 0, done.stderr
+        assert scores(project) == {"rating": 6.5, "dialogue_rating": 4.0, "krippendorff_alpha": 1.0}
+    results = json.loads((project.folder() / "results" / "fake" / "talk.json").read_text())
+    assert [one["vote"] for one in results["details"][0]["verdicts"]] == [4.0, 4.0, 9.0, 9.0]

@@ -197,16 +197,22 @@ def instructions(row: Row) -> Row:
 
 
 def mt_bench(row: Row) -> Row:
-    """MT-Bench: two questions, and the reference answers of some; the hub has them as ``prompt``."""
+    """MT-Bench: two questions, and the reference answers of some; the hub has them as ``prompt``.
+
+    They are in columns of their own, and together as ``turns`` and ``references``.
+    """
     turns = row["prompt"] if "prompt" in row else row["turns"]
     references = list(row.get("reference") or ())
+    first, second, *_ = [*references, "", ""]
     return {
         "question_id": row["prompt_id"] if "prompt_id" in row else row["question_id"],
         "category": row["category"],
         "turn_1": turns[0],
         "turn_2": turns[1],
-        "reference_1": references[0] if references else "",
-        "reference_2": references[1] if len(references) > 1 else "",
+        "reference_1": first,
+        "reference_2": second,
+        "turns": list(turns[:2]),
+        "references": [first, second],
     }
 
 
