@@ -57,7 +57,8 @@ def write_parquet(run: StoredResults, folder: Path) -> list[Path]:
 
 def _scores(run: StoredResults) -> Any:
     outcomes = [
-        TaskOutcome(task.model, task.dataset, task.scores, predictions_only=not task.scores) for task in run.tasks
+        TaskOutcome(task.model, task.dataset, task.scores, None, not task.scores, task.spec.is_baseline)
+        for task in run.tasks
     ]
     return scores_table(summary_rows(outcomes))
 

@@ -13,6 +13,8 @@ from ais_prompt.metrics.bootstrap import bootstrap
 
 Level: TypeAlias = Literal["nominal", "interval"]
 """How far two verdicts differ: by 1 if they are not equal, or by the square of their difference."""
+ALPHA: Final = "krippendorff_alpha"
+"""The metric of a dataset that several judges rate: 1 is agreement, 0 that of chance."""
 _OBSERVED: Final = 0
 _COUNT: Final = 1
 _SUM: Final = 2

@@ -10,6 +10,7 @@ from typing import Final
 
 from ais_prompt.errors import ConfigError
 from ais_prompt.evaluators.batch import BatchEvaluator
+from ais_prompt.metrics.agreement import ALPHA
 from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, is_shipped
 from ais_prompt.types import AVERAGES, Gate, RunSpec
@@ -205,6 +206,8 @@ class _Metrics:
         if dataset.has_turns:
             metrics += tuple(f"dialogue_{metric}" for metric in metrics)
         metrics += tuple(f"pass@{k}" for k in dataset.spec.eval.k)
+        several_judges = len(dataset.judges) > 1
+        metrics += (ALPHA,) if several_judges else ()
         shipped = is_shipped(EVALUATORS.get(part.type)) and not isinstance(evaluator, BatchEvaluator)
-        fractions = shipped and all(score.fraction for score in evaluator.aggregate(()))
+        fractions = shipped and not several_judges and all(score.fraction for score in evaluator.aggregate(()))
         return cls(metrics, are_fractions=fractions, are_all=shipped)

@@ -47,7 +47,7 @@ def _of_scores(gate: Gate, run: StoredRun) -> Iterator[Verdict]:
 
 def _of_score(gate: Gate, task: ScoredTask, status: str) -> Iterator[Verdict]:
     spec = task.spec
-    if spec.dataset.eval.evaluator is None:
+    if not spec.is_scored:
         return
     path = task.folder.results(spec.model.abbr, spec.dataset.abbr)
     score = next((one for one in read_scores(path) if one.metric == gate.name), None)

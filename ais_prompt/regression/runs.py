@@ -100,9 +100,15 @@ def compare_runs(before: StoredRun, after: StoredRun) -> RunComparison:
 
 def pair_tasks(before: StoredRun, after: StoredRun) -> list[tuple[ScoredTask, ScoredTask]]:
     """Return the tasks that both runs have: the same model and dataset, or the same dataset if each has one model."""
-    by_name = any(len({task.model for task in run.tasks}) > 1 for run in (before, after))
-    old = {_key(task, by_name): task for task in before.tasks}
-    return [(old[key], task) for task in after.tasks if (key := _key(task, by_name)) in old]
+    first, second = _compared(before), _compared(after)
+    by_name = any(len({task.model for task in tasks}) > 1 for tasks in (first, second))
+    old = {_key(task, by_name): task for task in first}
+    return [(old[key], task) for task in second if (key := _key(task, by_name)) in old]
+
+
+def _compared(run: StoredRun) -> list[ScoredTask]:
+    """Return the tasks of a run but for those that its other models are compared with, which have no scores."""
+    return [task for task in run.tasks if not task.spec.is_baseline]
 
 
 def _unfinished(run: StoredRun) -> Iterator[str]:
@@ -124,5 +130,8 @@ def _key(task: ScoredTask, by_name: bool) -> str:
 def _unpaired(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[ScoredTask, ScoredTask]]) -> list[str]:
     paired = {id(task) for pair in pairs for task in pair}
     return [
-        f"only in {run.name}: {task.name}" for run in (before, after) for task in run.tasks if id(task) not in paired
+        f"only in {run.name}: {task.name}"
+        for run in (before, after)
+        for task in _compared(run)
+        if id(task) not in paired
     ]

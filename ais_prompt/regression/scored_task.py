@@ -62,7 +62,7 @@ class ScoredTask(Struct, frozen=True, dict=True):
     @property
     def is_scored(self) -> bool:
         """Whether the config scores the task."""
-        return self.spec.dataset.eval.evaluator is not None
+        return self.spec.is_scored
 
     @cached_property
     def predictions(self) -> dict[str, Prediction]:

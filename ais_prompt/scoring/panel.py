@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from msgspec.structs import replace
 
-from ais_prompt.metrics.agreement import agreement
+from ais_prompt.metrics.agreement import ALPHA, agreement
 from ais_prompt.types import SampleScore, Score
-
-ALPHA: Final = "krippendorff_alpha"
-"""The metric: 1 is agreement, 0 that of chance."""
 
 
 def agreement_of_judges(judges: int, samples: Iterable[SampleScore], main: Score) -> Score:

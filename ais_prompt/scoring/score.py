@@ -60,7 +60,7 @@ def score(task: Task, folder: RunFolder, asked: int | None = None, stopped_of: i
         AisPromptError: predictions are missing, doubled or broken, or cannot be scored.
     """
     evaluator = task.dataset.evaluator
-    if evaluator is None or task.spec.is_baseline:
+    if evaluator is None or not task.spec.is_scored:
         return []
     path = folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr)
     predictions = Clusters(task.dataset).named(read_predictions(path, with_prompts=False))
@@ -175,7 +175,7 @@ def stored_scores(task: TaskSpec, folder: RunFolder) -> list[Score]:
     Raises:
         StoreError: there are no results, or they cannot be read.
     """
-    if task.dataset.eval.evaluator is None or task.is_baseline:
+    if not task.is_scored:
         return []
     return read_scores(folder.results(task.model.abbr, task.dataset.abbr))
 

@@ -95,7 +95,7 @@ def check_scored(run: RunFolder, tasks: Iterable[TaskSpec]) -> None:
     Raises:
         ConfigError: nothing was scored yet.
     """
-    paths = [run.results(task.model.abbr, task.dataset.abbr) for task in tasks if task.dataset.eval.evaluator]
+    paths = [run.results(task.model.abbr, task.dataset.abbr) for task in tasks if task.is_scored]
     if paths and not any(path.exists() for path in paths):
         raise ConfigError("the run has no scores yet", where=str(run.root), fix=_score_command(run.root))
 

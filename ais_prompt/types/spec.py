@@ -291,3 +291,8 @@ class TaskSpec(Struct, frozen=True):
     def is_baseline(self) -> bool:
         """Whether its answers are those that other models of the run are compared with; it has no score then."""
         return self.baseline is not None and self.baseline.model_of_run == self.model.abbr
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether its answers are scored."""
+        return self.dataset.eval.evaluator is not None and not self.is_baseline

@@ -31,7 +31,7 @@ def check_stored(plan: Plan, folder: RunFolder, mode: Literal["eval", "viz"]) ->
     if mode == "viz":
         check_scored(folder, plan.spec.tasks)
         return
-    scored = [task for task in plan.spec.tasks if task.dataset.eval.evaluator is not None]
+    scored = [task for task in plan.spec.tasks if task.is_scored]
     if scored and not any(folder.predictions(task.model.abbr, task.dataset.abbr).exists() for task in scored):
         fix = f"ask the models first: give the run's command again with -r {folder.root.name}"
         raise ConfigError("the run has no answers yet", where=str(folder.root), fix=fix)

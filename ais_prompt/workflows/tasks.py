@@ -255,4 +255,5 @@ def _outcome(task: Task, scored: Scored) -> TaskOutcome:
     names = task.spec.model.abbr, task.spec.dataset.abbr
     if scored.error is not None:
         return TaskOutcome(*names, error=scored.error)
-    return TaskOutcome(*names, scores=scored.scores, predictions_only=not scored.scores)
+    only, baseline = not scored.scores, task.spec.is_baseline
+    return TaskOutcome(*names, scores=scored.scores, predictions_only=only, is_baseline=baseline)

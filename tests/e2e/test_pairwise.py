@@ -66,7 +66,7 @@ def test_a_model_of_the_run_is_the_baseline(project: Project, order: str) -> Non
     done = project.run("run", "eval.py", "--max-failures", "2")
     assert done.returncode == 0, done.stderr
     assert values(project) == EXPECTED
-    assert "old/pairs: not scored: predictions only" in done.stdout
+    assert "old/pairs: not scored: the others are compared with it" in done.stdout
     details = results(project)["details"]
     assert [one["status"] for one in details] == ["scored"] * 4 + ["failed"] * 2
     assert details[4]["reason"] == "judge without verdict"
@@ -200,3 +200,17 @@ def test_evaluator_and_baseline_go_together(project: Project) -> None:
     assert "two judges have the abbr 'judge'" in project.run("check", "eval.py").stderr
     project.write_config(models=NEW, datasets=dataset("dict(column='other')", "[]"))
     assert "is an empty list" in project.run("check", "eval.py").stderr
+
+
+def test_gates_and_comparisons_leave_the_baseline_out(project: Project) -> None:
+    judges = f"[{judge('one')}, {judge('two')}]"
+    project.write_config(models=f"{NEW}, {OLD}", datasets=dataset("dict(model='old')", judges))
+    gates = ("--gate", "win_rate >= 40%", "--gate", "failed <= 50%", "--gate", "krippendorff_alpha >= 0.9")
+    done = project.run("run", "eval.py", "--max-failures", "2", *gates)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "FAIL" not in done.stdout
+    run = str(project.folder())
+    compared = project.run("compare", run, run)
+    assert "win_rate" in compared.stdout
+    assert "cannot be compared" not in compared.stdout + compared.stderr
+    assert project.run("run", "eval.py", "-r", "-m", "viz", "--max-failures", "2").returncode == 0
