@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 from ais_prompt.errors import ConfigError
@@ -37,6 +39,9 @@ TASKS: Final[tuple[Task, ...]] = get_args(Task)
 STEPS: Final = {"qa_1": 1, "qa_2": 2}
 """Task with documents → number of documents that its answer needs."""
 DEPTHS: Final = tuple(range(0, 101, 10))
+MOST_THREADS: Final = 8
+TOKENS_AT_ONCE: Final = 2**20
+"""Tokens that all threads count together: a tokenizer needs about 700 bytes for each while it counts."""
 _SPLIT: Final = "test"
 
 
@@ -111,7 +116,7 @@ class RulerDataset:
         return (_SPLIT,)
 
     def read(self, split: str) -> Table:  # noqa: ARG002  # there is only one
-        """Make all prompts. One is in memory at a time, however long it is.
+        """Make all prompts. Only a few are in memory at a time.
 
         Raises:
             ConfigError: the tokenizer cannot be loaded.
@@ -122,23 +127,28 @@ class RulerDataset:
         return Table.of_rows(tracked(self._rows(), what, self._num_samples, unit="prompts"))
 
     def _rows(self) -> Iterator[Row]:
-        padding = None
-        for number in range(self._num_samples):
-            dice = Dice(self._seed, self._task, self._language, number)
-            draft = self._maker.draft(self._depths[number % len(self._depths)], dice)
-            if padding is None:
-                padding = Padding(self._counter, draft.joint, self._language)
-            prompt, tokens = fit(draft, self._tokens, self._counter, padding, dice)
-            yield {
-                "prompt": prompt,
-                "answers": list(draft.answers),
-                "task": self._task,
-                "length": self._length,
-                "depth": draft.depth,
-                "language": self._language,
-                "tokens": tokens,
-                "tokens_by": "tokenizer" if self._tokenizer else "estimate",
-            }
+        first = self._maker.draft(self._depths[0], Dice(self._seed))  # makes what all rows share
+        padding = Padding(self._counter, first.joint, self._language)
+        at_once = max(1, min(MOST_THREADS, os.cpu_count() or 1, TOKENS_AT_ONCE // self._length))
+        with ThreadPoolExecutor(at_once) as threads:  # tokenizers count without Python's lock
+            for start in range(0, self._num_samples, at_once):
+                numbers = range(start, min(start + at_once, self._num_samples))
+                yield from threads.map(partial(self._row, padding), numbers)
+
+    def _row(self, padding: Padding, number: int) -> Row:
+        dice = Dice(self._seed, self._task, self._language, number)
+        draft = self._maker.draft(self._depths[number % len(self._depths)], dice)
+        prompt, tokens = fit(draft, self._tokens, self._counter, padding, dice)
+        return {
+            "prompt": prompt,
+            "answers": list(draft.answers),
+            "task": self._task,
+            "length": self._length,
+            "depth": draft.depth,
+            "language": self._language,
+            "tokens": tokens,
+            "tokens_by": "tokenizer" if self._tokenizer else "estimate",
+        }
 
     @cached_property
     def _counter(self) -> TokenCounter:
