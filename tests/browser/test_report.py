@@ -549,12 +549,72 @@ def test_labels_are_chinese_and_texts_of_data_are_not(page: Page, sample_run: Ru
     page.requests.clear()
 
 
+OTHER_WORDS = set("max_out_len latex json csv svg png esc enter aisprompt view-prompt min".split())
+"""Names that are the same in Chinese."""
+VISIBLE_WORDS = """
+(() => {
+  const texts = [document.title];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!node.parentElement.closest('script, style, noscript')) texts.push(node.data);
+  }
+  for (const node of document.querySelectorAll('body *')) {
+    for (const name of ['title', 'aria-label', 'placeholder', 'alt']) texts.push(node.getAttribute(name) ?? '');
+  }
+  return texts.join(' ');
+})()
+"""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("", "tab=scores", "tab=answers", "tab=speed", "tab=run", "query=no such text", "state=wrong"),
+        *(f"sample=small/{name}" for name in ("sums/s50", "sums/s60", "sums/s1", "choice/s9", "repeated/s1")),
+        *(f"sample=small/通用-chat/s{number}" for number in range(7)),
+        "sample=small/sums/s3&beside=large",
+    ],
+)
+def test_no_english_word_is_left_that_does_not_come_from_the_data(
+    chromium: Page, sample_run: RunFolder, tmp_path: Path, address: str
+) -> None:
+    files_of_run = [path.read_text("utf-8") for path in sample_run.root.rglob("*.json*")]
+    data = words_of(
+        " ".join(
+            [
+                *(text.replace("\\n", " ") for text in files_of_run),
+                sample_run.config_file.read_text("utf-8"),
+                str(sample_run.root),
+            ]
+        )
+    )
+    report = tmp_path / "zh.html"
+    text = sample_run.report.read_text("utf-8")
+    report.write_text(text.replace('<html lang="en">', '<html lang="zh">', 1), "utf-8")
+    chromium.resize(1400, 900)
+    open_report(chromium, report, address)
+    if "sample" in address:
+        chromium.wait_for("document.querySelector('#sample h3')?.checkVisibility()")
+    data |= words_of(chromium.value("data.precision.join(' ')"))  # a message, as those in the terminal
+    left = words_of(chromium.value(VISIBLE_WORDS)) - data - OTHER_WORDS
+    assert not left, " ".join(sorted(left))
+
+
+def words_of(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Za-z][A-Za-z_-]{2,}", text)}
+
+
 def test_every_label_is_translated() -> None:
     assets = files("ais_prompt.report.html") / "assets"
     known = set(re.findall(r'^  "((?:[^"\\]|\\.)*)":', (assets / "zh.js").read_text("utf-8"), re.MULTILINE))
     scripts = [one for one in assets.iterdir() if one.name.endswith(".js") and one.name != "zh.js"]
     said = {label for one in scripts for label in re.findall(r'\bsay\("([^"]+)"', one.read_text("utf-8"))}
-    frames = [one.read_text("utf-8") for one in assets.iterdir() if one.name in ("report.html", "runs.html")]
+    frames = [
+        one.read_text("utf-8")
+        for one in assets.iterdir()
+        if one.name in ("report.html", "runs.html", "comparison.html")
+    ]
     said |= {label for one in frames for label in re.findall(r"data-say>([^<]+)<", one)}
     assert len(said) > 50
     assert said - known == set()

@@ -27,6 +27,7 @@ from ais_prompt.utils.text import printable
 RUNS_SCRIPTS: Final = ("dom.js", "zh.js", "words.js", "text.js", "data.js", "runs.js")
 COMPARISON_SCRIPTS: Final = (
     "dom.js",
+    "zh.js",
     "words.js",
     "text.js",
     "plots.js",

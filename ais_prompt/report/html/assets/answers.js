@@ -19,7 +19,7 @@ function speedTable() {
   const tasks = Object.entries(data.speeds);
   if (!tasks.length) return null;
   const time = (times, name) => cell("number", times ? seconds(times[name]) : "");
-  const head = [header("", "Server speed"), ...["Requests", "Latency p50", "p90", "p99", "First token p50", "p90", "In flight", "Answers / s", "Tokens / s"].map((title) => header("number", title))];
+  const head = [header("", say("Server speed")), ...["Requests", "Latency p50", "p90", "p99", "First token p50", "p90", "In flight", "Answers / s", "Tokens / s"].map((title) => header("number", say(title)))];
   const rows = tasks.map(([name, speed]) => el("tr", {}, el("th", { scope: "row" }, plain(name)), cell("number", count(speed.requests)), ...["p50", "p90", "p99"].map((part) => time(speed.latency, part)), ...["p50", "p90"].map((part) => time(speed.first_token, part)), ...[speed.concurrency, speed.requests_per_second, speed.output_tokens_per_second].map((number) => cell("number", figure(number)))));
   return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "speeds" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }

@@ -19,11 +19,17 @@ function breakdownTable(lines, choose) {
   return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "measure breakdown", "aria-label": title }, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, rows)));
 }
 
+/** A value of the column, or the ends of a bin as `ais_prompt.report.html.breakdown` writes them. */
+function groupName(name) {
+  const [, low, below, high] = name.match(/^(\S+) to (below )?(\S+)$/) ?? [];
+  return high === undefined ? name : say(below ? "{low} to below {high}" : "{low} to {high}", { low, high });
+}
+
 function groupRow({ task, by, groups }, name, place, range, choose) {
   const group = groups.find((one) => one.name === name);
   const value = task.columns[by]?.find((one) => String(one) === name);
   const { model, dataset } = task;
   const score = value === undefined ? percent(group.score) : el("button", { type: "button", class: "link", onclick: () => choose({ model, dataset, columns: { [by]: value } }) }, percent(group.score));
   const line = { score: group.score, ci95_low: group.low, ci95_high: group.high };
-  return el("tr", {}, el("th", { scope: "row", class: `dataset${place ? " again" : ""}`, dir: "auto" }, plain(name)), el("td", { class: "model soft" }, plain(model)), cell("number score", score), cell("number interval-ends soft", span(group.low, group.high, true)), cell("plotted", scorePlot(line, range)), cell("number soft n", count(group.n)));
+  return el("tr", {}, el("th", { scope: "row", class: `dataset${place ? " again" : ""}`, dir: "auto" }, plain(groupName(name))), el("td", { class: "model soft" }, plain(model)), cell("number score", score), cell("number interval-ends soft", span(group.low, group.high, true)), cell("plotted", scorePlot(line, range)), cell("number soft n", count(group.n)));
 }

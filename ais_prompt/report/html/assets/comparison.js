@@ -78,30 +78,30 @@ function taskSection(one, number) {
 }
 
 function leftOut(one) {
-  const kinds = [["only_before", "only in the first run"], ["only_after", "only in the second run"], ["failed_before", "without an answer in the first run"], ["failed_after", "without an answer in the second run"]];
-  return kinds.filter(([key]) => one[key]).map(([key, words]) => el("li", { class: "note" }, `${counted(one[key], "sample")} ${words}, left out`));
+  const kinds = [["only_before", say("only in the first run, left out")], ["only_after", say("only in the second run, left out")], ["failed_before", say("without an answer in the first run, left out")], ["failed_after", say("without an answer in the second run, left out")]];
+  return kinds.filter(([key]) => one[key]).map(([key, words]) => el("li", { class: "note" }, `${counted(one[key], "sample")} ${words}`));
 }
 
 function changes(one) {
-  if (!one.changes.length) return el("p", { class: "soft" }, "The configs of the two runs do not differ.");
+  if (!one.changes.length) return el("p", { class: "soft" }, say("The configs of the two runs do not differ."));
   const rows = one.changes.map((change) => el("tr", {}, el("th", { scope: "row" }, plain(change.part)), el("td", {}, wholeText(change.before)), el("td", {}, wholeText(change.after))));
-  const head = ["part", "before", "after"].map((name) => el("th", { scope: "col" }, name));
+  const head = ["part", "before", "after"].map((name) => el("th", { scope: "col" }, say(name)));
   return el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "runs" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
 }
 
 /** The changed samples, filtered by direction, in steps. */
 function flips(one) {
-  if (!one.flips.length) return el("p", { class: "soft" }, "No sample changed.");
+  if (!one.flips.length) return el("p", { class: "soft" }, say("No sample changed."));
   const list = el("div", { class: "flips" });
   const show = (chosen, from) => {
     list.append(...chosen.slice(from, from + STEP).map(flip));
     if (chosen.length <= from + STEP) return;
-    const more = el("button", { type: "button", class: "more" }, `Show more (${count(chosen.length - from - STEP)} left)`);
+    const more = el("button", { type: "button", class: "more" }, say("Show more ({number} left)", { number: count(chosen.length - from - STEP) }));
     more.addEventListener("click", () => { more.remove(); show(chosen, from + STEP); });
     list.append(more);
   };
   const kinds = { worse: one.flips.filter((flip) => flip.after < flip.before), better: one.flips.filter((flip) => flip.after > flip.before) };
-  const chips = Object.entries(kinds).map(([name, chosen]) => el("button", { type: "button", class: "chip", "aria-pressed": "false", disabled: !chosen.length, onclick: () => choose(name) }, el("i", { class: `swatch ${name === "worse" ? "wrong" : "right"}` }), `${name} `, el("span", { class: "soft" }, count(chosen.length))));
+  const chips = Object.entries(kinds).map(([name, chosen]) => el("button", { type: "button", class: "chip", "aria-pressed": "false", disabled: !chosen.length, onclick: () => choose(name) }, el("i", { class: `swatch ${name === "worse" ? "wrong" : "right"}` }), `${say(name)} `, el("span", { class: "soft" }, count(chosen.length))));
   const choose = (name) => {
     chips.forEach((chip, place) => chip.setAttribute("aria-pressed", String(Object.keys(kinds)[place] === name)));
     list.replaceChildren();

@@ -35,7 +35,7 @@ function followTheme(button) {
   const dark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const label = () => {
     button.textContent = say(dark() ? "Light" : "Dark");
-    button.setAttribute("aria-label", `Change to ${dark() ? "light" : "dark"} colours`);
+    button.setAttribute("aria-label", say(dark() ? "Change to light colours" : "Change to dark colours"));
   };
   if (stored()) document.documentElement.dataset.theme = stored();
   button.addEventListener("click", () => {

@@ -8,7 +8,7 @@ function stateBar(states, choose) {
   const all = present.reduce((sum, state) => sum + states[state], 0);
   const label = present.map((state) => `${count(states[state])} ${say(state)}`).join(", ");
   const parts = present.map((state) => {
-    const part = el("span", { class: `part ${state}`, title: `${count(states[state])} ${state} (${percent(states[state] / all)})`, onclick: (event) => { event.stopPropagation(); choose?.(state); } });
+    const part = el("span", { class: `part ${state}`, title: `${count(states[state])} ${say(state)} (${percent(states[state] / all)})`, onclick: (event) => { event.stopPropagation(); choose?.(state); } });
     part.style.flexGrow = states[state];
     return part;
   });

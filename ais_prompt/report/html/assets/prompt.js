@@ -8,7 +8,7 @@ function promptBlock(chunk, prompt, other, owner) {
   const same = other ? sharedLength(prompt.map(JSON.stringify), other.map(JSON.stringify)) : 0;
   const folded = Math.min(same, prompt.length - 1);
   const messages = prompt.map((message, number) => messageBlock(chunk, message, number === folded ? partner(other, number) : null, owner));
-  const early = folded > 1 ? [el("details", { class: "fold" }, el("summary", {}, `${counted(folded, "message")}, same as in ${owner}`), messages.slice(0, folded))] : messages.slice(0, folded);
+  const early = folded > 1 ? [el("details", { class: "fold" }, el("summary", {}, say("{number}, same as in {owner}", { number: counted(folded, "message"), owner })), messages.slice(0, folded))] : messages.slice(0, folded);
   return el("div", { class: "prompt" }, early, messages.slice(folded));
 }
 
@@ -25,7 +25,7 @@ function messageBlock(chunk, message, other, owner) {
 function foldedText(chunk, numbers, other, owner) {
   const same = Math.min(sharedLength(numbers, other), numbers.length - 1);
   if (same < FOLDED_LINES) return eitherText(textOf(chunk, numbers), false);
-  const fold = el("details", { class: "fold" }, el("summary", {}, `${counted(same, "line")}, same as in ${owner}`), eitherText(textOf(chunk, numbers.slice(0, same)), false));
+  const fold = el("details", { class: "fold" }, el("summary", {}, say("{number}, same as in {owner}", { number: counted(same, "line"), owner })), eitherText(textOf(chunk, numbers.slice(0, same)), false));
   return el("div", {}, fold, eitherText(textOf(chunk, numbers.slice(same)), false));
 }
 

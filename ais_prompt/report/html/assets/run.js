@@ -13,11 +13,11 @@ function usedBy(session) {
   const used = session.used;
   if (!used?.requests) return "";
   const cost = Object.entries(used.cost || {}).map(([currency, amount]) => `, ${figure(amount)} ${currency}`);
-  return plain(`, ${count(used.requests)} requests${cost.join("")}`);
+  return `, ${counted(used.requests, "request")}${plain(cost.join(""))}`;
 }
 
 function runFacts() {
-  const sessions = data.sessions.map((session) => el("li", {}, el("code", {}, plain(session.command || "aisprompt run")), el("span", { class: "soft" }, ` ${moment(session.started)}${session.ended ? `, ${duration(session.started, session.ended)}` : ""}, ${plain(session.status)}${usedBy(session)}`)));
+  const sessions = data.sessions.map((session) => el("li", {}, el("code", {}, plain(session.command || "aisprompt run")), el("span", { class: "soft" }, ` ${moment(session.started)}${session.ended ? `, ${duration(session.started, session.ended)}` : ""}, ${plain(say(session.status))}${usedBy(session)}`)));
   const versions = Object.entries(data.versions).map(([name, version]) => el("span", { class: "version" }, `${plain(name)} `, el("b", {}, plain(String(version)))));
   return [
     el("ol", { class: "sessions" }, sessions),

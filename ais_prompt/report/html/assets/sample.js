@@ -13,23 +13,23 @@ async function drawSample(panel, row, shown, position, actions) {
 
 function heading(row, position, actions) {
   const button = (text, label, action) => el("button", { type: "button", "aria-label": label, title: label, onclick: action }, text);
-  const place = el("p", { class: "soft" }, `${plain(row.task.dataset)} · ${plain(row.task.model)} · row ${row.index} · `, el("span", { class: "id" }, plain(row.id)));
-  return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), say(row.state), el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", "Previous sample (k)", actions.previous), button("↓", "Next sample (j)", actions.next), button("✕", "Close (Esc)", actions.close)));
+  const place = el("p", { class: "soft" }, `${plain(row.task.dataset)} · ${plain(row.task.model)} · ${say("row")} ${row.index} · `, el("span", { class: "id" }, plain(row.id)));
+  return el("header", {}, el("div", {}, el("h3", {}, el("i", { class: `swatch ${row.state}` }), say(row.state), el("span", { class: "soft" }, ` ${position}`)), place), el("nav", {}, button("↑", say("Previous sample (k)"), actions.previous), button("↓", say("Next sample (j)"), actions.next), button("✕", say("Close (Esc)"), actions.close)));
 }
 
 /** Extracted answer and gold, the values, and the reason if the sample is not scored. */
 function verdictPart(chunk, sample, row) {
   const several = sample.verdicts.length > 1;
   const repeated = sample.verdicts.some((verdict) => verdict.status);
-  const head = [several ? el("td") : null, header("", "Extracted"), header("", "Gold"), repeated ? header("", "State") : null, repeated ? header("number", "Score") : null];
-  const lines = sample.verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, String(number + 1)) : null, value(chunk, verdict.extracted, "nothing", verdict.reading), value(chunk, verdict.gold, "none"), repeated ? [cell("", verdict.status, verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
-  const values = Object.entries(sample.values).map(([metric, number]) => el("li", {}, el("span", { class: "soft" }, `${plain(metric)} `), el("b", {}, number == null ? "none" : figure(number))));
-  const reasons = [sample.reason, sample.failed_turn && `turn ${sample.failed_turn} has no answer`].filter(Boolean);
+  const head = [several ? el("td") : null, header("", say("Extracted")), header("", say("Gold")), repeated ? header("", say("State")) : null, repeated ? header("number", say("Score")) : null];
+  const lines = sample.verdicts.map((verdict, number) => el("tr", {}, several ? el("th", { scope: "row", class: "soft" }, String(number + 1)) : null, value(chunk, verdict.extracted, say("nothing"), verdict.reading), value(chunk, verdict.gold, say("none")), repeated ? [cell("", say(verdict.status), verdict.reason ? el("span", { class: "soft" }, ` ${plain(verdict.reason)}`) : null), cell("number", verdict.value == null ? "" : figure(verdict.value))] : null));
+  const values = Object.entries(sample.values).map(([metric, number]) => el("li", {}, el("span", { class: "soft" }, `${plain(metric)} `), el("b", {}, number == null ? say("none") : figure(number))));
+  const reasons = [sample.reason, sample.failed_turn && say("turn {number} has no answer", { number: sample.failed_turn })].filter(Boolean);
   return el("section", { class: `verdict ${row.state}` }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), values.length ? el("ul", { class: "values" }, values) : null, reasons.length ? el("p", { class: "reason" }, plain(reasons.join(" · "))) : null);
 }
 
 function value(chunk, numbers, nothing, reading) {
-  return el("td", {}, numbers ? wholeText(textOf(chunk, numbers)) : el("span", { class: "soft" }, nothing), reading ? el("div", { class: "soft rule" }, `extracted by “${plain(reading.rule)}”, characters ${reading.start}–${reading.end}`) : null);
+  return el("td", {}, numbers ? wholeText(textOf(chunk, numbers)) : el("span", { class: "soft" }, nothing), reading ? el("div", { class: "soft rule" }, say("extracted by “{rule}”, characters {start}–{end}", { rule: plain(reading.rule), start: reading.start, end: reading.end })) : null);
 }
 
 /** From a sample to the prompts of its dataset, where the run has kept them. */
@@ -43,22 +43,22 @@ function labelParts({ chunk, sample, neighbour, neighbourName }) {
   if (!sample.labels.length) return [];
   const figures = [...new Set(sample.labels.flatMap((label) => Object.keys(label.figures)))];
   const gold = sample.verdicts.map((verdict) => verdict.gold && textOf(chunk, verdict.gold));
-  const head = el("tr", {}, el("th", { scope: "col" }, "Label"), figures.map((name) => el("th", { scope: "col", class: "number" }, plain(name))));
-  const rows = sample.labels.map(({ label, chosen, figures: values }) => el("tr", { class: chosen ? "chosen" : null }, el("th", { scope: "row" }, plain(label), chosen ? [" ", el("span", { class: "tag" }, "chosen")] : null, gold.includes(label) ? [" ", el("span", { class: "tag gold" }, "gold")] : null), figures.map((name) => cell("number", values[name] == null ? "" : figure(values[name], 5)))));
+  const head = el("tr", {}, el("th", { scope: "col" }, say("Label")), figures.map((name) => el("th", { scope: "col", class: "number" }, plain(name))));
+  const rows = sample.labels.map(({ label, chosen, figures: values }) => el("tr", { class: chosen ? "chosen" : null }, el("th", { scope: "row" }, plain(label), chosen ? [" ", el("span", { class: "tag" }, say("chosen"))] : null, gold.includes(label) ? [" ", el("span", { class: "tag gold" }, say("gold"))] : null), figures.map((name) => cell("number", values[name] == null ? "" : figure(values[name], 5)))));
   const prompted = sample.labels.filter(({ prompt }) => prompt);
   const cards = prompted.map((label, number) => el("div", { class: "card" }, el("h4", {}, plain(label.label)), promptBlock(chunk, label.prompt, neighbour?.labels[number]?.prompt, neighbourName)));
-  return [el("section", {}, el("h4", {}, "Labels"), el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "labels" }, el("thead", {}, head), el("tbody", {}, rows))), cards.length ? el("div", { class: "cards" }, cards) : null)];
+  return [el("section", {}, el("h4", {}, say("Labels")), el("div", { class: "scroll", tabindex: "0" }, el("table", { class: "labels" }, el("thead", {}, head), el("tbody", {}, rows))), cards.length ? el("div", { class: "cards" }, cards) : null)];
 }
 
 function requestParts({ chunk, sample, neighbour, neighbourName }, request, number) {
   const before = number ? sample.requests[number - 1].prompt : neighbour?.requests[0]?.prompt;
-  const turn = sample.requests.length > 1 ? `Turn ${number + 1}: ` : "";
-  const title = `${turn}${say(turn ? "prompt" : "Prompt")}${sample.shots && !number ? `, ${counted(sample.shots, "shot")}` : ""}`;
-  const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? "the previous turn" : neighbourName)] : [];
+  const turn = sample.requests.length > 1 ? `${say("Turn {number}", { number: number + 1 })}: ` : "";
+  const title = `${turn}${(turn ? say("prompt") : say("Prompt"))}${sample.shots && !number ? `, ${counted(sample.shots, "shot")}` : ""}`;
+  const prompt = request.prompt ? [el("h4", {}, title), promptBlock(chunk, request.prompt, before, number ? say("the previous turn") : neighbourName)] : [];
   const several = request.answers.length > 1;
   const first = sample.requests.slice(0, number).reduce((sum, one) => sum + one.answers.length, 0);
   const whole = sample.requests.reduce((sum, one) => sum + one.answers.length, 0) === sample.verdicts.length && !sample.prediction;
-  const answers = request.answers.map((answer, place) => [el("h4", {}, several ? `${say("Answer")} ${place + 1}` : turn ? `${turn}answer` : say("Answer")), ...answerBlock(chunk, answer, whole ? sample.verdicts[first + place].reading : null)]);
+  const answers = request.answers.map((answer, place) => [el("h4", {}, several ? `${say("Answer")} ${place + 1}` : turn ? `${turn}${say("answer")}` : say("Answer")), ...answerBlock(chunk, answer, whole ? sample.verdicts[first + place].reading : null)]);
   return [el("section", {}, ...prompt, ...answers.flat())];
 }
 
@@ -102,16 +102,16 @@ function columnPart(sample) {
 }
 
 function answerFacts(answer) {
-  const endings = { length: "cut at max_out_len", stop: "stopped by the model" };
+  const endings = { length: say("cut at max_out_len"), stop: say("stopped by the model") };
   return [
-    answer.unclosed ? "thinking did not end" : null,
-    answer.refused ? "refused" : null,
+    answer.unclosed ? say("thinking did not end") : null,
+    answer.refused ? say("refused") : null,
     answer.text && endings[answer.finish_reason],
-    answer.prompt_tokens == null ? null : `${counted(answer.prompt_tokens, "token")} in`,
-    answer.completion_tokens == null ? null : `${count(answer.completion_tokens)} out`,
-    answer.nll == null ? null : `negative log-likelihood ${figure(answer.nll)} nats`,
+    answer.prompt_tokens == null ? null : say("{number} in", { number: counted(answer.prompt_tokens, "token") }),
+    answer.completion_tokens == null ? null : say("{number} out", { number: count(answer.completion_tokens) }),
+    answer.nll == null ? null : say("negative log-likelihood {number} nats", { number: figure(answer.nll) }),
     answer.seconds ? seconds(answer.seconds) : null,
-    answer.first_token_seconds ? `first token after ${seconds(answer.first_token_seconds)}` : null,
-    answer.attempts > 1 ? `${answer.attempts} attempts` : null,
+    answer.first_token_seconds ? say("first token after {time}", { time: seconds(answer.first_token_seconds) }) : null,
+    answer.attempts > 1 ? say("{number} attempts", { number: answer.attempts }) : null,
   ].filter(Boolean);
 }

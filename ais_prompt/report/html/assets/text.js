@@ -11,7 +11,7 @@ function visible(text) {
   for (const found of text.matchAll(HIDDEN)) {
     if (found.index > done) nodes.push(text.slice(done, found.index));
     const code = found[0].charCodeAt(0).toString(16).padStart(4, "0");
-    nodes.push(el("span", { class: "hidden-character", title: "invisible character" }, `U+${code.toUpperCase()}`));
+    nodes.push(el("span", { class: "hidden-character", title: say("invisible character") }, `U+${code.toUpperCase()}`));
     done = found.index + found[0].length;
   }
   nodes.push(text.slice(done));
@@ -26,7 +26,7 @@ function plain(text) {
 /** Return the part of a text between two places, with the range `mark` marked. */
 function part(text, from, to, mark) {
   const [start, end] = mark.map((place) => Math.min(Math.max(place, from), to));
-  const marked = end > start ? [el("mark", { class: "read", title: "what was extracted" }, ...visible(text.slice(start, end)))] : [];
+  const marked = end > start ? [el("mark", { class: "read", title: say("what was extracted") }, ...visible(text.slice(start, end)))] : [];
   return [...visible(text.slice(from, start)), ...marked, ...visible(text.slice(end, to))];
 }
 
@@ -50,15 +50,15 @@ function wholeText(text, span) {
     const to = Math.min(from + LONG, text.length - end.length);
     block.append(...part(text, from, to, mark));
     if (to < text.length - end.length) {
-      const more = el("button", { type: "button", class: "more" }, `Show more (${count(text.length - to)} characters left)`);
+      const more = el("button", { type: "button", class: "more" }, say("Show more ({number} characters left)", { number: count(text.length - to) }));
       more.addEventListener("click", () => { more.remove(); show(to); });
       block.append(more);
     } else if (end) {
-      block.append(el("span", { class: "blank", title: "trailing white space" }, end.replaceAll(" ", "·").replaceAll("\t", "→").replaceAll("\n", "↵\n").replace(/\n$/, "")));
+      block.append(el("span", { class: "blank", title: say("trailing white space") }, end.replaceAll(" ", "·").replaceAll("\t", "→").replaceAll("\n", "↵\n").replace(/\n$/, "")));
     }
   };
   show(0);
-  if (!text) block.append(el("span", { class: "soft" }, "empty"));
+  if (!text) block.append(el("span", { class: "soft" }, say("empty")));
   return block;
 }
 
