@@ -22,14 +22,14 @@ from ais_prompt.plan.warning import MisspeltPlaceholder, PromptWarning
 from ais_prompt.report.html.prompt_page import questions_html, side_by_side
 from ais_prompt.store.disk import replacing
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.types import prompt_from_json
+from ais_prompt.types import prompt_from_json, prompt_to_json
 from ais_prompt.utils.files import read_regular
 from ais_prompt.utils.jsonl import decode_own, encode
 
 MOST_TASKS: Final = 24
 """Tasks whose first prompts are kept: each takes some milliseconds of the run."""
-MOST_CHARACTERS: Final = 50_000
-"""A longer prompt is not kept; ``view-prompt --html`` shows it."""
+MOST_BYTES: Final = 50_000
+"""Bytes of a prompt as JSON. A longer one is not kept; ``view-prompt --html`` shows it."""
 HINT: Final = (
     "<p class='soft' data-say>The first prompt of each dataset, character for character. "
     "Point at a piece, or reach it with Tab: the line at the bottom says where it comes from.</p>"
@@ -51,12 +51,12 @@ class RunPrompts:
             return
         try:
             views = list(preview(task, 1, origins=True))
-        except AisPromptError:
+        except Exception:  # answers must not be lost because of the report
             logger.info("%s: its prompts are not in the report", task.name, exc_info=True)
             return
         finally:
             task.release()
-        self._views[task.name] = [view for view in views if _length(view) <= MOST_CHARACTERS]
+        self._views[task.name] = [view for view in views if _length(view) <= MOST_BYTES]
 
     def write(self, folder: RunFolder) -> None:
         """Write the prompts, if there are any.
@@ -84,7 +84,8 @@ def _file(folder: RunFolder) -> Path:
 
 
 def _length(view: PromptView) -> int:
-    return sum(len(span.text) for spans in view.origins or () for span in spans) or len(str(view.prompt))
+    """Return the length of a prompt as JSON, media in base64 included."""
+    return len(encode(prompt_to_json(view.prompt)))
 
 
 class _StoredSpan(Struct):

@@ -40,8 +40,25 @@ def test_what_is_kept_is_shown_as_view_prompt_shows_it(tmp_path: Path, style: st
 
 
 def test_a_prompt_that_is_too_long_is_left_out(tmp_path: Path) -> None:
-    assert kept(RunFolder(tmp_path), rows=[{"q": "long " * run_prompts.MOST_CHARACTERS, "a": "2"}]) == ""
+    assert kept(RunFolder(tmp_path), rows=[{"q": "long " * run_prompts.MOST_BYTES, "a": "2"}]) == ""
     assert not RunFolder(tmp_path).view.exists()
+
+
+def test_a_picture_in_base64_is_not_kept(tmp_path: Path) -> None:
+    url = "data:image/png;base64," + "A" * run_prompts.MOST_BYTES
+    content = [{"type": "text", "text": "{q}"}, {"type": "image_url", "image_url": {"url": url}}]
+    raw = {"type": "RawPromptTemplate", "messages": [{"role": "user", "content": content}]}
+    prompts = RunPrompts([task := prompt_task(raw, style="messages")])
+    prompts.add(task)
+    prompts.write(RunFolder(tmp_path))
+    assert prompts_part(RunFolder(tmp_path)) == ""
+
+
+def test_a_prompt_that_cannot_be_built_does_not_end_the_run(tmp_path: Path) -> None:
+    def broken() -> Any:
+        raise RuntimeError("no tokenizer")
+
+    assert kept(RunFolder(tmp_path), style="chat_template", tokenizer=broken) == ""
 
 
 def test_the_same_datasets_of_every_model_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
