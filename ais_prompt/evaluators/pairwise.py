@@ -31,6 +31,9 @@ class PairwiseEvaluator:
     ``order_changed`` is the share of verdicts that changed with the order: the position bias of the judge. A question
     with an order without a verdict fails; it is no loss.
 
+    The config gives the judges, their prompt and the other answers beside the arguments: ``judge_cfg``,
+    ``prompt_template`` and ``baseline``, a column, a model of the run, or an earlier run.
+
     Several judges decide by majority; with ``order_change="mean"`` the mean of their points counts.
 
     Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", section 3.4 (a win is a win in

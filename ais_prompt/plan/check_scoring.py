@@ -9,7 +9,7 @@ from ais_prompt.plan.blank_calls import call_evaluator, call_postprocessors
 from ais_prompt.plan.faults import FaultList
 from ais_prompt.plan.plan import Plan, PlannedDataset
 from ais_prompt.registry import EVALUATORS, INFERENCERS, MODELS, POSTPROCESSORS, TEMPLATES, is_shipped
-from ais_prompt.types import EvalSpec
+from ais_prompt.types import EvalSpec, PartSpec
 
 
 def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptError]:
@@ -30,6 +30,11 @@ def check_scoring(plan: Plan, place: Callable[[str], str]) -> list[AisPromptErro
 def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
     """Note every fault of an ``eval_cfg``."""
     spec = dataset.spec.eval
+    if spec.evaluator is not None and spec.judge is None and _asks_a_judge(spec.evaluator):
+        # Else the keys of a judge would be unknown arguments.
+        fix = "add judge_cfg=dict(<a model>), or a list of models"
+        faults.note(ConfigError(f"{spec.evaluator.type} needs a judge", fix=fix), spec.evaluator.where)
+        return
     nested = {"rule_evaluator": EVALUATORS, "llm_evaluator": EVALUATORS, "rule_postprocessor": POSTPROCESSORS}
     if faults.check_part(EVALUATORS, spec.evaluator, nested=nested) and spec.evaluator:
         evaluator = faults.attempt(lambda: dataset.evaluator, spec.evaluator.where)
@@ -46,6 +51,14 @@ def check_eval(dataset: PlannedDataset, faults: FaultList) -> None:
     ]
     if all(found):
         faults.passes(lambda: call_postprocessors(dataset), spec.where)
+
+
+def _asks_a_judge(part: PartSpec) -> bool:
+    """Return whether an evaluator's class has the verdicts of a judge; False if there is no such class."""
+    try:
+        return hasattr(EVALUATORS.get(part.type), "without_judge")
+    except AisPromptError:
+        return False
 
 
 def check_k(spec: EvalSpec, n: int) -> None:

@@ -175,7 +175,7 @@ def test_several_answers_are_judged_one_by_one(project: Project) -> None:
 @pytest.mark.parametrize(
     ("evaluator", "fault"),
     [
-        (LLM.replace(f"judge_cfg={JUDGE}, ", ""), "has no argument 'prompt_template'"),
+        (LLM.replace(f"judge_cfg={JUDGE}, ", ""), "GenericLLMEvaluator needs a judge"),
         (f"dict(type='GenericLLMEvaluator', judge_cfg={JUDGE})", "prompt_template"),
         (LLM.replace("ScriptedModel", "ScriptedMode"), "did you mean 'ScriptedModel'?"),
         (LLM.replace("GenericLLMEvaluator", "AccEvaluator"), "asks no judge"),

@@ -193,6 +193,10 @@ def test_evaluator_and_baseline_go_together(project: Project) -> None:
     project.write_config(models=NEW, datasets=dataset("0").replace(", baseline=0", ""))
     done = project.run("check", "eval.py")
     assert "PairwiseEvaluator needs a baseline" in done.stderr
+    project.write_config(models=NEW, datasets=dataset("dict(column='other')").replace("judge_cfg", "judge"))
+    done = project.run("check", "eval.py")
+    assert "PairwiseEvaluator needs a judge" in done.stderr
+    assert "1 fault in the config" in done.stderr
     other = dataset("dict(column='other')").replace("PairwiseEvaluator", "GenericLLMEvaluator")
     project.write_config(models=NEW, datasets=other)
     assert "GenericLLMEvaluator compares nothing with a baseline" in project.run("check", "eval.py").stderr
@@ -214,3 +218,12 @@ def test_gates_and_comparisons_leave_the_baseline_out(project: Project) -> None:
     assert "win_rate" in compared.stdout
     assert "cannot be compared" not in compared.stdout + compared.stderr
     assert project.run("run", "eval.py", "-r", "-m", "viz", "--max-failures", "2").returncode == 0
+
+
+@pytest.mark.process
+def test_shards_compare_with_a_model_of_the_run(project: Project) -> None:
+    project.write_config(models=f"{NEW}, {OLD}", datasets=dataset("dict(model='old')"))
+    for shard in ("0/2", "1/2"):
+        project.run_process("run", "eval.py", "-r", "together", "--shard", shard, "--max-failures", "2")
+    assert project.run("merge", "eval/together", "--max-failures", "2").returncode == 0
+    assert values(project) == EXPECTED
