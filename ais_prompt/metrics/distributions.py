@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 _STEPS: Final = 200
@@ -28,6 +29,7 @@ def t_quantile(probability: float, freedom: float) -> float:
     return _solve(distribution, probability, highest)
 
 
+@lru_cache(1024)  # the intervals of small groups all ask for the same few
 def gamma_quantile(probability: float, shape: float) -> float:
     """Return the quantile of the gamma distribution with scale 1, half that of chi squared with ``2 * shape``.
 
