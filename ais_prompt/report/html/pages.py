@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from string import Template
@@ -49,7 +49,21 @@ def page_start(
     connects: bool = False,
     prompts: str = "",
 ) -> str:
-    """Return the page up to the place for further data; `END` ends it.
+    """Return the page up to the place for further data, as `page_pieces`."""
+    return "".join(page_pieces(title, body, scripts, data, libraries, connects=connects, prompts=prompts))
+
+
+def page_pieces(
+    title: str,
+    body: str,
+    scripts: Sequence[str],
+    data: Any,
+    libraries: Sequence[str] = (),
+    *,
+    connects: bool = False,
+    prompts: str = "",
+) -> Iterator[str]:
+    """Yield the page up to the place for further data, its own data apart: they may be large. `END` ends it.
 
     Args:
         title: any text.
@@ -63,16 +77,19 @@ def page_start(
     style = asset("style.css") + (QUESTIONS_STYLE if prompts else "")
     script = "\n".join(map(asset, scripts))
     vendored = {name: asset(f"vendor/{name}.js") for name in libraries}
-    return Template(asset("page.html")).substitute(
-        language=language(),
-        policy=_policy(style, [script, *vendored.values()], connects=connects),
-        title=html.escape(printable(title)),
-        style=style,
-        body=asset(body).replace("<!-- prompts -->", prompts),
-        data=_json(data),
-        script=script,
-        libraries="\n".join(map(_library, vendored, vendored.values())),
-    )
+    values = {
+        "language": language(),
+        "policy": _policy(style, [script, *vendored.values()], connects=connects),
+        "title": html.escape(printable(title)),
+        "style": style,
+        "body": asset(body).replace("<!-- prompts -->", prompts),
+        "script": script,
+        "libraries": "\n".join(map(_library, vendored, vendored.values())),
+    }
+    before, after = asset("page.html").split("$data")
+    yield Template(before).substitute(values)
+    yield _json(data)
+    yield Template(after).substitute(values)
 
 
 def runs_page(work_dir: Path, runs: Mapping[str, RunFolder]) -> str:

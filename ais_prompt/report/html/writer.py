@@ -12,7 +12,7 @@ from ais_prompt.report.html.indexing import line_starts
 from ais_prompt.report.html.judgements import Judgement, Judgements
 from ais_prompt.report.html.overview import TaskTotals, overview
 from ais_prompt.report.html.packing import Lines, packed
-from ais_prompt.report.html.pages import END, page_start
+from ais_prompt.report.html.pages import END, page_pieces
 from ais_prompt.report.html.rows import COLUMNS
 from ais_prompt.report.html.run_files import ShownTask, shown_tasks, summary_of
 from ais_prompt.report.html.run_prompts import prompts_part
@@ -81,7 +81,8 @@ def write_report(folder: RunFolder) -> None:
         data = {**overview(folder, rows, totals), "kept": sum(int(size * kept) for size in sizes) if kept < 1 else None}
         title = f"{data['name']} {data['time']}"
         prompts = prompts_part(folder)
-        report.write(page_start(title, "report.html", SCRIPTS, data, LIBRARIES, prompts=prompts).encode())
+        pieces = page_pieces(title, "report.html", SCRIPTS, data, LIBRARIES, prompts=prompts)
+        report.writelines(map(str.encode, pieces))
         samples.seek(0)
         shutil.copyfileobj(samples, report)
         report.write(END.encode())
