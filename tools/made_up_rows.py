@@ -60,6 +60,12 @@ CHAT: Final = [
     {"role": "assistant", "content": "a second answer"},
 ]
 
+FUNCTION: Final = {
+    "name": "double",
+    "description": "Double a number.",
+    "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+}
+
 PIECES: Final = (
     *("the answer", "a question?", "Ein Satz mit Ä und ß.", "中文，问题。", "😀", "100 %", "%s", "$1$", "1e5"),
     *("{unknown}", "{0}", "{{twice}}", "'single'", '"double"', "back\\slash", "</E>", "<S>"),
@@ -181,6 +187,10 @@ def made_up(
 def _fixed(dataset: DatasetSpec, templates: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Yield the columns that must have a certain kind of value, and that value."""
     kind = dataset.infer.inferencer.type
+    if kind == "ToolCallInferencer":
+        yield "tools", json.dumps([{"type": "function", "function": FUNCTION}])
+        yield "functions", json.dumps([FUNCTION])
+        yield "answers", json.dumps([{FUNCTION["name"]: {"x": [1]}}])
     if kind == "CLPInferencer":
         yield "choices", ["A", "B"]
     if kind == "LLInferencer":

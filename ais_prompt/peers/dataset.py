@@ -13,6 +13,7 @@ from ais_prompt.peers.parts import NO_EFFECT, Translation, is_part
 from ais_prompt.peers.rating import COMPARISON, JUDGE_KEY, is_rated, with_judge
 from ais_prompt.peers.scoring import translate_eval
 from ais_prompt.peers.table import PEERS, peer_part
+from ais_prompt.peers.tool_calls import with_tools
 
 INFER_PARTS: Final = {
     "ice_template": "templates",
@@ -35,6 +36,7 @@ def translate_dataset(values: Any, where: str, translation: Translation) -> Any:
     if not isinstance(values, Mapping) or not (names := peer_names(values)):
         return values
     translation.peer = next((peer for peer in PEERS if any(name.startswith(f"{peer}.") for name in names)), PEERS[0])
+    values = with_tools(values, where, translation)
     described = COMPARISON if is_rated(evaluator_of(values)) else frozenset()
     other = {*DATASET.names, *described, JUDGE_KEY} - {"type"}
     source = {key: value for key, value in values.items() if key not in other}

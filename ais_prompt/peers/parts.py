@@ -31,6 +31,9 @@ ADAPTERS: Final = {
 }
 """Kind of part → the part that runs the peer's own code, and its argument for the dotted name."""
 
+SCORING: Final = ("evaluators", "postprocessors")
+"""Kinds of part that ``--peer-scores`` concerns."""
+
 NO_EFFECT: Final = "it has no effect there either"
 """Why an option is dropped that the peer does not read."""
 
@@ -103,7 +106,7 @@ class Translation:
             return other
         if row is None or any(args.get(name) in values for name, values in row.unless.items()):
             return None
-        if not self.peer_scores or not (row.exact or row.differs):
+        if not self.peer_scores or kind not in SCORING or not (row.exact or row.differs):
             return row
         return Row(row.name, row.exact, row.module, row.rename, row.drop, row.values) if row.exact else None
 

@@ -17,6 +17,15 @@ def _language(args: dict[str, Any]) -> dict[str, Any]:
     return {**args, "tokenize": "jieba" if is_chinese else "words"}
 
 
+def _any_call(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `RegexEvaluator` that finds whether there is a call at all, or that there is none.
+
+    A call whose arguments cannot be read is a text of another form, and none, as it is there.
+    """
+    is_none = "irrelevance" in str(args.pop("category", ""))
+    return {**args, "pattern": r"(?s)(?!\[\{).*" if is_none else r"(?s)\[\{.*\}\]"}
+
+
 EVALUATORS: Final = (
     Row("AccEvaluator", "AccEvaluator"),
     Row("AccwithDetailsEvaluator", "AccEvaluator"),
@@ -95,6 +104,18 @@ EVALUATORS: Final = (
     Row("MATHEvaluator", "MATHEvaluator", drop={"version": ""}, differs="answers are compared by math-verify"),
     Row("MATHEvaluator", "MATHEvaluator", module="ais_bench", differs="math-verify has other options"),
     Row("MATHVerifyEvaluator", "MATHVerifyEvaluator"),
+    Row(
+        "BFCLSingleTurnEvaluator",
+        "ToolCallEvaluator",
+        drop={"category": "", "is_fc_model": ""},
+        gold_columns=("functions", "answers"),
+    ),
+    Row(
+        "BFCLRelevanceEvaluator",
+        "RegexEvaluator",
+        drop={"is_fc_model": ""},
+        change=_any_call,
+    ),
     Row("GenericLLMEvaluator", "GenericLLMEvaluator"),
     Row(
         "CascadeEvaluator",

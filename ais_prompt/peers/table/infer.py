@@ -86,4 +86,11 @@ INFERENCERS: Final = (
     Row("LLInferencer", "LLInferencer", drop=_SHARED),
     Row("ChatInferencer", "ChatInferencer", drop=_SHARED),
     Row("MultiTurnGenInferencer", "MultiTurnGenInferencer", drop=_SHARED),
+    Row(
+        "BFCLV3FunctionCallInferencer",
+        "ToolCallInferencer",
+        drop={**_SHARED, "gen_field_replace_token": "", "mode": "", "model_cfg": "", "stopping_criteria": ""},
+        differs="tools are fields of the request, as there with returns_tool_calls=True; without it, the system prompt "
+        "describes them there",
+    ),
 )

@@ -28,6 +28,16 @@ _NO_CALL: Final = ["relevance_mock_gt"]
 """The gold of questions that only ask whether a function is called at all, as AISBench has it."""
 _TEXTS: Final = ("question", "ground_truth", "function", "missed_function", "involved_classes", "initial_config")
 """Columns that hold JSON."""
+_HINT: Final = " Note that the provided function is in Python 3 syntax."
+_FLOAT: Final = " This is a float type value."
+_TYPES: Final = {
+    **dict.fromkeys(("integer", "byte", "short", "long", "Bigint"), "integer"),
+    **dict.fromkeys(("number", "float", "double"), "number"),
+    **dict.fromkeys(("boolean", "bool"), "boolean"),
+    **dict.fromkeys(("array", "list", "tuple", "ArrayList", "Array", "Queue", "Stack"), "array"),
+    **dict.fromkeys(("dict", "object", "HashMap", "Hashtable"), "object"),
+}
+"""Type in a description of BFCL → type of JSON schemas; any other is a text. Source: its ``GORILLA_TO_OPENAPI``."""
 
 
 def _questions(path: Path) -> Iterator[Numbered]:
@@ -68,10 +78,64 @@ def _with_functions(row: Row, folder: Path) -> Row:
 
 
 def _as_texts(values: Iterator[Any], call: Call) -> Iterable[Row]:
-    wanted = call.arguments["test_ids"]
+    wanted, as_tools = call.arguments["test_ids"], call.arguments["as_tools"]
     for value in values:
         if not wanted or value["id"] in wanted:
+            value = _with_tools(value) if as_tools else value
             yield {name: _text(content) if name in _TEXTS else content for name, content in value.items()}
+
+
+def _with_tools(row: Row) -> Row:
+    """Return a question of a single turn with the columns of the benchmark ``bfcl``, most of them as JSON.
+
+    Raises:
+        DataError: it has several turns.
+    """
+    if len(row["question"]) != 1:
+        fix = "take the categories of single turns"
+        raise DataError("a conversation has no single request that offers tools", where=str(row["id"]), fix=fix)
+    answers = [] if row["ground_truth"] == _NO_CALL else row["ground_truth"]
+    return {
+        **row,
+        "messages": [{"role": one["role"], "content": one["content"]} for one in row["question"][0]],
+        "tools": _text([as_tool(function) for function in row["function"]]),
+        "functions": _text(row["function"]),
+        "answers": _text(answers),
+    }
+
+
+def as_tool(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a description of BFCL in the form of the OpenAI API, in the very words that AISBench sends.
+
+    Source: ``func_doc_language_specific_pre_processing`` for Python and ``convert_to_tool`` of bfcl-eval 2025.6.14.
+    """
+    parameters = function["parameters"]
+    schema = {**parameters, "type": "object", "properties": _schemas(parameters["properties"])}
+    described = {**function, "description": function["description"] + _HINT, "parameters": schema}
+    return {"type": "function", "function": {**described, "name": function["name"].replace(".", "_")}}
+
+
+def _schemas(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of each parameter."""
+    found = {}
+    for name, value in properties.items():
+        schema = _nested({**value, "type": _TYPES.get(value.get("type", ""), "string")})
+        if value.get("type") == "float":
+            schema |= {"format": "float", "description": value["description"] + _FLOAT}
+        found[name] = schema
+    return found
+
+
+def _nested(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose entries or items are schemas too: items of items, and entries of items."""
+    if schema["type"] not in ("array", "object"):
+        return schema
+    if "properties" in schema:
+        return {**schema, "properties": _schemas(schema["properties"])}
+    if "items" in schema:
+        items = schema["items"]
+        return {**schema, "items": _nested({**items, "type": _TYPES.get(items["type"], "string")})}
+    return schema
 
 
 def _text(content: Any) -> str:
@@ -80,6 +144,10 @@ def _text(content: Any) -> str:
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
     "BFCLDataset": Layout(
-        {"test": "BFCL_v3_{category}.json"}, _as_texts, _questions, defaults={"test_ids": None}, source=_SOURCE
+        {"test": "BFCL_v3_{category}.json"},
+        _as_texts,
+        _questions,
+        defaults={"test_ids": None, "as_tools": False},
+        source=_SOURCE,
     ),
 }

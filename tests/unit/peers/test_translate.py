@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from ais_prompt.config.parse.section import Faults
 from ais_prompt.errors import ConfigFaults
 from ais_prompt.peers import translate
-from ais_prompt.peers.parts import REGISTRIES
+from ais_prompt.peers.parts import REGISTRIES, SCORING, Translation
 from ais_prompt.peers.table import PEERS, ROWS, peer_part
 
 OPENICL = "opencompass.openicl"
@@ -74,6 +75,14 @@ def test_every_row_names_a_part_of_ours(kind: str) -> None:
 def test_no_name_has_two_rows(kind: str) -> None:
     names = [(row.name, row.module) for row in ROWS[kind]]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("kind", sorted(ROWS.keys() - {*SCORING}))
+def test_peer_scores_change_only_parts_that_score(kind: str) -> None:
+    ours, theirs = Translation(Faults(str)), Translation(Faults(str), peer_scores=True)
+    for row in ROWS[kind]:
+        path = f"{row.module or 'opencompass'}.x.{row.name}"
+        assert theirs.row(kind, path, {}) == ours.row(kind, path, {}) is not None
 
 
 def test_an_option_that_has_no_meaning_here_is_a_note() -> None:

@@ -1,0 +1,144 @@
+"""Configs of AISBench for BFCL: tools are offered, and calls are compared by its rule."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ais_prompt.readers.benchmarks.functions import as_tool
+from tests.e2e.project import Project
+
+BENCH = "ais_bench.benchmark"
+AREA = {
+    "name": "shape.area",
+    "description": "The area.",
+    "parameters": {
+        "type": "dict",
+        "properties": {
+            "base": {"type": "integer", "description": "Base."},
+            "factor": {"type": "float", "description": "Factor."},
+            "points": {"type": "array", "description": "Points.", "items": {"type": "tuple", "items": {"type": "any"}}},
+            "box": {"type": "dict", "description": "Box.", "properties": {"kind": {"description": "Kind."}}},
+        },
+        "required": ["base"],
+    },
+}
+ACCEPTED = [{"shape.area": {"base": [10], "factor": ["", 1.0]}}]
+QUESTIONS = {"right": "area of 10", "wrong": "area of 11", "none": "hello", "broken": "area of {"}
+CALLS = {
+    "area of 10": '[dict(name="shape_area", arguments=dict(base=10))]',
+    "area of 11": '[dict(name="shape_area", arguments=dict(base=11))]',
+    "area of {": '[dict(name="shape_area", arguments="{")]',
+}
+EVALUATORS = {"relevance": "BFCLRelevanceEvaluator", "multi_turn": "BFCLMultiTurnEvaluator"}
+
+
+def dataset(category: str) -> dict[str, Any]:
+    """A dataset as the configs of AISBench have it."""
+    evaluator = next((name for part, name in EVALUATORS.items() if part in category), "BFCLSingleTurnEvaluator")
+    return {
+        "abbr": category,
+        "type": f"{BENCH}.datasets.BFCLDataset",
+        "category": category,
+        "path": "bfcl",
+        "reader_cfg": {"input_columns": ["id", "question", "function"], "output_column": "ground_truth"},
+        "infer_cfg": {
+            "prompt_template": {
+                "type": f"{BENCH}.openicl.icl_prompt_template.PromptTemplate",
+                "template": "{question}",
+            },
+            "retriever": {"type": f"{BENCH}.openicl.icl_retriever.ZeroRetriever"},
+            "inferencer": {"type": f"{BENCH}.openicl.icl_inferencer.BFCLV3FunctionCallInferencer"},
+        },
+        "eval_cfg": {"evaluator": {"type": f"{BENCH}.datasets.{evaluator}", "category": category}},
+    }
+
+
+def write(project: Project, *categories: str) -> None:
+    """Write the four questions of each category, and a config of AISBench."""
+    for category in categories:
+        rows = [
+            {"id": f"{category}_{name}", "question": [[{"role": "user", "content": text}]], "function": [AREA]}
+            for name, text in QUESTIONS.items()
+        ]
+        golds = [{"id": row["id"], "ground_truth": ACCEPTED} for row in rows]
+        for name, lines in ((f"BFCL_v3_{category}", rows), (f"possible_answer/BFCL_v3_{category}", golds)):
+            path = project.root / "bfcl" / f"{name}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    answers = ", ".join(f"{text!r}: dict(tool_calls={calls})" for text, calls in CALLS.items())
+    answers = answers.replace("'area of {'", "r'area of \\{'")
+    model = f"dict(type='ScriptedModel', abbr='fake', answers={{{answers}}}, default='Hello.')"
+    project.write_config(models=model, datasets=", ".join(repr(dataset(category)) for category in categories))
+
+
+@pytest.mark.parametrize("options", [[], ["--peer-scores"]])
+@pytest.mark.parametrize(
+    ("category", "right"),
+    [
+        ("simple", {"right"}),
+        ("live_parallel_multiple", {"right"}),
+        ("irrelevance", {"none", "broken"}),
+        ("live_irrelevance", {"none", "broken"}),
+        ("live_relevance", {"right", "wrong"}),
+    ],
+)
+def test_calls_are_scored_as_there(project: Project, category: str, right: set[str], options: list[str]) -> None:
+    write(project, category)
+    done = project.run("run", "eval.py", *options)
+    assert done.returncode == 0, done.stderr
+    assert "BFCLV3FunctionCallInferencer: tools are fields of the request" in done.stderr
+    details = json.loads((project.folder() / f"results/fake/{category}.json").read_text())["details"]
+    scored = {name: set(one["values"].values()) for name, one in zip(QUESTIONS, details, strict=True)}
+    assert {name for name, values in scored.items() if values == {1.0}} == right
+    [row] = project.summary()
+    assert (row["metric"], row["score"]) == ("accuracy", len(right) / len(QUESTIONS))
+
+
+@pytest.mark.parametrize(
+    ("categories", "what"),
+    [
+        (
+            ["multi_turn_base", "multi_turn_miss_func", "multi_turn_long_context"],
+            "conversations of BFCL need its simulated programs, such as GorillaFileSystem, which are not here",
+        ),
+        (
+            ["java", "javascript"],
+            "calls of functions in Java and JavaScript are not compared here, only calls in Python",
+        ),
+    ],
+)
+def test_a_category_without_a_counterpart_is_one_fault(project: Project, categories: list[str], what: str) -> None:
+    write(project, "simple", *categories)
+    done = project.run("check", "eval.py")
+    assert done.returncode == 2
+    assert done.stderr.count("ConfigError") == 1
+    assert what in done.stderr
+    assert "datasets[1].category" in done.stderr
+    assert f"and in {len(categories) - 1} more datasets" in done.stderr
+
+
+def test_a_tool_has_the_words_and_types_that_the_peer_sends() -> None:
+    tool = as_tool(AREA)
+    assert tool["type"] == "function"
+    function = tool["function"]
+    assert function["name"] == "shape_area"
+    assert function["description"] == "The area. Note that the provided function is in Python 3 syntax."
+    assert function["parameters"]["type"] == "object"
+    assert function["parameters"]["required"] == ["base"]
+    assert function["parameters"]["properties"] == {
+        "base": {"type": "integer", "description": "Base."},
+        "factor": {"type": "number", "description": "Factor. This is a float type value.", "format": "float"},
+        "points": {
+            "type": "array",
+            "description": "Points.",
+            "items": {"type": "array", "items": {"type": "string"}},
+        },
+        "box": {
+            "type": "object",
+            "description": "Box.",
+            "properties": {"kind": {"type": "string", "description": "Kind."}},
+        },
+    }
