@@ -39,7 +39,7 @@ _WORK: Final = (
     r"(?:re-?)?(?:find|calculate|compute|determine|figure|work|use|apply|add|sum|subtract|multiply|divide|set|solve|check|"
     r"consider|look|compare|convert|substitute|plug|factor|simplify|expand|evaluate|prove|show|analy[sz]e|break|start|begin|"
     r"write|express|count|estimate|identify|define|differentiate|integrate|square|isolate|maximi[sz]e|minimi[sz]e|examine|"
-    r"recall|round|draw|proceed|do|try|assume|denote|describe|list|see|give|state)"
+    r"round|draw|proceed|do|try|assume|denote|describe|list|see|give|state)"
 )
 """Verbs of calculating: they say what is done and not what comes out."""
 _WORK_ZH: Final = (
@@ -67,7 +67,7 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
     ),
     Act.REMARK: (
         r"\A(?:(?:let\s+me|to|as\s+an?)\s+)?(?:double-?\s?)?(?:check(?:ing)?|verify|verification|proof|confidence|"
-        r"explanation|reason(?:ing)?|rationale|source|hint|ps|p\.s\.)\b\W",
+        r"explanation|reason(?:ing)?|rationale|source|ps|p\.s\.)\b\W",
         r"\A(?:再?(?:验算|检验|验证|检查)|说明|解析|点评|分析|理由|置信度|[\[(【]?本题(?!答案|结果))",
     ),
     Act.ASK: (
@@ -97,14 +97,16 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
         r"\b(?:i\s+am|i['’]m)\s+an?\s+[^.]{0,20}model|\bas\s+an\s+ai\b|\bmy\s+(?:knowledge|last\s+update)",
         r"\b(?:two|three|several|\d+|many|are|of\s+the)\s+possible\s+(?:answers|values|solutions|cases|results)\b|\beither\s+(?:\$?\d|[\ue000\ue002])|\b(?:two|several|multiple|three)\s+(?:answers|solutions|cases|possibilities)",
         r"(?:需要|得|要|想)(?:先)?(?:知道|了解|看到|确认)|(?:没有?|未)(?:说|说明|给出?|提供|提到|告诉|写|附)|不(?:知道|清楚|明确|确定|存在|足)|缺(?!席)",
+        r"\b(?:i|we)\s+(?:(?:can|could|do|did|would|will|am|was|are|were|have)(?:\s+\w+ly)?\s?not\b|(?:ca|could|do|did|would|wo|was|were|have)n['’]t\b)|\bi\s+(?:would|['’]d)\s+rather\s+not|\bi['’](?:m|d|ll)\s+(?:not|rather\s+not)\b|\b(?:i|we)\s+(?:got|am|are)\s+(?:lost|stuck|confused)\b",
+        r"\b\w*(?:error|exception)\s*[:(]|\btraceback\b|\b(?:too\s+many\s+requests|rate\s+limit|maximum\s+context|token\s+limit)\b|出错|报错|错误[::码]|(?:请求|加载|解析|渲染|运行|执行)失败|服务器|稍后|重试",
         r"[无没]有?(?:实数)?解|我是[^,。]{0,16}模型|作为(?:一个)?(?:AI|人工智能)|超时|知识截止|(?:题目|题干|原文|短文|文中)[^,。]{0,4}(?:提到|给出|说|讲)|没有(?:答案|[^,。]{0,12},?就)",
         r"需要(?:更多|补充|提供|额外|[^,。\d]{0,6}信息)|只(?:知道|给出?了?|告诉|能处理|能回答)|仅(?:凭|知道?|给出?)|[没无]法|(?:算|解|求|看|说|选|答)不(?:出|了|到|上)|取决于|多余|断了|要找的是|抱歉|对不起|不能(?!完全)|[两多二三几]个(?:答案|解|值|根)",
     ),
     Act.REJECT: (
         # That cannot be right. Wait, 27 is not divisible by 4.
         r"\b(?:is|are|was|be|seems?|looks?)\s*(?:n['’]t|\s+not|\s+clearly)?\s+(?:right|wrong|incorrect|an?\s+(?:mistake|error|contradiction|integer)|divisible|the\s+same|false|absurd)\b(?!\s+answer)",
-        r"\bcan(?:not|['’]t)\s+(?:be|have)\b|\bmade\s+a\s+mistake|\A(?:wait|hmm+|oops|no)\b",
-        r"(?:\A|,)(?:但?这|那|但|显然|明显|结果|都)*(?:是)?(?:不(?:对|正确|合理|可能|符合|成立)|矛盾|错)|[算写做]错|糟糕|不是一回事|漏了|重做|不是整数|不能被|\A等等|假命题|反例|不(?:会|能)超过",
+        r"\bcan(?:not|['’]t)\s+(?:be|have)\b|\bmade\s+a(?:n)?\s+(?:mistake|error)|\b(?:does|do|did)(?:\s+not|n['’]t)\s+(?:match|fit|agree|add\s+up|make\s+sense|work|hold)\b|\bsomething(?:['’]s|\s+is)\s+(?:off|wrong|odd)|\bcontradict\w*|\binconsistent\b|\bstart\s+over\b|\bre-?do\b|\A(?:wait|hmm+|oops|no)\b",
+        r"(?:\A|,)(?:但?这|那|但|显然|明显|结果|都)*(?:是)?(?:不(?:对|正确|合理|可能|符合|成立)|矛盾|错)|[算写做弄搞]错|算乱|对不上|对不起来|矛盾|重新(?:算|来|计算|开始|检查|看)|从头|糟糕|不是一回事|漏了|重做|不是整数|不能被|\A等等|假命题|反例|不(?:会|能)超过",
     ),
     Act.PLAN: (
         # We need to find ... First, add 3 and 4. To find the price, ... Our goal is ...
@@ -114,14 +116,15 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
         rf"\A(?:in\s+order\s+)?to\s+(?:get|{_WORK})\b|\blet(?:\s+(?:us|me)|['’]s)\b",
         r"\b(?:our|the|my|a)\s+(?:(?:first|next|main|key|final|last)\s+)?(?:goal|aim|task|step|idea|plan|outline|approach|strategy|thing)\s+(?:is|will|would)\b",
         r"\b(?:is|are)\s+(?:the|our|my)\s+(?:first|next|main|key)\s+(?:step|thing|idea)\b|\Ahere\s*(?:is|['’]s)\s+(?:the|my|a|an|our)\b",
-        r"\b(?:it\s+(?:suffices|remains)|can\s+be\s+(?:solved|found|computed|calculated|done)|(?:is|are)\s+(?:solved|found|computed|calculated|given|obtained)\s+by)\b",
-        rf"\A{_FIRST_ZH}*{_MUST_ZH}*{_WORK_ZH}|(?:需|需要|要|下面|来|可以|我们|想){_MUST_ZH}*{_WORK_ZH}",
+        r"\b(?:it\s+(?:suffices|remains)|can\s+be\s+(?:solved|found|computed|calculated|done)|(?:is|are)\s+(?:solved|found|computed|calculated|(?:given|obtained)(?!\s+by\s*[\ue000\ue002]))\s+by)\b",
+        rf"[,;]\s*(?:(?:and\s+)?(?:then|next|finally)\s+{_WORK}\b|(?:再|然后|接着|接下来|最后){_WORK_ZH}?)[^,。\d{TERM}{EQUATION}]*\Z",
+        rf"\A(?!解:\s*[\w(]+[<>=≤≥]){_FIRST_ZH}*{_MUST_ZH}*{_WORK_ZH}|(?:需|需要|要|下面|来|可以|我们|想){_MUST_ZH}*{_WORK_ZH}",
         r"我们的?(?:目标|任务)|(?:思路|步骤|计划)(?:如下|:)|第一步是|下一步|(?<!需)要[^,。\d]{1,20},|种情况|讨论|要使|\A为了",
     ),
     Act.SUPPOSE: (
         # Let x be ..., We know that ..., p = price of a pen, There are 60 minutes in an hour.
         r"(?:\A|[,:]\s*|\b(?:we|i|now|then|and|us)\s+)(?:let|suppose|assume|assuming|define|denote|consider|imagine|recall|recalling|note|notice|remember|given(?!\s+(?:the\s+above|this|these|all))|call)\b",
-        r"\A(?:we|i)\s+(?:know|are\s+given)|\bit\s+is\s+(?:well[\s-])?(?:known|given)|\b(?:formula|identity|definition)\b|\b(?:theorem|law|rule)\s+(?:states?|says|gives|tells)\b|\bwithout\s+loss\b|\baccording\s+to\s+the\s+(?:problem|question|text)",
+        r"\A(?:hint|tip|note|fun\s+fact|reminder|提示|注意?|小?贴士|备注)\s*:|\A(?:we|i)\s+(?:know|are\s+given)|\bit\s+is\s+(?:well[\s-])?(?:known|given)|\b(?:formula|identity|definition)\b|\b(?:theorem|law|rule)\s+(?:states?|says|gives|tells)\b|\bwithout\s+loss\b|\baccording\s+to\s+the\s+(?:problem|question|text)",
         r"\bthere\s+are\s+\d+\s+\w+\s+in\s+an?\b|\A[a-z]\s*=\s*[a-z]{3}|\A\D{0,60}\b(?:wants?|would\s+like|plans|hopes?)\s+to\b|\bwants?\s+to\b\D*\Z|\b(?:such\s+as|for\s+(?:example|instance))\b|\bthe\s+(?:figure|graph|diagram|table|chart)\s+shows",
         r"\A(?:an?|one|1|each|every)\s+(?:dozen|week|day|hour|minute|year|kilo\w+|meter|mile|foot|gram|rectangle|square|triangle|cube)\s+(?:is|has|equals|=)",
         r"\A(?:一|1|每)?个?(?:打|千克|公里|小时|分钟|天|周|年|米|吨|长方形|正方形|三角形)(?:是|有|等于|=)",
@@ -145,20 +148,24 @@ _SO: Final = (
     r"|所以|因此|因而|故|从而|于是|得到?|即|也就是|共计|一共|总共|合计|还剩下?|剩下(?!的)|应该?是|应为|而是"
     r"|取(?:得|最[大小]值)|(?:后|下来|出来)(?:得|为|是|变为)"
 )
+CONCLUSION: Final = re.compile(_SO, re.IGNORECASE)
+"""What begins a conclusion within a sentence."""
 _THEN: Final = r"|\b(?:equals|is\s+equal\s+to)\b|等于|(?:\A|,\s*)then\b|则|那么"
 _EQUALS: Final = r"|\d[^=\n]{0,80}(?<!\s[a-z])(?<!\s[a-z]\s)[=≈](?=\s*[$¥]?[-−]?\d)"
 """A calculation, but not "with b = 6 and h = 4"."""
-_IS: Final = rf"|[,:](?=\s*{EQUATION}+\W*\Z)|[为是](?=\s*[$\d{TERM}{EQUATION}-][^,。]{{0,60}}[。.]?\Z)"
+_IS: Final = rf"|[,:](?=\s*{EQUATION}+\W*\Z)|(?:[为是]|趋近?于)(?=\s*[$\d{TERM}{EQUATION}-][^,。]{{0,60}}[。.]?\Z)"
+_LAST_IS: Final = rf"|,\s*and\s+(?:the|its)\s[^,;\d]{{1,60}}\b(?:is|are)\b(?=\s*[$\d{TERM}{EQUATION}-]+\W*\Z)"
 _CUES: Final = {
     Act.CONDITION: re.compile(_SO + _THEN + _IS, re.IGNORECASE),
     Act.SUPPOSE: re.compile(_SO + r"|(?:\A|,\s*)then\b|则|那么", re.IGNORECASE),
-    Act.PLAN: re.compile(_SO + _THEN + _EQUALS + _IS, re.IGNORECASE),
+    Act.PLAN: re.compile(_SO + _THEN + _EQUALS + _IS + _LAST_IS, re.IGNORECASE),
     Act.ASK: re.compile(_SO, re.IGNORECASE),
-    Act.LACK: re.compile(_SO, re.IGNORECASE),
+    Act.LACK: re.compile(_SO + r"|\bbut\b|但|不过", re.IGNORECASE),
     Act.REJECT: re.compile(_SO + _THEN, re.IGNORECASE),
 }
 """What begins the conclusion of a sentence, by what the sentence does before it."""
-_ITEM: Final = re.compile(rf"\d|{FORMULA}")
+_ITEM: Final = re.compile(rf"\d|{FORMULA}|(?<![A-Za-z])[A-H]{{1,5}}(?![A-Za-z])(?!\s[a-z])")
+"""What may be a result: a number, a formula, an option."""
 _CONCLUDES: Final = re.compile(
     r"\A\W*(?:(?i:so|thus|hence|therefore|consequently|accordingly|overall|finally|in\s+(?:conclusion|total|summary|all|the\s+end)|"
     r"altogether|as\s+a\s+result|this\s+(?:means|leaves|gives|makes)|that\s+(?:means|leaves|gives|makes)|we\s+(?:get|obtain))\b"

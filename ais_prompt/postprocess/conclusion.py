@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ais_prompt.postprocess.acts import LONGEST, Act, Sentence, breaks_off, sentences, unfinished_from
+from ais_prompt.postprocess.evidence import fills_line, is_evident
 from ais_prompt.postprocess.negation import Doubts, undecided_until
 from ais_prompt.postprocess.result import result_of
 
@@ -24,8 +25,8 @@ Match = re.Match[str]
 
 _LEAVES_OPEN: Final = frozenset({Act.ASK, Act.LACK, Act.REJECT, Act.PLAN, Act.SUPPOSE})
 _CALCULATION: Final = re.compile(r"\d\S*\s*[-+*/×÷xX]\s*\$?\d[^=\n]{0,80}=\s*\$?-?\d")
-_BEFORE_RESULT: Final = re.compile(r"(?:[-+/×÷=(]|(?<!\*)\*)\s*\$?\s*\Z|\$[^$\n]*[\\^_][^$\n]*\Z")
-"""An operator or an open formula at the end."""
+_BEFORE_RESULT: Final = re.compile(r"\(\s*\)\W*\Z|_{2,}\W*\Z|[,;、]\s*(?:\.{3}|…)\W*\Z|(?:[-+/×÷=(]|(?<!\*)\*)\s*\$?\s*\Z|\$[^$\n]*[\\^_][^$\n]*\Z")
+"""An operator, an open formula, or a blank to fill in at the end."""
 _END: Final = re.compile(r"[.。!?…)\]*'\"”>`|\ue000\ue002]\s*\Z")
 _UNIT: Final = re.compile(
     r"[\s*_$)%°]*(?:[a-z]+|[\u4e00-\u9fff]{1,2})?[\s*]*(?:[\s*.。!]*|[\s,–—-]+(?:because|since|as|因为|由于).*)",
@@ -33,6 +34,9 @@ _UNIT: Final = re.compile(
 )
 _NUMBERING: Final = re.compile(r"^[ \t>*#-]*[(\[]?(\d{1,2})[.)、\]](?=[ \t*]*[^\s\d.,;])", re.MULTILINE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CODE_LINE: Final = re.compile(
+    r"^[ \t]*(?:(?:def|class|for|while|if)\b.*:|(?:import|from|return|print|console\.log)\b(?=[ \t(.]).*[\w)]|File \".*)$", re.MULTILINE
+)
 _ONE_NUMBER: Final = re.compile(r"```\w*\s*[^\w\s]?[\d.,]+\s*```")
 _ROW: Final = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
 _TOTAL: Final = re.compile(r"total|sum|answer|result|left|合计|总|答|结果|剩", re.IGNORECASE)
@@ -55,12 +59,13 @@ def stated_result(text: str, items: re.Pattern[str], doubts: Doubts, value: Call
     if len(every) > 1 and not any(one.act is Act.REJECT for one in every) and (first := _bare(text, every[0], items)):
         return first
     results = [
-        (one.act, result_of(text, max(one.start, one.end - LONGEST), one.end, items, doubts))
+        (one, result_of(text, max(one.start, one.end - LONGEST), one.end, items, doubts))
         for one in _closing(text, every)
     ]
-    said = (result for act, result in results if result and act in (Act.STATE, Act.CONDITION))
-    remarked = (result for act, result in results if result and act is Act.REMARK)
-    return next(said, None) or next(remarked, None)
+    said = ((one, result) for one, result in results if result and one.act in (Act.STATE, Act.CONDITION))
+    remarked = ((one, result) for one, result in results if result and one.act is Act.REMARK)
+    sentence, result = next(said, None) or next(remarked, None) or (every[-1], None)
+    return result if result and is_evident(text, every, sentence, result, items, doubts, value) else None
 
 
 def _goes_on(text: str, every: list[Sentence], items: re.Pattern[str]) -> bool:
@@ -70,9 +75,10 @@ def _goes_on(text: str, every: list[Sentence], items: re.Pattern[str]) -> bool:
         return True
     if len(every) == 1 or _END.search(text):
         return False
-    if not items.search(text, last.start):
+    item = items.search(text, last.start)
+    if item is None:
         return True
-    said = last.concludes or "=" in text[last.start :] or _bare(text, last, items)
+    said = last.concludes or "=" in text[last.start :] or fills_line(text, item)
     return unfinished_from(text) > 0 and not said
 
 
@@ -104,6 +110,7 @@ def _follows(text: str, condition: Sentence, every: list[Sentence]) -> bool:
 
 def _prose(text: str) -> str:
     """The text without code, rows of tables and the numbers of lists; other characters keep their places."""
+    text = _CODE_LINE.sub(_blank, text)
     text = _CODE.sub(lambda code: code.group() if _ONE_NUMBER.fullmatch(code.group()) else _blank(code), text)
     text = _ROW.sub(lambda row: row.group() if _TOTAL.search(row.group()) else _blank(row), text)
     labels: set[int] = set()

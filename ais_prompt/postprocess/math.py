@@ -24,7 +24,8 @@ from ais_prompt.registry import POSTPROCESSORS
 from ais_prompt.types.extraction import Extraction
 
 _INLINE: Final = re.compile(
-    r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]",
+    r"(?<!\\)\$\$(?P<display>[^$]+?)\$\$|(?<![\\$])\$(?P<dollars>(?:[^$\\]|\\.)+)\$|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]"
+    r"|\\begin\{(?:align|equation|gather|aligned)\*?\}(?P<lines>.{1,2000}?)\\end\{\w+\*?\}",
     re.DOTALL,
 )
 _HAN: Final = r"\u3400-\u9fff"
@@ -34,10 +35,13 @@ _PROSE: Final = re.compile(r"(?<!\\)\b[A-Za-z]+(?:\s+[A-Za-z]+){2}\b|\b[A-Za-z]{
 _UNIT: Final = re.compile(
     r"(?P<number>[-−]?\$?\d[\d,]*(?:\.\d+)?)(?:\*\*)?(?:\s*\\?%|\s*[a-z]{1,4}/[a-z]{1,4}|\s+[A-Za-z]{3,}(?:\s+[A-Za-z]+)*|\s*[个元米岁天%])\Z"
 )
+_SPOKEN_OF: Final = re.compile(r"(?:\b(?:in|of|on|for)\s+(?:the\s+variables?\s+)?|关于|与)\Z")
+"""What comes before a formula that describes a result: "a polynomial in x"."""
 _DENIED: Final = re.compile(r"(?i:(?:is|was)?\s?(?:not\b|n['’]t\b)|并?[不非])\s*(?:是)?\s*")
 _LEAD: Final = re.compile(
     r"\s*(?:\\displaystyle|(?i:approximately|about|roughly|exactly|therefore|thus|then|simply|just|[a-z]{3,}:(?=\s))|大约|约|=|≈)\s*"
 )
+_SOLUTION: Final = re.compile(r"\s*解\s*:\s*")
 _CODE_BLOCK: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _NO_RESULT: Final = re.compile(
     r"\A\W*(?i:not|no|none|n/a|null|nan|\\f?boxed)\b|[:?]\s*\Z|\A(?:[无否没不]|矛盾|[数算]不|(?:现在|首先)?设)"
@@ -52,11 +56,13 @@ _LONGEST_WORD: Final = 8
 _WORD: Final = "\ue001"
 _NOT_A_RESULT: Final = re.compile(
     # a letter, a name with its place, what is to be solved, what is excluded
-    r"\A\\?[A-Za-z]+'*(?:_\w|\^\w)?(?:\([A-Za-z]\))?\Z|\A[A-Z]\s*\([-\d]|[-+^][^=]*=\s*0\Z|\\ne(?:q|\b)|\\perp|\\parallel|\\(?:in|le|ge)\b.*(?:\\mathbb|[a-z],)"
+    r"\A\\?[A-Za-z]+'*(?:_\w|\^\w)?(?:\([A-Za-z]\))?\Z|\A[A-Z]\s*\([-\d]|[-+^][^=]*=\s*0\Z|\A(?:\\displaystyle\s*)?\\(?:int|iint|oint|lim|sum|prod)(?![a-z])[^=]*\Z|\A(?!.*\\int).*=.*\bd[xyztu]\Z|\\ne(?:q|\b)|\\perp|\\parallel|\\(?:in|le|ge)\b.*(?:\\mathbb|[a-z],)"
 )
 _NAME: Final = re.compile(
-    r"\A\\?[A-Za-z]+[_'\w{}]*(?:\^\{-1\})?(?:\([a-z]\))?\Z|\\(?:int|lim|sum|frac\{d\w*\}\{d\w*\}\Z)"
+    r"\A(?!\\(?:binom|frac|sqrt))\\?[A-Za-z]+[_'\w{}]*(?:\^\{-1\})?(?:\([a-z]\))?\Z|\\(?:int|lim|sum|frac\{d\w*\}\{d\w*\}\Z)"
 )
+_RELATION: Final = re.compile(r"=|<|>|\\(?:leq?|geq?|equiv|sim|approx)(?![a-z])")
+_EXPONENT: Final = re.compile(r"\^(?:\{[^{}]*\}|-?\w)")
 _QUANTIFIED: Final = re.compile(r"\s*(?:for|with)\s+(?:some|any|all|every|each)\b", re.IGNORECASE)
 _ITEM: Final = re.compile(f"{TERM}+|{EQUATION}+|(?:{NUMBER.pattern})", re.VERBOSE)
 _DOUBTS: Final = doubts(rf"(?:{FORMULA}{{1,80}}|[-−]?\d(?:[\d,.]*\d)?)")
@@ -150,6 +156,8 @@ def _stated(text: str, statement: Statement) -> tuple[int, int] | None:
         stop = re.compile(r"\n|。|\.(?!\d)|,(?!\d)").search(text, start, statement.line_end)
         end = stop.start() if stop else statement.line_end
     formulas = _formulas(text, start, statement.line_end)
+    if formulas and _SPOKEN_OF.search(text, start, formulas[0].start()):
+        return None
     if formulas and (formulas[0].start() < end or not text[start : formulas[0].start()].strip()):
         return _content(formulas[0])
     sentence = text[start:end]
@@ -172,6 +180,8 @@ def _whole(text: str) -> tuple[int, int] | None:
     """Where the result is in a text, or a block of code, that holds nothing else; None if there is more."""
     block = _CODE_BLOCK.fullmatch(text)
     start, end = block.span(1) if block else (0, len(text))
+    if label := _SOLUTION.match(text, start, end):
+        start = label.end()
     content = text[start:end].strip(_TRIM)
     if not content or not _is_whole(text[start:end]):
         return None
@@ -208,7 +218,7 @@ def _formulas(text: str, start: int, end: int) -> list[re.Match[str]]:
 
 
 def _is_formula(found: re.Match[str]) -> bool:
-    content = found[found.lastgroup or 0]
+    content = re.sub(r"\\text\{[^{}]*\}", "", found[found.lastgroup or 0])
     return (
         not (found["dollars"] and _WORDS.search(content))
         and re.search(r"[^\W_]", re.sub(r"\\(?:boxed|fbox|text|math)[a-z]*", "", content)) is not None
@@ -228,13 +238,19 @@ def _masked(formula: re.Match[str]) -> str:
 
 def _is_identity(content: str) -> bool:
     """Return whether an equation relates letters only: "a^2 + b^2 = c^2", but not "x = 3" or "f'(x) = g(x)"."""
-    left, equals, right = content.rpartition("=")
-    value = re.search(r"\d|\\pi|\be\b|C\b", re.sub(r"\^\{?[\w+-]*\}?", "", right))
-    return bool(equals) and not value and not _NAME.search(left.strip())
+    left, *rest = _RELATION.split(content)
+    right = _EXPONENT.sub("", rest[-1]) if rest else ""
+    value = re.search(r"\d|\\pi|\be\b|C\b", right)
+    return bool(rest) and not value and not ("=" in content and _NAME.search(left.strip()))
 
 
 def _content(formula: re.Match[str], offset: int = 0) -> tuple[int, int]:
+    """Where the content of a formula is; of several lines the last one."""
     start, end = formula.span(formula.lastgroup or 0)
+    if formula["lines"]:
+        line = re.search(r"[^\s\\&](?:(?!\\\\).)*?(?=\s*(?:\\\\)?\s*\Z)", formula["lines"], re.DOTALL)
+        start += line.start() if line else 0
+        end = start + len(line.group()) if line else end
     return start + offset, end + offset
 
 

@@ -39,13 +39,13 @@ _NOT_BEFORE: Final = (
     r"rul(?:e|es|ed|ing)\s+out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?|discard(?:s|ed|ing)?|"
     rf"dismiss(?:es|ed|ing)?|doubt)\b{_FILLERS}{_QUOTES}" + _MORE_BEFORE,
     # 不是A，不选A，并非A，排除A
-    r"(?:不(?:会|太?可能|一定|应该?|该|能|可以)?(?:再)?(?:是|选择?|为|等于|填)|不(?:能说|认为|觉得|等于说)|不在|并非|而非|(?<!除)非|没有?选|别选|勿选|误选|错选|不要选|没选)"
+    r"(?:不(?:会|太?可能|一定|应该?|该|能|可以)?(?:再)?(?:是|选择?|为|等于|填|包[含括]|含)|不(?:能说|认为|觉得|等于说)|不在|并非|而非|(?<!除)非|没有?选|别选|勿选|误选|错选|不要选|没选)"
     rf"(?:选项|答案)?{_QUOTES}" + _SHORT_MORE_BEFORE,
     rf"(?:排除(?:掉|了)?|(?:不对|不正确|错误的?),?(?:即|分别是)|除了|去掉|舍[去弃]|淘汰|剔除|否定了?)(?:选项|答案)?{_QUOTES}(?:ITEM\s*){{0,6}}"
     + _MORE_BEFORE,
 )
 _BAD = (
-    r"(?:not\b(?!\s+only)|never\b|wrong\b|incorrect|false\b|invalid|impossible|eliminated|ruled\s+out|excluded|rejected|"
+    r"(?:not\b(?!\s+only)|never\b|wrong\b|incorrect|false\b|invalid|impossible|eliminated|ruled\s+out|crossed\s+out|struck|dropped|removed|excluded|rejected|"
     r"out\b|too\s+\w+|inconsistent|irrelevant|unlikely|implausible|untrue|mistaken|inaccurate|unrelated|off\b|"
     r"an?\s+(?:distractor|trap|common\s+mistake|mistake)|the\s+(?:wrong|incorrect)\b)"
 )
@@ -89,7 +89,7 @@ _REPORTED: Final = re.compile(
     r"(?:at\s+first|initially|originally),?|my\s+(?:first|initial|original)|i\s+(?:was|had|thought|initially|originally|"
     r"first|almost|nearly)|it\s+(?:is|was)\s+tempting|a\s+common|"
     r"let['’]s\s+(?:test|check|try|look\s+at|consider)|[\w\s-]{0,40}\btend(?:s|ed)?\s+to)\b[^.,;!?\n]{0,60}\Z"
-    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|(?:先|来|再|首先|接着)看|起初|最初|起先|一开始|我?的?第一反应|直觉|原本|本来|以为|看似|与其|表面)[^,。;!?\n]{0,30}\Z"
+    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|(?:先|来|再|首先|接着)看|起初|最初|起先|一开始|我?的?第一反应|直觉|原本|本来|以为|看似|与其|表面(?!积))[^,。;!?\n]{0,30}\Z"
 )
 _SEEMING: Final = re.compile(
     r"\W{0,4}(?i:(?:is|was|looks?|seems?)\s+(?:\w+ly\s+)?(?:tempting|attractive)|(?:may|might|could)\s+(?:seem|look|appear))"
@@ -103,6 +103,7 @@ _HEDGED: Final = re.compile(
 _OPEN_BEFORE: Final = (
     rf"ITEM{_QUOTES}[\u4e00-\u9fff]{{0,2}}(?:\bor\b(?:\s+(?:with|for|to))?|还是|或者?是?)[选是]?{_QUOTES}",
     rf"ITEM{_QUOTES}\b(?:to|through)\b{_QUOTES}",
+    r"ITEM[–~-]",
     rf"\bbetween\b\s*(?:options?\s+)?{_QUOTES}(?:ITEM{_QUOTES}\band\b{_QUOTES})?",
     rf"(?:\beither\b|要么是?)\s*(?:options?\s+)?{_QUOTES}",
     rf"不是选?{_QUOTES}ITEM{_QUOTES},?就是选?{_QUOTES}",
@@ -116,6 +117,7 @@ _OPEN_BEFORE: Final = (
 _OPEN_AFTER: Final = (
     rf"{_QUOTES}[\u4e00-\u9fff]{{0,2}}(?:\bor\b(?:\s+(?:with|for|to))?|还是|或者?是?)[选是]?\s*(?:options?\s+)?{_QUOTES}ITEM(?![A-Za-z])",
     rf"{_QUOTES}\b(?:to|through)\b{_QUOTES}ITEM(?![A-Za-z])",
+    r"[–~-]ITEM(?![A-Za-z])",
     rf"{_QUOTES}(?:和|与|、|到|至)\s*{_QUOTES}ITEM\s*(?:之间|中)",
     rf"{_QUOTES}{_MORE_AFTER}\s*(?:(?:are|is)\s+(?:both\s+|all\s+|equally\s+)?(?:possible|plausible)|(?:都|均|各|也)?(?:有可能|有道理|可能))",
 )

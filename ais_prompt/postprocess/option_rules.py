@@ -20,7 +20,7 @@ _OPENING, _CLOSING = r"\s([【{<'\"“‘「", r")\]】}>'\"”’」"
 _OPEN, _CLOSE = rf"[{_OPENING}\[]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
 
 _BE = r"(?:is|are|was|(?:would|should|must|will|has\s+to)\s+(?:(?!not\b)\w+\s+)?be)"
-_IS = rf"\s*(?:\b{_BE}|['’]s\b|[:=→]|[^\S\n][-–—](?=[^\S\n]))\s*:?\s*"
+_IS = rf"\s*(?:\b{_BE}|['’]s\b|[:=→]|[^\S\n][-–—](?=[^\S\n]))\s*:?\s*}}?\s*"
 _NOUN = (
     r"(?:(?:indeed|clearly|therefore|thus|definitely|simply|then)\s+)?"
     r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
@@ -134,6 +134,12 @@ RULES: Final = (
         "en",
         negatable=False,
     ),
+    Rule(
+        "B fits",
+        rf"(?<![A-Za-z])LETTER{_CLOSE}\s+(?i:(?:\w+ly\s+)?(?:survives|remains|fits|works|satisfies|matches|meets|does\s+the\s+job|is\s+(?:what\s+)?(?:left|remaining)))\b",
+        Rank.CONCLUDED,
+        "en",
+    ),
     Rule("B it is", r"(?<![A-Za-z])LETTER\s+(?i:it\s+is\b)(?=\s*(?:[.!,]|$))", Rank.CONCLUDED, "en"),
     Rule(
         "B rather than A", r"(?:^|[.;:]\s)\s*LETTER\s+(?i:over|rather\s+than|instead\s+of)\s+NEXT", Rank.CONCLUDED, "en"
@@ -144,7 +150,7 @@ RULES: Final = (
     Rule("故选", r"(?:故|综上)(?:答案)?(?:应该|应)?选(?:择|项|:)*LETTER", Rank.FINAL, "zh"),
     Rule(
         "答案是",
-        rf"(?:(?<!没有)(?:正确)?(?<!没有正确)(?<![每各四]个)(?<!各){_ANSWER_ZH}{_IS_ZH}|应?填入?)LETTER",
+        rf"(?:(?<!没有)(?:正确)?(?<!没有正确)(?<![每各四]个)(?<!各){_ANSWER_ZH}{_IS_ZH}|答案(?=[A-Z]\s*(?:[,。;]|$))|应?填入?)LETTER",
         Rank.ANNOUNCED,
         "zh",
     ),
@@ -182,6 +188,13 @@ RULES: Final = (
         Rank.CONCLUDED,
         "zh",
     ),
+    Rule(
+        "……的是B",
+        r"(?:的(?:选项|一项|一个|词语?|句子)?(?:就|只|便)?(?:是|有|为)(?:选项)?|(?:与|和|跟)(?:选项)?(?=[A-Z](?:选项|项)?(?:相符|吻合|一致|对应|相同|匹配))|对应的?(?:选项)?(?:的?(?:是|为))?)LETTER",
+        Rank.CONCLUDED,
+        "zh",
+    ),
+    Rule("B当选", rf"(?<![A-Za-z])LETTER{_CLOSE}(?:选项|项)?(?:当选|入选|相符|吻合)", Rank.CONCLUDED, "zh"),
     Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。!,]?\s*$", Rank.LINE),
     Rule(
         "the beginning",
@@ -226,7 +239,7 @@ _BEFORE: Final = (
     r"(?:[\s(\[{'\"“]{1,4}|(?=[^\s]))"
     r"|(?<![A-Za-z])(?i:is|are|was|be|been|it['’]s|that['’]s|"
     r"(?<!in )(?<!of )(?<!with )(?<!about )(?<!from )(?<!after )(?<!before )options?|choices?|"
-    r"answers?|letters?|to|so|then|thus|hence|therefore|just|only|clearly|definitely|surely|certainly|obviously|probably|maybe|"
+    r"answers?|letters?|numbers?|to|so|then|thus|hence|therefore|just|only|clearly|definitely|surely|certainly|obviously|probably|maybe|"
     r"perhaps|likely|choose|pick|select|say|guess|think|believe|prefer|like|and|or|but|either|both|not|best|correct|right|"
     r"while|although|though|since|because|if|that|fits?|suits?|matches|supports?|favou?rs?|makes?|means|leaves|consider|"
     r"excludes?|eliminat\w+|wants?|needs?|indeed)[\s(\[{'\"“]{1,4}"

@@ -9,6 +9,7 @@ dollars and ``\text{}`` are looked through, full-width letters are letters. The 
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
@@ -30,7 +31,9 @@ _SPACE: Final = re.compile(r"\s{2,}|[^\S\n ]")
 _NO_CHOICE: Final = frozenset({Act.ASK, Act.LACK})
 _TOPIC: Final = re.compile(r"(?:选项[A-Z]|.{0,2}[A-Z]选?项)\s?(?:[,的\"“'不虽中讲说]|是关于|\Z)(?![^,。]{0,20}正是)")
 """An option that a Chinese text speaks of, without choosing it yet: "A选项的…"."""
-_VERDICTS: Final = ("B is correct", "B ✓", "B? Yes", "B: … correct", "B正确")
+_SUBJECT: Final = re.compile(r"\W*(?:the\s+)?(?:options?|choices?|answers?|statements?|选项)?\W*", re.IGNORECASE)
+"""What comes before an option that a sentence is about."""
+_VERDICTS: Final = ("……的是B", "B is correct", "B ✓", "B? Yes", "B: … correct", "B正确")
 
 
 @POSTPROCESSORS.register_module()
@@ -130,8 +133,10 @@ def _named(text: str, options: str, *, cushion: bool = True, several: bool = Fal
     if found_all and found_all[0].rank == Rank.ALONE:
         named = {one.text for one in found_all}
         others = _mentioned(source.text, patterns) - set("".join(named))
-        if not cushion or len(named) > 1 or others:
+        if not cushion:
             return source, []
+        if len(named) > 1 or others:
+            return source, _last_mentioned(source.text, patterns, found_all)
     return source, found_all
 
 
@@ -147,12 +152,22 @@ def _repeated(text: str, patterns: OptionPatterns, options: str) -> set[int]:
     }
 
 
-def _mentioned(text: str, patterns: OptionPatterns) -> set[str]:
-    """The letters that occur and are neither denied nor left open."""
+def _last_mentioned(text: str, patterns: OptionPatterns, alone: list[Candidate]) -> list[Candidate]:
+    """The letter without a marker in the last sentence with any, if it is the only one there and not its subject."""
+    closing = next((one for one in reversed(sentences(text)) if one.start <= alone[-1].start), None)
+    if closing is None or closing.act is not Act.STATE or undecided_until(text) > closing.start:
+        return []
+    said = _mentioned(text, patterns, closing.start, len(text))
+    is_subject = _SUBJECT.fullmatch(text[closing.start : alone[-1].start])
+    return alone[-1:] if said == {alone[-1].text} and not is_subject else []
+
+
+def _mentioned(text: str, patterns: OptionPatterns, start: int = 0, end: int = sys.maxsize) -> set[str]:
+    """The letters between two places that are neither denied nor left open."""
     doubts = patterns.doubts
     return {
         one[1]
-        for one in patterns.mention.finditer(text)
+        for one in patterns.mention.finditer(text, start, end)
         if not doubts.denies(text, *one.span(1)) and not doubts.leaves_open(text, *one.span(1))
     }
 

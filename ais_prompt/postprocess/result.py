@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ais_prompt.postprocess.acts import EQUATION, TERM
+from ais_prompt.postprocess.acts import CONCLUSION, EQUATION, TERM
 from ais_prompt.postprocess.negation import Doubts
 
 Match = re.Match[str]
@@ -26,8 +26,8 @@ _RESULT: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(
-    r"\b(?:because|since(?!\s+then)|after|when|while|as|so\s+that(?!\s+(?:means|is|makes|leaves|gives)|['’]s)|in\s+order|although|though|before|until|once|unless|whereas|given)\b[^,;]*"
-    r"|(?:因为|由于|其中|比)[^,;]*|当[^,;。]*时",
+    r"\b(?:because|since(?!\s+then)|after|when|while|as|so\s+that(?!\s+(?:means|is|makes|leaves|gives)|['’]s)|in\s+order|although|though|before|until|once|unless|whereas|given)\b(?:(?!\bwe\s+(?:have|get|find|obtain|conclude|must)\b)[^,;])*"
+    r"|(?:因为|由于|其中|比)[^,;]*|当[^,;。]*时|[^,;。\n]*(?:以后|之后|之前|以前),",
     re.IGNORECASE,
 )
 _REASON: Final = re.compile(r"\W*(?:(?i:since|because)\b|因为|由于)[^,=]*,")
@@ -37,15 +37,16 @@ _DETERMINERS: Final = (
     r"about|only)\s+){0,4}"
 )
 _CIRCUMSTANCE: Final = re.compile(
-    r"(?:(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )\bof|"
+    r"(?:\bat\s+(?:an?|the)\s+(?:price|rate|speed|cost)\s+of|(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )\bof|"
     r"(?<!left )(?<!up )(?<!out )(?<!end )(?<!ends )(?<!over )\bwith|"
     r"\b(?:at|per|from|by|after|over|within|than|during|until|between|to\s+[a-z]+)|"
-    rf"\bfor(?!\s*\\?\$))\s+{_DETERMINERS}\Z|每\w{{0,2}}\Z",
+    rf"\bfor(?!\s*(?:\\?\$|{EQUATION})))\s+{_DETERMINERS}\Z|每\w{{0,2}}\Z",
     re.IGNORECASE,
 )
 _TIME: Final = re.compile(
     r"\s*(?:more\s+)?(?:second|minute|hour|day|week|month|year|night|morning|trip|round)s?\b", re.IGNORECASE
 )
+_YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d(?![\d.%]|,\d)(?=\s?年|\s*[,.]|\s+[a-z])")
 _LABEL_BEFORE: Final = re.compile(
     r"(?:\b(?:step|error|http|status|code|example|question|problem|exercise|page|figure|fig\.|table|equations?|eq\.|formula|"
     r"chapter|section|line|room|rule|method|appendix|version|theorem|part|grade|case|item|number)|[例式图表]|定理|步骤|错误|附录|方法)\s*[(#]?\s*\Z",
@@ -54,7 +55,8 @@ _LABEL_BEFORE: Final = re.compile(
 _PART: Final = re.compile(r"\b(?:some|none|many|most|few|any)\s+of\s+(?:the|these|those)\s+\Z", re.IGNORECASE)
 _ORDINAL_END: Final = re.compile(r"(?:st|nd|rd|th)\b|\s?[\u4e00-\u9fff]?中的?")
 _ORDINAL: Final = re.compile(r"第\s*\Z")
-_ORDINAL_AFTER: Final = re.compile(r"\s*(?:[步题页章节行问版]|小题)")
+_ORDINAL_AFTER: Final = re.compile(r"\s*(?:[步题页章节行问版项名天次]|小题)")
+_CASE: Final = re.compile(r"(?:\A|[:;。,\n]\s*)[(]\Z")
 _CLOCK: Final = re.compile(r"\d:\d\d(?!\d)")
 _GIVEN: Final = re.compile(
     r"(?:\b(?:the|these|those|(?<!in )all|both|each\s+of\s+the|any|other|same|(?:more|less|fewer)\s+than|among|row)"
@@ -64,11 +66,11 @@ _GIVEN: Final = re.compile(
 _GIVEN_AFTER: Final = re.compile(
     # "in 3 steps" is about the solution
     r"\s*(?:more\s+)?(?:decimals?|digits?|steps?|equations?|unknowns?|variables?|cases|stages|methods?|approaches)\b"
-    r"|\s?[个种]?(?:步骤|方程|未知数|变量|情况|方法|思路)|\s?、|\s?[位倍]?小数|\s?的(?![是为]|\W|\Z)"
+    r"|\s?[个种]?(?:步骤|方程|未知数|变量|情况|方法|思路)|\s?、|\s?(?:型|类)|\s?[\u4e00-\u9fff]{1,4}中有|\s?[位倍]?小数|\s?[\u4e00-\u9fff]?的(?![是为]|\W|\Z)"
 )
 _SAYS: Final = re.compile(
-    r"(?:['’]s|\b(?:is|are|was|were|be|being|but|equals?|equal\s+to|means?|gives?|gives?\s+us|yields?|gets?|obtain|have|has|find|see|becomes?|leaves?|"
-    r"leaving|making|as|to|into|than|up\s+with|left\s+with|(?:is|are|lies|arrive)\s+at|conclude|that|say|pick|keep|accept|answer|value|result|sum|total|quotient|product|maximum|minimum|(?:sum|total|quotient|number|ratio)\s+of)"
+    r"(?:['’]s|\b(?:is|are|was|were|be|being|but|equals?|equal\s+to|means?|gives?|gives?\s+us|(?:given|obtained)\s+by|yields?|gets?|obtain|have|has|find|see|becomes?|leaves?|"
+    r"leaving|making|as|to|into|than|up\s+with|left\s+with|(?:is|are|lies|arrive)\s+at|when|conclude|that|say|pick|keep|accept|answer|value|result|sum|total|quotient|product|maximum|minimum|(?:sum|total|quotient|number|ratio)\s+of)"
     r"|[=≈]|是|为|得|到|等于|即|成|填|变|余|共|约|至|有|取|剩|选|保留|应|要|值)[\s:*(]*(?:exactly|simply|just|about|approximately)?\s*\Z",
     re.IGNORECASE,
 )
@@ -79,16 +81,23 @@ _OPENS: Final = re.compile(
 )
 _HAN: Final = re.compile(r"(?<!满足)[\u4e00-\u9fff]\s*\Z")
 _CLOSES: Final = re.compile(
-    r"[\s*_)]*(?:\Z|[.,;:。!?\n]|(?:works|holds|is\s+(?:the|our|what|it))\b|[a-z]{1,12}[.\s]*\Z|[\u4e00-\u9fff]{1,2}[。\s]*\Z|即?[是为])",
+    r"[\s*_)]*(?:(?:square|cubic)\s)?(?:\Z|[.,;:。!?\n]|(?:works|holds|is\s+(?:the|our|what|it))\b|[a-z]{1,12}[.\s]*\Z|[\u4e00-\u9fff]{1,2}[。\s]*\Z|即?[是为])",
     re.IGNORECASE,
 )
+_FULL_STOP: Final = re.compile(r"[\s*_)]*(?:\Z|[。.]\s*\Z)")
 _ASKED: Final = re.compile(
     r"\b(?:how\s+(?:many|much|long|far|often|old)|whether|ways\s+to)\b[^,.;:?=]*\Z", re.IGNORECASE
 )
 """An indirect question: "how much leaks in 1 hour"."""
 _QUOTED: Final = re.compile(r"(?:\A|[\s\u4e00-\u9fff(])[\"“][^\"”\n]+\Z")
-_OPERATOR: Final = r"(?:[-+*/×÷−]|\bx\b)"
-_OPERAND: Final = re.compile(rf"[\d)a-z%]\s*{_OPERATOR}\s*\$?\Z")
+_OPERATOR: Final = r"(?:[-+*/×÷−]|\bx\b|\bby\b(?=\s*\$?\d|\s*\Z))"
+_OPERAND: Final = re.compile(
+    rf"[\d)a-z%]\s*{_OPERATOR}\s*\$?\Z|(?:加上?|减去?|乘以?|除以)\s*\Z|\b(?:add|subtract|plus|minus|times)\s+\$?\Z", re.IGNORECASE
+)
+_RANGE: Final = re.compile(r"\d\s?[\u4e00-\u9fff]?[到至~～]\s?\Z|\d\s+to\s+\Z")
+_RANGE_AFTER: Final = re.compile(r"\s?[\u4e00-\u9fff]?[到至~～]\s?\d|\s+to\s+\d")
+_UNSOLVED: Final = re.compile(r"(?<![A-Za-z])[a-z]\s*[-+*/×÷·]\s*[a-z]\s*=\s*\Z")
+"""An equation that relates unknowns: "w × d = 24"."""
 _OPERAND_AFTER: Final = re.compile(rf"\s*{_OPERATOR}\s*\$?\d")
 
 
@@ -99,6 +108,17 @@ def result_of(text: str, start: int, end: int, items: re.Pattern[str], doubts: D
     found = [one for one in items.finditer(text, start, end) if _is_stated(text, one, doubts)]
     found = [one for one in found if not doubts.hedges(text, one.start())] or found
     return _main(text, start, end, found) if found else None
+
+
+def is_concluded(text: str, start: int, item: Match) -> bool:
+    """Return whether an item follows "=" or the words of a conclusion in its sentence, which begins at ``start``."""
+    return bool(_RESULT.search(text, start, item.start()) or CONCLUSION.search(text, start, item.start()))
+
+
+def main_items(text: str, start: int, end: int, items: re.Pattern[str], doubts: Doubts) -> list[Match]:
+    """Return what the sentence between two places states, without its circumstances."""
+    found = [one for one in items.finditer(text, start, end) if _is_stated(text, one, doubts)]
+    return [one for one in _clear(text, start, end, found) if not _is_circumstance(text, start, one)]
 
 
 def _is_stated(text: str, item: Match, doubts: Doubts) -> bool:
@@ -112,6 +132,9 @@ def _is_stated(text: str, item: Match, doubts: Doubts) -> bool:
         or _QUOTED.search(text[max(0, begin - 80) : begin])
         or _OPERAND.search(text[max(0, begin - 20) : begin])
         or _OPERAND_AFTER.match(text, end)
+        or _RANGE.search(text[max(0, begin - 12) : begin])
+        or _RANGE_AFTER.match(text, end)
+        or _UNSOLVED.search(text[max(0, begin - 20) : begin])
         or _GIVEN.search(text[max(0, begin - 20) : begin])
         or _GIVEN_AFTER.match(text, end)
     )
@@ -120,7 +143,7 @@ def _is_stated(text: str, item: Match, doubts: Doubts) -> bool:
 def _is_said(text: str, start: int, end: int) -> bool:
     """Return whether a formula follows a verb of results, or fills a clause: not "the graph of F", "F diverges"."""
     before = text[max(0, start - 40) : start]
-    opens = _OPENS.search(before) or (text[start] == EQUATION and _HAN.search(before))
+    opens = _OPENS.search(before) or (_HAN.search(before) and (text[start] == EQUATION or _FULL_STOP.match(text, end)))
     return bool(_SAYS.search(before) or (opens and _CLOSES.match(text, end)))
 
 
@@ -129,6 +152,8 @@ def is_label(text: str, start: int, end: int) -> bool:
     if not re.match(r"\W*\d", text[start:end]):
         return False
     before = text[max(0, start - 24) : start]
+    if _CASE.search(before) and text[end : end + 1] == ")":
+        return True
     if _PART.search(before) or _ORDINAL_END.match(text, end):
         return True
     if _ORDINAL.search(before) and _ORDINAL_AFTER.match(text, end):
@@ -144,8 +169,7 @@ def _main(text: str, start: int, end: int, found: list[Match]) -> Match:
     if len(found) == 1:
         return found[0]
     sentence = text[start:end]
-    asides = [span.span() for pattern in (_BRACKETS, _CLAUSE) for span in pattern.finditer(sentence)]
-    clear = [one for one in found if not any(a <= one.start() - start < b for a, b in asides)] or found
+    clear = _clear(text, start, end, found) or found
     for cue in reversed(list(_RESULT.finditer(sentence))):
         if cue.group() in "=≈" and (after := [one for one in found if one.start() - start >= cue.start()]):
             return after[0]
@@ -157,8 +181,17 @@ def _main(text: str, start: int, end: int, found: list[Match]) -> Match:
     return (main or clear)[-1]
 
 
+def _clear(text: str, start: int, end: int, found: list[Match]) -> list[Match]:
+    """The items that are neither in brackets nor in a clause of time or reason."""
+    sentence = text[start:end]
+    asides = [span.span() for pattern in (_BRACKETS, _CLAUSE) for span in pattern.finditer(sentence)]
+    return [one for one in found if not any(a <= one.start() - start < b for a, b in asides)]
+
+
 def _is_circumstance(text: str, start: int, item: Match) -> bool:
     before = text[max(start, item.start() - 60) : item.start()]
     if _CIRCUMSTANCE.search(before):
         return True
-    return bool(re.search(rf"\bin\s+{_DETERMINERS}\Z", before) and _TIME.match(text, item.end()))
+    if re.search(r"(?i:\bin|\bby|\bas\s+of)\s+\Z|[到在于从]\s?\Z", before) and _YEAR.match(text, item.start()):
+        return True
+    return bool(re.search(rf"\b[Ii]n\s+{_DETERMINERS}\Z", before) and _TIME.match(text, item.end()))
