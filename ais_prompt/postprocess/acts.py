@@ -78,7 +78,7 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
         r"(?:is\s+(?:about|to)|asks?|wants|concerns|requires)\b",
         r"(?<!what )\b(?:we|i)(?:\s+(?:are|am|were)|['’](?:re|m))\s+(?:asked|looking\s+for)\b(?!\s+is\b)",
         r"\A(?:prove|show)\s+that\b",
-        r"(?:吗|么|呢)\W*\Z|\A请问|请(?!注意)|麻烦[你您]|能否|是否|告诉我|(?:几|多少|什么|哪)[^,。]{0,12}\W*\Z",
+        r"(?:吗|么|呢)\W*\Z|怎么(?:会|可能|能)|\A请问|请(?!注意)|麻烦[你您]|能否|是否|告诉我|(?:几|多少|什么|哪)[^,。]{0,12}\W*\Z",
         r"(?:题目?|问题)(?:要求?|问|是求|想|[^,。]{0,2}求)|(?<!疑)问(?!题)|(?:\A|,)(?:试|要)?求(?![得出解]|的)",
     ),
     Act.LACK: (
@@ -119,7 +119,7 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
         r"\b(?:it\s+(?:suffices|remains)|can\s+be\s+(?:solved|found|computed|calculated|done)|(?:is|are)\s+(?:solved|found|computed|calculated|(?:given|obtained)(?!\s+by\s*[\ue000\ue002]))\s+by)\b",
         rf"[,;]\s*(?:(?:and\s+)?(?:then|next|finally)\s+{_WORK}\b|(?:再|然后|接着|接下来|最后){_WORK_ZH}?)[^,。\d{TERM}{EQUATION}]*\Z",
         rf"\A(?!解:\s*[\w(]+[<>=≤≥]){_FIRST_ZH}*{_MUST_ZH}*{_WORK_ZH}|(?:需|需要|要|下面|来|可以|我们|想){_MUST_ZH}*{_WORK_ZH}",
-        r"我们的?(?:目标|任务)|(?:思路|步骤|计划)(?:如下|:)|第一步是|下一步|(?<!需)要[^,。\d]{1,20},|种情况|讨论|要使|\A为了",
+        r"我们的?(?:目标|任务)|(?:思路|步骤|计划)(?:如下|:)|第一步是|下一步|(?<!需)要[^,。\d]{1,20},|种情况|讨论|两式|相[加减乘除]\W*\Z|要使|\A为了",
     ),
     Act.SUPPOSE: (
         # Let x be ..., We know that ..., p = price of a pen, There are 60 minutes in an hour.
@@ -142,7 +142,7 @@ _EVERY: Final = tuple((act, re.compile("|".join(patterns), re.IGNORECASE)) for a
 
 _SO: Final = (
     r"\b(?:so(?!\s+(?:that\b(?!['’])|many|much|far))|therefore|thus|hence|consequently|making|leaving|giving|totall?ing|meaning|"
-    r"(?:which|this|that)\s+(?:is|means?|gives?|leaves?|makes?|equals|comes\s+to)|but\s+rather|total\s+of|gives\s+us|"
+    r"that['’]s|whence|(?:which|this|that)\s+(?:is|means?|gives?|leaves?|makes?|equals|comes\s+to)|but\s+rather|total\s+of|gives\s+us|"
     r"(?<=[\w,)] )to\s+(?:get|find\s+that)|yields|simplifies\s+to|"
     r"(?:we|i|you)\s+(?:get|obtain|find|see|conclude))\b"
     r"|所以|因此|因而|故|从而|于是|得到?|即|也就是|共计|一共|总共|合计|还剩下?|剩下(?!的)|应该?是|应为|而是"
@@ -153,7 +153,7 @@ CONCLUSION: Final = re.compile(_SO, re.IGNORECASE)
 _THEN: Final = r"|\b(?:equals|is\s+equal\s+to)\b|等于|(?:\A|,\s*)then\b|则|那么"
 _EQUALS: Final = r"|\d[^=\n]{0,80}(?<!\s[a-z])(?<!\s[a-z]\s)[=≈](?=\s*[$¥]?[-−]?\d)"
 """A calculation, but not "with b = 6 and h = 4"."""
-_IS: Final = rf"|[,:](?=\s*{EQUATION}+\W*\Z)|(?:[为是]|趋近?于)(?=\s*[$\d{TERM}{EQUATION}-][^,。]{{0,60}}[。.]?\Z)"
+_IS: Final = rf"|(?:[,:](?=\s*{EQUATION}+\W*\Z)|表示[为:]+)|(?:[为是]|趋近?于)(?=\s*[$\d{TERM}{EQUATION}-][^,。]{{0,60}}[。.]?\Z)"
 _LAST_IS: Final = rf"|,\s*and\s+(?:the|its)\s[^,;\d]{{1,60}}\b(?:is|are)\b(?=\s*[$\d{TERM}{EQUATION}-]+\W*\Z)"
 _CUES: Final = {
     Act.CONDITION: re.compile(_SO + _THEN + _IS, re.IGNORECASE),

@@ -37,6 +37,7 @@ _CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE_LINE: Final = re.compile(
     r"^[ \t]*(?:(?:def|class|for|while|if)\b.*:|(?:import|from|return|print|console\.log)\b(?=[ \t(.]).*[\w)]|File \".*)$", re.MULTILINE
 )
+_ASSIGNMENT: Final = re.compile(r"^[ \t]*\w+ [-+*/]?= .*$", re.MULTILINE)
 _ONE_NUMBER: Final = re.compile(r"```\w*\s*[^\w\s]?[\d.,]+\s*```")
 _ROW: Final = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
 _TOTAL: Final = re.compile(r"total|sum|answer|result|left|合计|总|答|结果|剩", re.IGNORECASE)
@@ -110,7 +111,8 @@ def _follows(text: str, condition: Sentence, every: list[Sentence]) -> bool:
 
 def _prose(text: str) -> str:
     """The text without code, rows of tables and the numbers of lists; other characters keep their places."""
-    text = _CODE_LINE.sub(_blank, text)
+    if _CODE_LINE.search(text):
+        text = _ASSIGNMENT.sub(_blank, _CODE_LINE.sub(_blank, text))
     text = _CODE.sub(lambda code: code.group() if _ONE_NUMBER.fullmatch(code.group()) else _blank(code), text)
     text = _ROW.sub(lambda row: row.group() if _TOTAL.search(row.group()) else _blank(row), text)
     labels: set[int] = set()

@@ -39,17 +39,20 @@ _CALCULATES: Final = re.compile(
 _SUMS_UP: Final = re.compile(
     r"\b(?:in\s+total|altogether|together|total|sum|remain(?:s|ing)?|left|then|becomes?|it['’]s|we\s+(?:get|are\s+left\s+with)|finally|"
     r"in\s+the\s+end|by\s+the\s+end|correction|difference|ratio|product|quotient|remainder|average|(?:the|a)\s+result|now|keep)\b"
-    r"|总|共|合计|剩|余|差|和[是为]|积[是为]|商[是为]|平均|那么|则|其实|最后|最终|正好|刚好|变成|变为|更正",
+    r"|[总全]|最[大小高低]|共|合计|剩|余|差|和[是为]|积[是为]|商[是为]|平均|那么|则|其实|最后|最终|正好|刚好|变成|变为|更正",
     re.IGNORECASE,
 )
 """Words of a sentence that sums up what was told before."""
 _COPULA: Final = re.compile(r"(?:\b(?:is|are|was|were|be|equals?|to)\s+(?:exactly\s+|only\s+|just\s+)?|[是为到得]\s?)[$¥*]*\Z", re.IGNORECASE)
+_UNIT_FACT: Final = re.compile(r"\W*(?:an?|one|1)\s+[a-z]+\s*(?:is|equals|=|≈)\s|\W*[一1]\s?(?!共)[^\s\d,=]{1,3}\s?(?:=|等于|约?是|约)", re.IGNORECASE)
+"""A sentence that converts units: "1 mile = 1.609 km"."""
+_STEP: Final = re.compile(r"\bso\b|所以|\d\s*[-+*/×÷]\s*\$?\d", re.IGNORECASE)
 _RATE: Final = re.compile(
     r"\W*(?:[^,.\n]{1,40},\s*)?(?:an?|one|1|each|every)\s+\w+(?:\s+(?:with|of)\s+\S+\s+\w+)?\s+(?:is|are|has|have|costs?|contains?|holds?|weighs?|equals?|=)"
-    r"|\W*(?:[^,。\n]{1,20},\s*)?(?:[一1]\s?(?!共)[^\s\d,]{1,3}\s?(?:是|有|等于|=|约)|每(?![^,。]*(?:[平均]分|分[得到给成]|得|需|要|可|能|应|为)))",
+    r"|\W*(?:[^,。\n]{1,20},\s*)?(?:[一1]\s?(?!共)[^\s\d,]{1,3}\s?(?:是|有|等于|=|约)|每(?![^,。]*(?:[平均]分|分[得到给成]|得|需|要|可|能|应|为|合)))",
     re.IGNORECASE,
 )
-"""A sentence that gives a rate or a unit: "Each question is worth 5 points", "1 mile = 1.609 km"."""
+"""A sentence that gives a rate: "Each question is worth 5 points"."""
 _DENIES: Final = re.compile(
     r"\b(?:not|never|cannot|nothing|maybe|perhaps|possibly|somewhere)\b|n['’]t\b|[没无]|不(?!足|到|超|仅|少|等|同|是|对|正)|可能|也许|大概|说不定",
     re.IGNORECASE,
@@ -83,6 +86,8 @@ def is_evident(
         item: what may be the result.
         items, doubts, value: as for `ais_prompt.postprocess.conclusion.stated_result`.
     """
+    if _UNIT_FACT.match(text, sentence.start) and not _STEP.search(text, sentence.start, sentence.end):
+        return False
     if sentence.concludes or fills_line(text, item) or is_concluded(text, sentence.start, item):
         return True
     if sentence.act is Act.REMARK or (_RATE.match(text, sentence.start) and not _CALCULATES.search(text, 0, sentence.start)):
@@ -99,7 +104,14 @@ def is_evident(
         return False
     mains = [main for one in every for main in main_items(text, one.start, one.end, items, doubts)]
     alone = {value(main) for main in mains} <= {value(item)}
-    return alone or _closes(text, sentence, item, items) or _follows(text, item)
+    return alone or _is_last_clause(text, sentence, item) or _closes(text, sentence, item, items) or _follows(text, item)
+
+
+def _is_last_clause(text: str, sentence: Sentence, item: Match) -> bool:
+    """Return whether a sentence ends in a clause that is nothing but the item: "Half the time, 4 days."."""
+    clauses = re.split(r",\s*", text[sentence.start : item.start()])
+    bare = len(clauses) > 1 and not clauses[-1].strip(" $*") and re.search(r"[^\W\d]{2}", clauses[-2])
+    return bool(bare and _UNIT.match(text[item.end() : sentence.end]))
 
 
 def _closes(text: str, sentence: Sentence, item: Match, items: re.Pattern[str]) -> bool:

@@ -56,7 +56,7 @@ _LONGEST_WORD: Final = 8
 _WORD: Final = "\ue001"
 _NOT_A_RESULT: Final = re.compile(
     # a letter, a name with its place, what is to be solved, what is excluded
-    r"\A\\?[A-Za-z]+'*(?:_\w|\^\w)?(?:\([A-Za-z]\))?\Z|\A[A-Z]\s*\([-\d]|[-+^][^=]*=\s*0\Z|\A(?:\\displaystyle\s*)?\\(?:int|iint|oint|lim|sum|prod)(?![a-z])[^=]*\Z|\A(?!.*\\int).*=.*\bd[xyztu]\Z|\\ne(?:q|\b)|\\perp|\\parallel|\\(?:in|le|ge)\b.*(?:\\mathbb|[a-z],)"
+    r"\\[bp]mod|\A\\?[A-Za-z]+'*(?:_\w|\^[a-z])?(?:\([A-Za-z]\))?\Z|\A[A-Z]\s*\([-\d]|[-+^][^=]*=\s*0\Z|\A(?:\\displaystyle\s*)?\\(?:int|iint|oint|lim|sum|prod)(?![a-z])[^=]*\Z|\A(?!.*\\int).*=.*\bd[xyztu]\Z|\\ne(?:q|\b)|\\perp|\\parallel|\\(?:in|le|ge)\b.*(?:\\mathbb|[a-z],)"
 )
 _NAME: Final = re.compile(
     r"\A(?!\\(?:binom|frac|sqrt))\\?[A-Za-z]+[_'\w{}]*(?:\^\{-1\})?(?:\([a-z]\))?\Z|\\(?:int|lim|sum|frac\{d\w*\}\{d\w*\}\Z)"

@@ -84,12 +84,12 @@ _ASKED: Final = re.compile(
 )
 # What others think, or what the text thought at first.
 _REPORTED: Final = re.compile(
-    r"(?:^|[.,;:!?\n(]\s*|\b(?i:and|but)\s+)(?i:(?:al|even\s+)?though|while|whereas|despite|many|students|people|others|(?:i\s+(?:can\s+)?(?:see|understand)\s+why\s+)?(?:some|any)(?:one|body)|"
+    r"(?:^|[.,;:!?\n(]\s*|\b(?i:and|but)\s+)(?i:(?:al|even\s+)?though|while|whereas|despite|many|students|people|others|(?:a|one|another|the)\s+student|another|your\s+(?:previous|last|first|earlier)\s+(?:answer|choice)|you\s+(?:said|chose|picked|selected|answered)|(?:i\s+(?:can\s+)?(?:see|understand)\s+why\s+)?(?:some|any)(?:one|body)|"
     r"(?:some|most|other)\s+(?:people|students|readers|might|may|would|say|think)|(?:one|you)\s+(?:might|may|could)|"
     r"(?:at\s+first|initially|originally),?|my\s+(?:first|initial|original)|i\s+(?:was|had|thought|initially|originally|"
     r"first|almost|nearly)|it\s+(?:is|was)\s+tempting|a\s+common|"
     r"let['’]s\s+(?:test|check|try|look\s+at|consider)|[\w\s-]{0,40}\btend(?:s|ed)?\s+to)\b[^.,;!?\n]{0,60}\Z"
-    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|(?:先|来|再|首先|接着)看|起初|最初|起先|一开始|我?的?第一反应|直觉|原本|本来|以为|看似|与其|表面(?!积))[^,。;!?\n]{0,30}\Z"
+    r"|(?:虽然|尽管|即使|即便|很多|不少|许多|有人|有些|有的|有同学|乍一?看|(?:先|来|再|首先|接着)看|(?:你|您)[^,。]{0,8}(?:选了|选的|说|答的)|起初|最初|起先|一开始|我?的?第一反应|直觉|原本|本来|以为|看似|与其|表面(?!积))[^,。;!?\n]{0,30}\Z"
 )
 _SEEMING: Final = re.compile(
     r"\W{0,4}(?i:(?:is|was|looks?|seems?)\s+(?:\w+ly\s+)?(?:tempting|attractive)|(?:may|might|could)\s+(?:seem|look|appear))"

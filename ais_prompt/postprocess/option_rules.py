@@ -20,7 +20,7 @@ _OPENING, _CLOSING = r"\s([【{<'\"“‘「", r")\]】}>'\"”’」"
 _OPEN, _CLOSE = rf"[{_OPENING}\[]{{0,8}}", f"[{_CLOSING}]{{0,8}}"
 
 _BE = r"(?:is|are|was|(?:would|should|must|will|has\s+to)\s+(?:(?!not\b)\w+\s+)?be)"
-_IS = rf"\s*(?:\b{_BE}|['’]s\b|[:=→]|[^\S\n][-–—](?=[^\S\n]))\s*:?\s*}}?\s*"
+_IS = rf"\s*(?:\b{_BE}|['’]s\b|[:=→]|[^\S\n]?[-–—](?=[^\S\n]))\s*:?\s*}}?\s*"
 _NOUN = (
     r"(?:(?:indeed|clearly|therefore|thus|definitely|simply|then)\s+)?"
     r"(?:(?:the\s+)?(?:correct\s+|right\s+|best\s+)?(?:options?|choices?|letters?|answers?)\s*:?)?"
@@ -28,7 +28,7 @@ _NOUN = (
 _ITS = rf"(?:(?:it|this|that)(?:\s+{_BE}|['’]s)\s+)?"
 _JUDGED = (
     r"(?:(?!part|near)\w+ly\s+|indeed\s+|thus\s+)?(?:the\s+|an?\s+)?(?:only\s+|most\s+|more\s+|single\s+)?"
-    r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer)\b"
+    r"(?:correct|right|true|best|better|accurate|appropriate|suitable|plausible|precise|likely|valid|answer|one\s+(?:that|which|who|with|without))\b"
 )
 _ANSWER_ZH = r"(?:答案|选项|选择|结论)"
 _IS_ZH = r"(?:应该|应当|应)?(?:就)?(?:是|为|选(?!项)|:)+:?(?:选项)?"
@@ -190,10 +190,12 @@ RULES: Final = (
     ),
     Rule(
         "……的是B",
-        r"(?:的(?:选项|一项|一个|词语?|句子)?(?:就|只|便)?(?:是|有|为)(?:选项)?|(?:与|和|跟)(?:选项)?(?=[A-Z](?:选项|项)?(?:相符|吻合|一致|对应|相同|匹配))|对应的?(?:选项)?(?:的?(?:是|为))?)LETTER",
+        r"(?:的[^,。是A-Z]{0,4}(?:就|只|便)?(?:是|有|为)(?:选项)?|(?:与|和|跟)(?:选项)?(?=[A-Z](?:选项|项)?(?:相符|吻合|一致|对应|相同|匹配))|对应的?(?:选项)?(?:的?(?:是|为))?)LETTER(?=\s*(?:[,。;!句项选了与和跟相吻一对匹]|“|\(|$))",
         Rank.CONCLUDED,
         "zh",
     ),
+    Rule("它是B", r"(?:它|这|那)(?:就|应该)?是LETTER(?=[,。;!]|$)", Rank.CONCLUDED, "zh"),
+    Rule("我支持B", r"我(?:会|还是|更)?(?:支持|赞成|同意|倾向于?)(?:选项)?LETTER(?=[,。;!]|$)", Rank.CONCLUDED, "zh"),
     Rule("B当选", rf"(?<![A-Za-z])LETTER{_CLOSE}(?:选项|项)?(?:当选|入选|相符|吻合)", Rank.CONCLUDED, "zh"),
     Rule("a line with nothing but B", rf"^\W{{0,4}}{_HEAD}LETTER{_CLOSE}\s*[.。!,]?\s*$", Rank.LINE),
     Rule(
@@ -210,6 +212,7 @@ RULES: Final = (
         "en",
     ),
     Rule("B alone", "BARE", Rank.ALONE),
+    Rule("letter B", r"\b(?i:letter|option|choice|statement|answer)\s+LETTER(?=\s+(?:which|that|the)\b)", Rank.ALONE, "en"),
     # A preposition makes a letter a circumstance, but not where the sentence ends in it.
     Rule(
         "B at the end",
@@ -249,7 +252,7 @@ _VERB: Final = (
     r"(?!(?:says|refers|states|mentions|talks|claims|reads|discusses|shows|asks|lists|contains|repeats|depends)\b)"
 )
 _AFTER: Final = (
-    r"(?=\s*(?:$|[\n。.,;:!?、)\]】}'\"”」|*<—–=-](?![A-Za-z0-9])|[是为更最符满正因所选项都均才就比而吧的也和与或及以、应可能会不错对较(（])"
+    r"(?=\s*(?:$|[\n。.,;:!?、)\]】}'\"”」|*<—–=-](?![A-Za-z0-9])|[是为更最符满正因所选项都均才就比而吧的也和与或及以、应可能会不错对较了(（])"
     r"|\s+(?i:is|are|was|because|since|as|for|here|and|or|but|the|would|could|might|may|must|should|can|will|seems|"
     r"was|has|does|in|of|on|at|to|by|with|from|if|when|so|then|too|instead|rather|not|which|that|it|this|here|most|best)\b"
     # An article is followed by no verb in -s: "A gives", but "a gas", "a class".

@@ -20,7 +20,7 @@ Match = re.Match[str]
 
 _BRACKETS: Final = re.compile(r"\([^()\n]*\)")
 _RESULT: Final = re.compile(
-    r"(?<![<>!=])=(?!=)|≈|(?:,\s*|\b)(?:so|therefore|thus|hence|which\s+(?:is|are|means|makes|leaves|equals|gives|comes\s+to)|making|"
+    r"(?<![<>!=])=(?!=)|≈|(?:,\s*|\b)(?:so|whence|that['’]s|therefore|thus|hence|which\s+(?:is|are|means|makes|leaves|equals|gives|comes\s+to)|making|"
     r"leaving|giving|totall?ing|meaning|equals|is\s+equal\s+to|gives\s+us|to\s+get|for\s+a\s+total\s+of|a\s+total\s+of)\b"
     r"|,?(?:所以|因此|即|也就是|等于|得到?|共计|一共|总共|合计|还剩下?|剩下)",
     re.IGNORECASE,
@@ -32,12 +32,14 @@ _CLAUSE: Final = re.compile(
 )
 _REASON: Final = re.compile(r"\W*(?:(?i:since|because)\b|因为|由于)[^,=]*,")
 """A sentence may begin with its reason, which is not its result."""
+_MAKES_OF_IT: Final = re.compile(r"\b(?:and|so)\s+(?:\w+\s+)?(?:gets|receives|has|needs|pays|is\s+left)\b|[,;][^,;]*(?:应|找回?|还剩|还需)")
+_CAUSE: Final = re.compile(r",\s*(?:because|as|since)\b|因为|由于", re.IGNORECASE)
 _DETERMINERS: Final = (
     r"(?:(?:the|an?|all|these|those|her|his|their|its|each|every|other|remaining|original|first|last|next|typical|"
     r"about|only)\s+){0,4}"
 )
 _CIRCUMSTANCE: Final = re.compile(
-    r"(?:\bat\s+(?:an?|the)\s+(?:price|rate|speed|cost)\s+of|(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )\bof|"
+    r"(?:\bor\s+(?:about|roughly|approximately|around)|\bat\s+(?:an?|the)\s+(?:price|rate|speed|cost)\s+of|(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )\bof|"
     r"(?<!left )(?<!up )(?<!out )(?<!end )(?<!ends )(?<!over )\bwith|"
     r"\b(?:at|per|from|by|after|over|within|than|during|until|between|to\s+[a-z]+)|"
     rf"\bfor(?!\s*(?:\\?\$|{EQUATION})))\s+{_DETERMINERS}\Z|每\w{{0,2}}\Z",
@@ -69,7 +71,7 @@ _GIVEN_AFTER: Final = re.compile(
     r"|\s?[个种]?(?:步骤|方程|未知数|变量|情况|方法|思路)|\s?、|\s?(?:型|类)|\s?[\u4e00-\u9fff]{1,4}中有|\s?[位倍]?小数|\s?[\u4e00-\u9fff]?的(?![是为]|\W|\Z)"
 )
 _SAYS: Final = re.compile(
-    r"(?:['’]s|\b(?:is|are|was|were|be|being|but|equals?|equal\s+to|means?|gives?|gives?\s+us|(?:given|obtained)\s+by|yields?|gets?|obtain|have|has|find|see|becomes?|leaves?|"
+    r"(?:['’]s|\b(?:is|are|was|were|be|being|but|equals?|equal\s+to|means?|gives?|gives?\s+us|(?:given|obtained)\s+by|reads?|measures?|amounts?\s+to|(?:the|a)\s+(?:polynomial|function|value|number|expression|interval|matrix|vector)|yields?|gets?|obtain|have|has|find|see|becomes?|leaves?|"
     r"leaving|making|as|to|into|than|up\s+with|left\s+with|(?:is|are|lies|arrive)\s+at|when|conclude|that|say|pick|keep|accept|answer|value|result|sum|total|quotient|product|maximum|minimum|(?:sum|total|quotient|number|ratio)\s+of)"
     r"|[=≈]|是|为|得|到|等于|即|成|填|变|余|共|约|至|有|取|剩|选|保留|应|要|值)[\s:*(]*(?:exactly|simply|just|about|approximately)?\s*\Z",
     re.IGNORECASE,
@@ -84,6 +86,9 @@ _CLOSES: Final = re.compile(
     r"[\s*_)]*(?:(?:square|cubic)\s)?(?:\Z|[.,;:。!?\n]|(?:works|holds|is\s+(?:the|our|what|it))\b|[a-z]{1,12}[.\s]*\Z|[\u4e00-\u9fff]{1,2}[。\s]*\Z|即?[是为])",
     re.IGNORECASE,
 )
+_APPOSED: Final = re.compile(r"[a-z\u4e00-\u9fff]\s*,\s*\Z")
+_APPOSED_AFTER: Final = re.compile(r"\s*,\s*(?:is|are|has|have|must|can|cannot|will|was)\b")
+"""A formula that explains a subject: "the expression, F, is positive"."""
 _FULL_STOP: Final = re.compile(r"[\s*_)]*(?:\Z|[。.]\s*\Z)")
 _ASKED: Final = re.compile(
     r"\b(?:how\s+(?:many|much|long|far|often|old)|whether|ways\s+to)\b[^,.;:?=]*\Z", re.IGNORECASE
@@ -144,6 +149,8 @@ def _is_said(text: str, start: int, end: int) -> bool:
     """Return whether a formula follows a verb of results, or fills a clause: not "the graph of F", "F diverges"."""
     before = text[max(0, start - 40) : start]
     opens = _OPENS.search(before) or (_HAN.search(before) and (text[start] == EQUATION or _FULL_STOP.match(text, end)))
+    if _APPOSED.search(before) and _APPOSED_AFTER.match(text, end):
+        return False
     return bool(_SAYS.search(before) or (opens and _CLOSES.match(text, end)))
 
 
@@ -172,13 +179,31 @@ def _main(text: str, start: int, end: int, found: list[Match]) -> Match:
     clear = _clear(text, start, end, found) or found
     for cue in reversed(list(_RESULT.finditer(sentence))):
         if cue.group() in "=≈" and (after := [one for one in found if one.start() - start >= cue.start()]):
-            return after[0]
-        after = [one for one in clear if one.start() - start >= cue.start()]
+            proved = _proved(text, clear, start + cue.start(), after[0].group())
+            return proved or _after_equals(text, start, after)
+        after = [one for one in clear or found if one.start() - start >= cue.start()]
+        after = after or [one for one in found if one.start() - start >= cue.start()]
         if after:
             clear = after
             break
     main = [one for one in clear if not _is_circumstance(text, start, one)]
     return (main or clear)[-1]
+
+
+def _proved(text: str, clear: list[Match], equals: int, value: str) -> Match | None:
+    """The item that the calculation of a reason contains: "at least 23, as 77 + 23 = 100"."""
+    reason = _CAUSE.search(text, clear[0].end(), equals)
+    if reason is None or value in {one.group() for one in clear}:
+        return None
+    operands = set(re.findall(r"[\d.]*\d", text[reason.end() : equals]))
+    said = [one for one in clear if one.end() <= reason.start() and one.group() in operands]
+    return said[-1] if said else None
+
+
+def _after_equals(text: str, start: int, after: list[Match]) -> Match:
+    """The item after "=", or what a later clause makes of it: "3 * 12 = 36, so" or "= 40 and gets 10 dollars"."""
+    later = [one for one in after[1:] if _MAKES_OF_IT.search(text, after[0].end(), one.start())]
+    return later[-1] if later and not _is_circumstance(text, start, later[-1]) else after[0]
 
 
 def _clear(text: str, start: int, end: int, found: list[Match]) -> list[Match]:

@@ -28,7 +28,7 @@ from ais_prompt.registry import POSTPROCESSORS
 from tools.bench.extraction import CORPUS, Function, peer_functions, run, same_maths, same_number
 
 FOLDER: Final = CORPUS / "first_sight"
-SETS: Final = ("development", "test", "second", "third", "fourth", "fifth", "sixth")
+SETS: Final = ("development", "test", "second", "third", "fourth", "fifth", "sixth", "seventh")
 MODELS: Final = ("6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification")
 _GOLD: Final = re.compile("«(.*?)»", re.DOTALL)
 
