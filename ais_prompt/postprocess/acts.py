@@ -45,7 +45,7 @@ _WORK: Final = (
 _WORK_ZH: Final = (
     r"(?:求|算|计算|找(?!回|零)|确定|分析|讨论|比较|代入|证明|化简|展开|列|作|取|用|使用|利用|运用|应用|考虑|看(?!,)|解|判断|知道|了解|弄清|"
     r"理解|回顾|对|把|将(?![有会在达是近])|乘|除|加|减|通分|求导|配方|验证|检验|检查|改写|整理|进行|分(?:解|析|别|[^\d]{0,3}种)|思考|画|考察)"
-    r"(?!出来?是|下来|后|得|完|的|式|图)"
+    r"(?!出来?是|下来|后|得|完|的|式|图|成|为)"
 )
 _MODAL: Final = (
     r"(?:['’](?:ll|d|re|m)|\s+(?:will|shall|can|could|may|must|should|now|also|then|first|next|simply|just|only|would|still|again|"
@@ -97,6 +97,7 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
         r"\b(?:i\s+am|i['’]m)\s+an?\s+[^.]{0,20}model|\bas\s+an\s+ai\b|\bmy\s+(?:knowledge|last\s+update)",
         r"\b(?:two|three|several|\d+|many|are|of\s+the)\s+possible\s+(?:answers|values|solutions|cases|results)\b|\beither\s+(?:\$?\d|[\ue000\ue002])|\b(?:two|several|multiple|three)\s+(?:answers|solutions|cases|possibilities)",
         r"(?:需要|得|要|想)(?:先)?(?:知道|了解|看到|确认)|(?:没有?|未)(?:说|说明|给出?|提供|提到|告诉|写|附)|不(?:知道|清楚|明确|确定|存在|足)|缺(?!席)",
+        r"\byou\s+(?:mention|forg[eo]t|left\s+out)|[您你](?:提到|忘)|\b(?:was|is|are)\s+(?:empty|blank)\b|\bfailed\b|失败|为空",
         r"\b(?:i|we)\s+(?:(?:can|could|do|did|would|will|am|was|are|were|have)(?:\s+\w+ly)?\s?not\b|(?:ca|could|do|did|would|wo|was|were|have)n['’]t\b)|\bi\s+(?:would|['’]d)\s+rather\s+not|\bi['’](?:m|d|ll)\s+(?:not|rather\s+not)\b|\b(?:i|we)\s+(?:got|am|are)\s+(?:lost|stuck|confused)\b",
         r"\b\w*(?:error|exception)\s*[:(]|\btraceback\b|\b(?:too\s+many\s+requests|rate\s+limit|maximum\s+context|token\s+limit)\b|出错|报错|错误[::码]|(?:请求|加载|解析|渲染|运行|执行)失败|服务器|稍后|重试",
         r"[无没]有?(?:实数)?解|我是[^,。]{0,16}模型|作为(?:一个)?(?:AI|人工智能)|超时|知识截止|(?:题目|题干|原文|短文|文中)[^,。]{0,4}(?:提到|给出|说|讲)|没有(?:答案|[^,。]{0,12},?就)",
@@ -124,12 +125,12 @@ ACTS: Final[dict[Act, tuple[str, ...]]] = {
     Act.SUPPOSE: (
         # Let x be ..., We know that ..., p = price of a pen, There are 60 minutes in an hour.
         r"(?:\A|[,:]\s*|\b(?:we|i|now|then|and|us)\s+)(?:let|suppose|assume|assuming|define|denote|consider|imagine|recall|recalling|note|notice|remember|given(?!\s+(?:the\s+above|this|these|all))|call)\b",
-        r"\A(?:hint|tip|note|fun\s+fact|reminder|提示|注意?|小?贴士|备注)\s*:|\A(?:we|i)\s+(?:know|are\s+given)|\bit\s+is\s+(?:well[\s-])?(?:known|given)|\b(?:formula|identity|definition)\b|\b(?:theorem|law|rule)\s+(?:states?|says|gives|tells)\b|\bwithout\s+loss\b|\baccording\s+to\s+the\s+(?:problem|question|text)",
+        r"\A(?:hint|tip|note|fun\s+fact|reminder|提示|[小冷]知识|注意?|小?贴士|备注)\s*:|\A(?:we|i)\s+(?:know|are\s+given)|\bit\s+is\s+(?:well[\s-])?(?:known|given)|\b(?:formula|identity|definition)\b|\b(?:theorem|law|rule)\s+(?:states?|says|gives|tells)\b|\bwithout\s+loss\b|\baccording\s+to\s+the\s+(?:problem|question|text)",
         r"\bthere\s+are\s+\d+\s+\w+\s+in\s+an?\b|\A[a-z]\s*=\s*[a-z]{3}|\A\D{0,60}\b(?:wants?|would\s+like|plans|hopes?)\s+to\b|\bwants?\s+to\b\D*\Z|\b(?:such\s+as|for\s+(?:example|instance))\b|\bthe\s+(?:figure|graph|diagram|table|chart)\s+shows",
         r"\A(?:an?|one|1|each|every)\s+(?:dozen|week|day|hour|minute|year|kilo\w+|meter|mile|foot|gram|rectangle|square|triangle|cube)\s+(?:is|has|equals|=)",
         r"\A(?:一|1|每)?个?(?:打|千克|公里|小时|分钟|天|周|年|米|吨|长方形|正方形|三角形)(?:是|有|等于|=)",
         rf"\Awe\s+have\s+{FORMULA}+\s+and\s+{FORMULA}+\W*\Z",
-        r"\A(?:解:?)?(?:\(\d\))?(?:那么|则|现在|首先|先|不妨|我们?|可以?|再)*(?:设|假设|假定|令|定义|请?要?记住?|已知|知道|注意|回忆|由(?!此|上)|根据|按照|题中|其中|考虑|取(?!得|最)|连接)",
+        r"\A(?:解:?)?(?:\(\d\))?(?:那么|则|现在|首先|先|不妨|我们?|可以?|再)*(?:设|假设|假定|令|定义|请?要?记住?|别忘了?|已知|知道|注意|回忆|由(?!此|上)|根据|按照|题中|其中|考虑|取(?!得|最)|连接)",
         r"定理|(?<!通项)公式|性质|如图|图中|约等于|(?:设|令|记)[^,。]{1,12}(?:为|是|=)|\A\D*(?:想要?|打算)|想[^\d]*\Z|比如|例如",
     ),
     Act.CONDITION: (
@@ -153,11 +154,16 @@ CONCLUSION: Final = re.compile(_SO, re.IGNORECASE)
 _THEN: Final = r"|\b(?:equals|is\s+equal\s+to)\b|等于|(?:\A|,\s*)then\b|则|那么"
 _EQUALS: Final = r"|\d[^=\n]{0,80}(?<!\s[a-z])(?<!\s[a-z]\s)[=≈](?=\s*[$¥]?[-−]?\d)"
 """A calculation, but not "with b = 6 and h = 4"."""
-_IS: Final = rf"|(?:[,:](?=\s*{EQUATION}+\W*\Z)|表示[为:]+)|(?:[为是]|趋近?于)(?=\s*[$\d{TERM}{EQUATION}-][^,。]{{0,60}}[。.]?\Z)"
+_IS: Final = (
+    rf"|[,:](?=\s*{EQUATION}+(?:\s[a-z]+|\([\u4e00-\u9fff]+\))?\W*\Z)|表示[为:]+"
+    rf"|(?:[为是]|趋近?于)(?=\s*[$\d{TERM}{EQUATION}-][^,。]{{0,60}}[。.]?\Z)"
+)
 _LAST_IS: Final = rf"|,\s*and\s+(?:the|its)\s[^,;\d]{{1,60}}\b(?:is|are)\b(?=\s*[$\d{TERM}{EQUATION}-]+\W*\Z)"
 _CUES: Final = {
     Act.CONDITION: re.compile(_SO + _THEN + _IS, re.IGNORECASE),
-    Act.SUPPOSE: re.compile(_SO + r"|(?:\A|,\s*)then\b|则|那么", re.IGNORECASE),
+    Act.SUPPOSE: re.compile(
+        _SO + r"|(?:\A|,\s*)then\b|则|那么|,\s*[a-z]\s*=(?=\s*[-−]?\$?\d[\d.]*\W*\Z)", re.IGNORECASE
+    ),
     Act.PLAN: re.compile(_SO + _THEN + _EQUALS + _IS + _LAST_IS, re.IGNORECASE),
     Act.ASK: re.compile(_SO, re.IGNORECASE),
     Act.LACK: re.compile(_SO + r"|\bbut\b|但|不过", re.IGNORECASE),

@@ -1,10 +1,11 @@
 """The result of a solution without a marker: "He paid $42 for 6 books.", "16 - 3 = 13, so she has 13."
 
-A number or formula is read where three things hold:
+A number or formula is read where four things hold:
 
 1. The text has an end. It does not break off, and its last words are no plan, question, premise or doubt.
 2. The last sentence with an item states something (`ais_prompt.postprocess.acts`).
 3. The item is what that sentence says (`ais_prompt.postprocess.result`).
+4. The text shows that the item is a result (`ais_prompt.postprocess.evidence`).
 
 So the last step of a solution that was cut off between two sentences is read as its result: nothing in the text tells
 the two apart.
@@ -25,7 +26,9 @@ Match = re.Match[str]
 
 _LEAVES_OPEN: Final = frozenset({Act.ASK, Act.LACK, Act.REJECT, Act.PLAN, Act.SUPPOSE})
 _CALCULATION: Final = re.compile(r"\d\S*\s*[-+*/×÷xX]\s*\$?\d[^=\n]{0,80}=\s*\$?-?\d")
-_BEFORE_RESULT: Final = re.compile(r"\(\s*\)\W*\Z|_{2,}\W*\Z|[,;、]\s*(?:\.{3}|…)\W*\Z|(?:[-+/×÷=(]|(?<!\*)\*)\s*\$?\s*\Z|\$[^$\n]*[\\^_][^$\n]*\Z")
+_BEFORE_RESULT: Final = re.compile(
+    r"\(\s*\)\W*\Z|_{2,}\W*\Z|[,;、]\s*(?:\.{3}|…)\W*\Z|(?:[-+/×÷=(]|(?<!\*)\*)\s*\$?\s*\Z|\$[^$\n]*[\\^_][^$\n]*\Z"
+)
 """An operator, an open formula, or a blank to fill in at the end."""
 _END: Final = re.compile(r"[.。!?…)\]*'\"”>`|\ue000\ue002]\s*\Z")
 _UNIT: Final = re.compile(
@@ -35,7 +38,9 @@ _UNIT: Final = re.compile(
 _NUMBERING: Final = re.compile(r"^[ \t>*#-]*[(\[]?(\d{1,2})[.)、\]](?=[ \t*]*[^\s\d.,;])", re.MULTILINE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE_LINE: Final = re.compile(
-    r"^[ \t]*(?:(?:def|class|for|while|if)\b.*:|(?:import|from|return|print|console\.log)\b(?=[ \t(.]).*[\w)]|File \".*)$", re.MULTILINE
+    r"^[ \t]*(?:(?:def|class|while|if)\b.*:|for\b.*\bin\b.*:.*|"
+    r"(?:import|from|return|print|console\.log)\b(?=[ \t(.]).*[\w)]|File \".*)$",
+    re.MULTILINE,
 )
 _ASSIGNMENT: Final = re.compile(r"^[ \t]*\w+ [-+*/]?= .*$", re.MULTILINE)
 _ONE_NUMBER: Final = re.compile(r"```\w*\s*[^\w\s]?[\d.,]+\s*```")

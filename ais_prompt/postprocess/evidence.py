@@ -1,8 +1,9 @@
-"""What shows that a number or formula without a marker is a result, and not a part of what is told.
+"""What shows that a number or formula without a marker is a result, and not a part of what given.
 
-An item that a last sentence states is read only for a reason: it fills its line ("Total: 42"), it follows "=" or a
-conclusion ("so", "共"), the text has calculated before it, or it is the only thing that the text says. Two items side by
-side, "Tom has 15 and Kim has 9", give none of these: they are what the question gives.
+An item that the last sentence states is read only for a reason. It fills its line ("Total: 42"). It follows "=" or a
+conclusion ("so", "即"). The text calculates before it, or it is the sum, difference, product or quotient of two numbers
+before it. The sentence sums up ("in total", "共"). Or the text says nothing else. Two numbers side by side, "Tom has 15
+and Kim has 9", give no such reason: they belong to the question.
 """
 
 from __future__ import annotations
@@ -39,12 +40,17 @@ _CALCULATES: Final = re.compile(
 _SUMS_UP: Final = re.compile(
     r"\b(?:in\s+total|altogether|together|total|sum|remain(?:s|ing)?|left|then|becomes?|it['’]s|we\s+(?:get|are\s+left\s+with)|finally|"
     r"in\s+the\s+end|by\s+the\s+end|correction|difference|ratio|product|quotient|remainder|average|(?:the|a)\s+result|now|keep)\b"
-    r"|[总全]|最[大小高低]|共|合计|剩|余|差|和[是为]|积[是为]|商[是为]|平均|那么|则|其实|最后|最终|正好|刚好|变成|变为|更正",
+    r"|[总全]|最[大小高低]|共|合|剩|余|差|和[是为]|积[是为]|商[是为]|平均|那么|则|其实|最后|最终|正好|刚好|变成|变为|更正",
     re.IGNORECASE,
 )
 """Words of a sentence that sums up what was told before."""
-_COPULA: Final = re.compile(r"(?:\b(?:is|are|was|were|be|equals?|to)\s+(?:exactly\s+|only\s+|just\s+)?|[是为到得]\s?)[$¥*]*\Z", re.IGNORECASE)
-_UNIT_FACT: Final = re.compile(r"\W*(?:an?|one|1)\s+[a-z]+\s*(?:is|equals|=|≈)\s|\W*[一1]\s?(?!共)[^\s\d,=]{1,3}\s?(?:=|等于|约?是|约)", re.IGNORECASE)
+_COPULA: Final = re.compile(
+    r"(?:\b(?:is|are|was|were|be|equals?|to)\s+(?:exactly\s+|only\s+|just\s+)?|[是为到得]\s?)[$¥*]*\Z", re.IGNORECASE
+)
+_UNIT_FACT: Final = re.compile(
+    r"\W*(?:an?|one|1)\s+[a-z]+\s*(?:is|equals|=|≈)\s|\W*[一1]\s?(?!共)[^\s\d,=]{1,3}\s?(?:=|等于|约?是|约)",
+    re.IGNORECASE,
+)
 """A sentence that converts units: "1 mile = 1.609 km"."""
 _STEP: Final = re.compile(r"\bso\b|所以|\d\s*[-+*/×÷]\s*\$?\d", re.IGNORECASE)
 _RATE: Final = re.compile(
@@ -90,21 +96,35 @@ def is_evident(
         return False
     if sentence.concludes or fills_line(text, item) or is_concluded(text, sentence.start, item):
         return True
-    if sentence.act is Act.REMARK or (_RATE.match(text, sentence.start) and not _CALCULATES.search(text, 0, sentence.start)):
+    if sentence.act is Act.REMARK:
         return False
-    if _CALCULATES.search(text, 0, item.start()) or EQUATION in text[: sentence.start]:
+    if _is_worked_out(text, sentence, item):
         return True
-    numbers = items.finditer(text, sentence.start, sentence.end)
-    contrasts = _CONTRAST.search(text, sentence.start, sentence.end) or any(doubts.denies(text, *one.span()) or is_reported(text, one.start()) for one in numbers)
-    if _DENIES.search(text, sentence.start, sentence.end) and not contrasts:
+    if _is_about_something_else(text, sentence, items, doubts):
         return False
-    if _SUMS_UP.search(text, sentence.start, sentence.end):
+    if _SUMS_UP.search(text, sentence.start, sentence.end) or _is_last_clause(text, sentence, item):
         return True
-    if _WRITER.match(text, sentence.start):
+    bounds = ((max(one.start, one.end - LONGEST), one.end) for one in every)
+    mains = {value(main) for start, end in bounds for main in main_items(text, start, end, items, doubts)}
+    return mains <= {value(item)} or _closes(text, sentence, item, items)
+
+
+def _is_worked_out(text: str, sentence: Sentence, item: Match) -> bool:
+    """Return whether the text calculates before an item, or the item follows from two numbers before it."""
+    rate = _RATE.match(text, sentence.start)
+    calculates = _CALCULATES.search(text, 0, sentence.start if rate else item.start())
+    return bool(calculates) or EQUATION in text[: sentence.start] or _follows(text, item)
+
+
+def _is_about_something_else(text: str, sentence: Sentence, items: re.Pattern[str], doubts: Doubts) -> bool:
+    """Return whether a sentence gives a rate, speaks of its writer, or denies and guesses: "not 12 but 42" does not."""
+    start, end = sentence.start, sentence.end
+    if _RATE.match(text, start) or _WRITER.match(text, start):
+        return True
+    if not _DENIES.search(text, start, end) or _CONTRAST.search(text, start, end):
         return False
-    mains = [main for one in every for main in main_items(text, one.start, one.end, items, doubts)]
-    alone = {value(main) for main in mains} <= {value(item)}
-    return alone or _is_last_clause(text, sentence, item) or _closes(text, sentence, item, items) or _follows(text, item)
+    numbers = items.finditer(text, start, end)
+    return not any(doubts.denies(text, *one.span()) or is_reported(text, one.start()) for one in numbers)
 
 
 def _is_last_clause(text: str, sentence: Sentence, item: Match) -> bool:
@@ -116,7 +136,11 @@ def _is_last_clause(text: str, sentence: Sentence, item: Match) -> bool:
 
 def _closes(text: str, sentence: Sentence, item: Match, items: re.Pattern[str]) -> bool:
     """Return whether a sentence ends in "is 42", and says no more such things: "The sum of 30 and 12 is 42"."""
-    said = [one for one in items.finditer(text, sentence.start, sentence.end) if _COPULA.search(text, max(0, one.start() - 20), one.start())]
+    said = [
+        one
+        for one in items.finditer(text, sentence.start, sentence.end)
+        if _COPULA.search(text, max(0, one.start() - 20), one.start())
+    ]
     return [one.start() for one in said] == [item.start()]
 
 

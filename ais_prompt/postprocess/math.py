@@ -61,6 +61,8 @@ _NOT_A_RESULT: Final = re.compile(
 _NAME: Final = re.compile(
     r"\A(?!\\(?:binom|frac|sqrt))\\?[A-Za-z]+[_'\w{}]*(?:\^\{-1\})?(?:\([a-z]\))?\Z|\\(?:int|lim|sum|frac\{d\w*\}\{d\w*\}\Z)"
 )
+_MOST_UNKNOWNS: Final = 2
+"""Letters of a result; a law of physics has more of them."""
 _RELATION: Final = re.compile(r"=|<|>|\\(?:leq?|geq?|equiv|sim|approx)(?![a-z])")
 _EXPONENT: Final = re.compile(r"\^(?:\{[^{}]*\}|-?\w)")
 _QUANTIFIED: Final = re.compile(r"\s*(?:for|with)\s+(?:some|any|all|every|each)\b", re.IGNORECASE)
@@ -241,6 +243,9 @@ def _is_identity(content: str) -> bool:
     left, *rest = _RELATION.split(content)
     right = _EXPONENT.sub("", rest[-1]) if rest else ""
     value = re.search(r"\d|\\pi|\be\b|C\b", right)
+    letters = set(re.findall(r"[a-z]", re.sub(r"\\[A-Za-z]+", "", right))) - set("eid")
+    if len(letters) > _MOST_UNKNOWNS and "=" in content:
+        return True
     return bool(rest) and not value and not ("=" in content and _NAME.search(left.strip()))
 
 
@@ -263,4 +268,4 @@ def _candidate(text: str, rank: Rank, rule: str, start: int, end: int) -> Candid
     begin = start + content.find(stripped)
     if alone := _BRACKETED.fullmatch(stripped):
         begin, stripped = begin + alone.start(1), alone[1]
-    return Candidate(rank, rule, begin, begin + len(stripped), stripped.replace("**", ""))
+    return Candidate(rank, rule, begin, begin + len(stripped), stripped.replace("**", "").replace("&=", "="))

@@ -116,6 +116,7 @@ _OPEN_BEFORE: Final = (
 )
 _OPEN_AFTER: Final = (
     rf"{_QUOTES}[\u4e00-\u9fff]{{0,2}}(?:\bor\b(?:\s+(?:with|for|to))?|还是|或者?是?)[选是]?\s*(?:options?\s+)?{_QUOTES}ITEM(?![A-Za-z])",
+    r"(?:,\s?ITEM){1,8},?\s+or\s+ITEM(?![A-Za-z])",
     rf"{_QUOTES}\b(?:to|through)\b{_QUOTES}ITEM(?![A-Za-z])",
     r"[–~-]ITEM(?![A-Za-z])",
     rf"{_QUOTES}(?:和|与|、|到|至)\s*{_QUOTES}ITEM\s*(?:之间|中)",

@@ -116,7 +116,7 @@ RULES: Final = (
     ),
     Rule(
         "only B",
-        r"(?i:\bonly\s+(?:(?:option|choice|answer|statement|graph|figure|diagram|picture)\s+)?)LETTER(?=\s+[a-z])(?!\s+(?:and|or)\b)",
+        r"(?i:\bonly\s+(?:in\s+)?(?:(?:option|choice|answer|statement|graph|figure|diagram|picture)\s+)?)LETTER(?=\s+[a-z])(?!\s+(?:and|or)\b)",
         Rank.CONCLUDED,
         "en",
     ),
@@ -212,7 +212,12 @@ RULES: Final = (
         "en",
     ),
     Rule("B alone", "BARE", Rank.ALONE),
-    Rule("letter B", r"\b(?i:letter|option|choice|statement|answer)\s+LETTER(?=\s+(?:which|that|the)\b)", Rank.ALONE, "en"),
+    Rule(
+        "letter B",
+        r"\b(?i:letter|option|choice|statement|answer)\s+LETTER(?=\s+(?:which|that|the)\b)",
+        Rank.ALONE,
+        "en",
+    ),
     # A preposition makes a letter a circumstance, but not where the sentence ends in it.
     Rule(
         "B at the end",
@@ -303,7 +308,7 @@ def option_patterns(options: str, several: bool) -> OptionPatterns:
     forms = {
         "FREE_LETTER": f"(?:\\s*{bracketed}|{_OPEN}{_NO_PRONOUN}{plain}{_AFTER})",
         "BRACKETED": rf"(?:{bracketed}|(?P<option>(?!)))",
-        "BARE": rf"(?:{_BEFORE})(?<![A-Za-z]['’])(?:{bracketed}|{_NO_PRONOUN}{plain}{_AFTER})",
+        "BARE": rf"(?:{_BEFORE})(?<![A-Za-z]['’])(?<!=[\"'])(?:{bracketed}|{_NO_PRONOUN}{plain}{_AFTER})",
         "LETTER": f"(?:\\s*{bracketed}{more}|{_OPEN}{plain})",
         "NEXT": rf"[(\[【]?{one}[)\]】]?(?![A-Za-z])",
     }

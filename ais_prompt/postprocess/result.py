@@ -27,19 +27,22 @@ _RESULT: Final = re.compile(
 )
 _CLAUSE: Final = re.compile(
     r"\b(?:because|since(?!\s+then)|after|when|while|as|so\s+that(?!\s+(?:means|is|makes|leaves|gives)|['’]s)|in\s+order|although|though|before|until|once|unless|whereas|given)\b(?:(?!\bwe\s+(?:have|get|find|obtain|conclude|must)\b)[^,;])*"
-    r"|(?:因为|由于|其中|比)[^,;]*|当[^,;。]*时|[^,;。\n]*(?:以后|之后|之前|以前),",
+    r"|(?:因为|由于|其中|比)[^,;]*|当[^,;。]*时|[^,;。\n]{0,40}(?:以后|之后|之前|以前),",
     re.IGNORECASE,
 )
 _REASON: Final = re.compile(r"\W*(?:(?i:since|because)\b|因为|由于)[^,=]*,")
 """A sentence may begin with its reason, which is not its result."""
-_MAKES_OF_IT: Final = re.compile(r"\b(?:and|so)\s+(?:\w+\s+)?(?:gets|receives|has|needs|pays|is\s+left)\b|[,;][^,;]*(?:应|找回?|还剩|还需)")
+_MAKES_OF_IT: Final = re.compile(
+    r"\b(?:and|so)\s+(?:\w+\s+)?(?:gets|receives|has|needs|pays|is\s+left)\b|[,;][^,;]*(?:应|找回?|还剩|还需|就是)|[,;]\s*\Z"
+)
 _CAUSE: Final = re.compile(r",\s*(?:because|as|since)\b|因为|由于", re.IGNORECASE)
 _DETERMINERS: Final = (
     r"(?:(?:the|an?|all|these|those|her|his|their|its|each|every|other|remaining|original|first|last|next|typical|"
     r"about|only)\s+){0,4}"
 )
 _CIRCUMSTANCE: Final = re.compile(
-    r"(?:\bor\s+(?:about|roughly|approximately|around)|\bat\s+(?:an?|the)\s+(?:price|rate|speed|cost)\s+of|(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )\bof|"
+    r"(?:\bor\s+(?:about|roughly|approximately|around)|\bat\s+(?:an?|the)\s+(?:price|rate|speed|cost)\s+of|"
+    r"(?<!total )(?<!sum )(?<!rest )(?<!profit )(?<!average )(?<!cost )(?<!price )(?<!amount )(?<!number )\bof|"
     r"(?<!left )(?<!up )(?<!out )(?<!end )(?<!ends )(?<!over )\bwith|"
     r"\b(?:at|per|from|by|after|over|within|than|during|until|between|to\s+[a-z]+)|"
     rf"\bfor(?!\s*(?:\\?\$|{EQUATION})))\s+{_DETERMINERS}\Z|每\w{{0,2}}\Z",
@@ -62,16 +65,16 @@ _CASE: Final = re.compile(r"(?:\A|[:;。,\n]\s*)[(]\Z")
 _CLOCK: Final = re.compile(r"\d:\d\d(?!\d)")
 _GIVEN: Final = re.compile(
     r"(?:\b(?:the|these|those|(?<!in )all|both|each\s+of\s+the|any|other|same|(?:more|less|fewer)\s+than|among|row)"
-    r"|这|那|各|超过|不到)\s*\Z",
+    r"|这|那|各|超过|不到|\d\s+and|\d\s?[和与])\s*\Z",
     re.IGNORECASE,
 )
 _GIVEN_AFTER: Final = re.compile(
     # "in 3 steps" is about the solution
     r"\s*(?:more\s+)?(?:decimals?|digits?|steps?|equations?|unknowns?|variables?|cases|stages|methods?|approaches)\b"
-    r"|\s?[个种]?(?:步骤|方程|未知数|变量|情况|方法|思路)|\s?、|\s?(?:型|类)|\s?[\u4e00-\u9fff]{1,4}中有|\s?[位倍]?小数|\s?[\u4e00-\u9fff]?的(?![是为]|\W|\Z)"
+    r"|\s?[个种]?(?:步骤|方程|未知数|变量|情况|方法|思路)|\s+and\s+\d|\s?[和与]\d|\s?、|\s?(?:型|类)|\s?[\u4e00-\u9fff]{1,4}中有|\s?[位倍]?小数|\s?[\u4e00-\u9fff]?的(?![是为]|\W|\Z)"
 )
 _SAYS: Final = re.compile(
-    r"(?:['’]s|\b(?:is|are|was|were|be|being|but|equals?|equal\s+to|means?|gives?|gives?\s+us|(?:given|obtained)\s+by|reads?|measures?|amounts?\s+to|(?:the|a)\s+(?:polynomial|function|value|number|expression|interval|matrix|vector)|yields?|gets?|obtain|have|has|find|see|becomes?|leaves?|"
+    r"(?:['’]s|\b(?:is|are|was|were|be|being|but|equals?|equal\s+to|means?|gives?|gives?\s+us|(?:given|obtained)\s+by|reads?|measures?|amounts?\s+to|has\s+(?:rank|order|degree|length|area|volume|dimension|period|slope|radius)|(?:the|a)\s+(?:polynomial|function|value|number|expression|interval|matrix|vector)|yields?|gets?|obtain|have|has|find|see|becomes?|leaves?|"
     r"leaving|making|as|to|into|than|up\s+with|left\s+with|(?:is|are|lies|arrive)\s+at|when|conclude|that|say|pick|keep|accept|answer|value|result|sum|total|quotient|product|maximum|minimum|(?:sum|total|quotient|number|ratio)\s+of)"
     r"|[=≈]|是|为|得|到|等于|即|成|填|变|余|共|约|至|有|取|剩|选|保留|应|要|值)[\s:*(]*(?:exactly|simply|just|about|approximately)?\s*\Z",
     re.IGNORECASE,
@@ -97,7 +100,8 @@ _ASKED: Final = re.compile(
 _QUOTED: Final = re.compile(r"(?:\A|[\s\u4e00-\u9fff(])[\"“][^\"”\n]+\Z")
 _OPERATOR: Final = r"(?:[-+*/×÷−]|\bx\b|\bby\b(?=\s*\$?\d|\s*\Z))"
 _OPERAND: Final = re.compile(
-    rf"[\d)a-z%]\s*{_OPERATOR}\s*\$?\Z|(?:加上?|减去?|乘以?|除以)\s*\Z|\b(?:add|subtract|plus|minus|times)\s+\$?\Z", re.IGNORECASE
+    rf"[\d)a-z%]\s*{_OPERATOR}\s*\$?\Z|(?:加上?|减去?|乘以?|除以)\s*\Z|\b(?:add|subtract|plus|minus|times)\s+\$?\Z",
+    re.IGNORECASE,
 )
 _RANGE: Final = re.compile(r"\d\s?[\u4e00-\u9fff]?[到至~～]\s?\Z|\d\s+to\s+\Z")
 _RANGE_AFTER: Final = re.compile(r"\s?[\u4e00-\u9fff]?[到至~～]\s?\d|\s+to\s+\d")
@@ -202,7 +206,7 @@ def _proved(text: str, clear: list[Match], equals: int, value: str) -> Match | N
 
 def _after_equals(text: str, start: int, after: list[Match]) -> Match:
     """The item after "=", or what a later clause makes of it: "3 * 12 = 36, so" or "= 40 and gets 10 dollars"."""
-    later = [one for one in after[1:] if _MAKES_OF_IT.search(text, after[0].end(), one.start())]
+    later = [one for one in after[1:] if _MAKES_OF_IT.search(text[after[0].end() : one.start()])]
     return later[-1] if later and not _is_circumstance(text, start, later[-1]) else after[0]
 
 

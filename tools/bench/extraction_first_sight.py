@@ -3,7 +3,7 @@
     python -m tools.bench.extraction_first_sight [--peer OPENCOMPASS_WHEEL] [--missed] [--solutions FILE]
 
 ``tests/phrasings/first_sight`` holds whole answers, half with a result, marked by « », and half without one:
-reasoning that breaks off, refusals, questions, plans, premises, lists of options. There are five sets, written one
+reasoning that breaks off, refusals, questions, plans, premises, lists of options. There are eight sets, written one
 after the other, each before the rules were improved by it. The figures of docs/evaluators.md are those of that moment;
 this prints what the rules make of the sets now.
 

@@ -1,0 +1,75 @@
+"""A number or formula without a marker is read for a reason only."""
+
+from __future__ import annotations
+
+import pytest
+
+from ais_prompt.postprocess.gsm8k import gsm8k_postprocess
+from ais_prompt.postprocess.math import math_postprocess_v2
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("Tickets: 3\n**Total:** 42 euros", "42"),  # fills its line
+        ("She had 50 and gave away 8, so she has 42.", "42"),  # concluded
+        ("6 * 7 = 42, she has 42 now", "42"),
+        ("Zoe did 51 push-ups. Max did 44 push-ups. Zoe did 7 more than Max.", "7"),  # a difference
+        ("甲队修了30米，乙队修了12米。两队修了42米。", "42"),  # a sum
+        ("After the sale there were 53 bikes in stock.", "53"),  # alone
+        ("The sum of 30 and 12 is 42.", "42"),  # ends in "is 42"
+        ("人数翻倍，时间减半，4天。", "4"),  # the last clause
+        ("He must make at least 23 points, because 77 + 23 = 100.", "23"),  # the reason is not the result
+    ],
+)
+def test_a_number_is_read_for_a_reason(text: str, result: str) -> None:
+    assert gsm8k_postprocess(text) == result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tom has 15 marbles and Kim has 9 marbles.",
+        "一个长方形的长是12米，宽是5米。",
+        "1 mile = 1.609 km",
+        "Each question is worth 5 points.",
+        "I have used up my budget of 2048 tokens.",
+        "2, 4, 8, 16, ...",
+        "请找规律填空：2，4，8，16，（  ）",
+        "ValueError: line 12 is wrong",
+        "Hint: 144 is a perfect square.",
+        "It takes 3 to 5 hours.",
+        "def area(w, h=5):\n    return w * h",
+        "18 times 4 is 72, but the 72 doesn't match the 80.",
+    ],
+)
+def test_a_number_without_a_reason_is_not_read(text: str) -> None:
+    assert gsm8k_postprocess(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("\\begin{align*}\n2x &= 8 \\\\\nx &= 4\n\\end{align*}", "x = 4"),
+        ("This gives $k^2 = 9$, and since $k > 0$ we have $k = 3$.", "k = 3"),
+        ("Area: $25\\pi$ square units", "25\\pi"),
+        ("解：x>3", "x>3"),
+    ],
+)
+def test_the_last_line_or_clause_holds_the_formula(text: str, result: str) -> None:
+    assert math_postprocess_v2(text) == result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "By the triangle inequality, $|a + b| \\le |a| + |b|$.",
+        "Recall the quadratic formula: $x = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}$.",
+        "The answer is a polynomial in $x$, but I was not able to find it.",
+        "What is left is to compute $\\int_0^1 e^x\\,dx$.",
+        "这样得到$x=-2$，与$x>0$矛盾，需要重新来过。",
+        "The expression under the root, $x - 4$, has to be nonnegative.",
+    ],
+)
+def test_a_law_or_a_task_is_no_result(text: str) -> None:
+    assert math_postprocess_v2(text) is None
