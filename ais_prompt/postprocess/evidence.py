@@ -43,7 +43,7 @@ _SUMS_UP: Final = re.compile(
     r"|[总全]|最[大小高低]|共|合|剩|余|差|和[是为]|积[是为]|商[是为]|平均|那么|则|其实|最后|最终|正好|刚好|变成|变为|更正",
     re.IGNORECASE,
 )
-"""Words of a sentence that sums up what was told before."""
+"""Words of a sentence that sums up what came before."""
 _COPULA: Final = re.compile(
     r"(?:\b(?:is|are|was|were|be|equals?|to)\s+(?:exactly\s+|only\s+|just\s+)?|[是为到得]\s?)[$¥*]*\Z", re.IGNORECASE
 )
