@@ -37,6 +37,8 @@ _UNIT: Final = re.compile(
 )
 _NUMBERING: Final = re.compile(r"^[ \t>*#-]*[(\[]?(\d{1,2})[.)、\]](?=[ \t*]*[^\s\d.,;])", re.MULTILINE)
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
+"""What sets colours in a terminal."""
 _CODE_LINE: Final = re.compile(
     r"^[ \t]*(?:(?:def|class|while|if)\b.*:|for\b.*\bin\b.*:.*|"
     r"(?:import|from|return|print|console\.log)\b(?=[ \t(.]).*[\w)]|File \".*)$",
@@ -115,7 +117,8 @@ def _follows(text: str, condition: Sentence, every: list[Sentence]) -> bool:
 
 
 def _prose(text: str) -> str:
-    """The text without code, rows of tables and the numbers of lists; other characters keep their places."""
+    """The text without code, rows of tables, numbers of lists and colours; other characters keep their places."""
+    text = _ESCAPE.sub(_blank, text)
     if _CODE_LINE.search(text):
         text = _ASSIGNMENT.sub(_blank, _CODE_LINE.sub(_blank, text))
     text = _CODE.sub(lambda code: code.group() if _ONE_NUMBER.fullmatch(code.group()) else _blank(code), text)

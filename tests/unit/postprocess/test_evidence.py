@@ -18,6 +18,7 @@ from ais_prompt.postprocess.math import math_postprocess_v2
         ("甲队修了30米，乙队修了12米。两队修了42米。", "42"),  # a sum
         ("After the sale there were 53 bikes in stock.", "53"),  # alone
         ("The sum of 30 and 12 is 42.", "42"),  # ends in "is 42"
+        ("\x1b[31m 53 bikes", "53"),  # colours of a terminal are no numbers
         ("人数翻倍，时间减半，4天。", "4"),  # the last clause
         ("He must make at least 23 points, because 77 + 23 = 100.", "23"),  # the reason is not the result
     ],
