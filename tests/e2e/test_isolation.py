@@ -46,6 +46,7 @@ PARTS = {
 OUR_OWN = {
     *("Batches", "CompiledTemplate", "ChatFormat", "Display", "Job", "MessagesFormat"),
     *("OpenProgress", "Progress", "Waiter", "Watch", "WireFormat"),
+    *("Draft", "Maker", "TokenCounter"),  # of one reader, `RulerDataset`
     *("HasTokenizerPath", "ServedModel", "StartsServer"),  # attributes of models that are shown, or are part of a key
     "ChecksRequests",  # of shipped models, before anything is asked
     "HasAccount",  # separates limits
