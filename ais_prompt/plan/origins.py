@@ -134,7 +134,7 @@ def _marked_context(task: Task, examples: Sequence[Sample], marks: Marks, *, in_
     )
     context = build_context(model, task.model, chat_format_of(model, task.model), builder, task.data)
     where = (infer.prompt_template or infer.ice_template or infer).where
-    return replace(context, chat=_MarkingFormat(context.chat, marks, where))
+    return replace(context, chat=_marking_format(context.chat, marks, where))
 
 
 def _marked_sample(sample: Sample, marks: Marks, shot: int | None, *, in_lists: bool) -> Sample:
@@ -175,15 +175,18 @@ class _MarkedExamples:
         return _wrapped(self._template.render_example(fields, label=label, drop=drop), origin, self._marks)
 
 
+def _marking_format(chat: ChatFormat, marks: Marks, where: str) -> ChatFormat:
+    """Return a format of the same kind that marks the texts that it gets, and the messages of a chat template."""
+    if isinstance(chat, TokenizerChatFormat):
+        return TokenizerChatFormat(_MarkedMessages(chat.messages, marks, where), chat.tokenizer, chat.media_kinds)
+    return _MarkingFormat(chat, marks, where)
+
+
 class _MarkingFormat:
     """Mark the texts of the dataset's templates before the model's format gets them."""
 
     def __init__(self, chat: ChatFormat, marks: Marks, where: str) -> None:
-        self._chat = (
-            TokenizerChatFormat(_MarkedMessages(chat.messages, marks), chat.tokenizer, chat.media_kinds)
-            if isinstance(chat, TokenizerChatFormat)
-            else chat
-        )
+        self._chat = chat
         self._marks = marks
         self._where = where
 
@@ -192,18 +195,20 @@ class _MarkingFormat:
 
 
 class _MarkedMessages:
-    """Mark the messages of a chat template."""
+    """Mark the texts that become messages of a chat template, and the messages."""
 
-    def __init__(self, messages: MessagesFormat, marks: Marks) -> None:
+    def __init__(self, messages: MessagesFormat, marks: Marks, where: str) -> None:
         self._messages = messages
         self._marks = marks
+        self._where = where
 
     def render(self, prompt: Filled, mode: Mode) -> tuple[ChatMessage, ...]:
+        marked = _wrapped(prompt, Origin("template", where=self._where), self._marks)
         return tuple(
             replace(message, content=self._marks.wrap(message.content, Origin("meta template", role=message.role)))
             if isinstance(message.content, str)
             else message
-            for message in self._messages.render(prompt, mode)
+            for message in self._messages.render(marked, mode)
         )
 
 

@@ -73,6 +73,7 @@ PROMPTS: Mapping[str, tuple[Any, Any]] = {  # name → prompt_template and ice_t
     ),
     "nothing": (None, None),
 }  # fmt: skip
+TOOLS = [{"type": "function", "function": {"name": "sum", "parameters": {}}}]
 ASKING: Mapping[str, Mapping[str, Any]] = {
     "GenInferencer": {},
     "PPLInferencer": {"labels": ["x", "y"]},
@@ -85,7 +86,8 @@ ASKING: Mapping[str, Mapping[str, Any]] = {
     "MultiTurnGenInferencer, last": {"infer_mode": "last"},
     "ChatInferencer": {},
     "ChatInferencer, last": {"infer_mode": "last"},
-    "ToolCallInferencer": {"tools": [{"type": "function", "function": {"name": "sum", "parameters": {}}}]},
+    "ToolCallInferencer": {"tools": TOOLS},
+    "MultiTurnToolCallInferencer": {"tools": TOOLS},
 }
 
 
@@ -124,6 +126,7 @@ MANY = {"many turns"}
 
 def row_of(prompt: str, question: str, other: Any) -> dict[str, Any]:
     row = {"q": question, "a": "x", "other": other, "choices": ["x", "y"], "chat": [{"role": "user", "content": other}]}
+    row["turns"] = [{"answers": [{"sum": {}}], "results": ["6"]}, {"user": other}]
     if prompt in MANY:
         return {**row, "q": [question, "2+2"], "a": ["x", "y"]}
     if prompt == "media":

@@ -42,6 +42,7 @@ def counted(tokenizer: Any, prompt: str) -> int:
     return len(tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False))
 
 
+@pytest.mark.torch
 @settings(deadline=None)
 @given(st.sampled_from(EXAMPLES), st.sampled_from(KINDS), st.integers(0, 10**6), st.integers(6000, 14000))
 def test_prompt_and_answer_have_exactly_the_length(
@@ -111,6 +112,7 @@ DIGESTS = {
 }
 
 
+@pytest.mark.torch
 def test_a_chat_template_counts_only_if_it_is_wanted(tokenizers: dict[str, str]) -> None:
     with_template = rows("qa_1", tokenizer=tokenizers["letters"])
     without = rows("qa_1", tokenizer=tokenizers["letters"], chat_template=False)
@@ -140,6 +142,7 @@ def test_a_length_without_room_names_the_least() -> None:
     assert "make length at least" in caught.value.fix
 
 
+@pytest.mark.torch
 def test_a_tokenizer_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be loaded"):
         rows("vt", tokenizer=str(tmp_path))
