@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,6 +122,7 @@ def streamed(chunks: list[Any], cut: int, kind: type[StreamReader] = ChatStream)
     return reader.completion()
 
 
+@pytest.mark.thorough
 def test_every_odd_value_in_every_place_of_a_stream() -> None:
     for kind, chunks in STREAMS:
         assert streamed(chunks, 7, kind).text == "four"

@@ -60,6 +60,7 @@ def test_alpha_is_that_of_all_pairs(answers: list[list[float | None]], level: Le
         assert found == pytest.approx(1 - (within / n) / (between / (n * (n - 1))))
 
 
+@pytest.mark.thorough
 def test_the_interval_covers_the_truth() -> None:
     """Two judges know the truth about 80 % of the answers, and guess about the others: alpha is 0.64."""
     draw = np.random.default_rng(3)

@@ -26,6 +26,7 @@ def measured(*args: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in output.read_text().splitlines()]
 
 
+@pytest.mark.thorough
 def test_what_fails_is_named(peer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(peer)
     found = measured(str(peer), "--measure", "check", "--measure", "run")
@@ -39,6 +40,7 @@ def test_what_fails_is_named(peer: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     }
 
 
+@pytest.mark.thorough
 def test_without_wheels_their_code_is_a_fault(
     peer: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
