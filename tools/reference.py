@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ais_prompt.cli import main
 from ais_prompt.cli.describe import command_entries
 from ais_prompt.reference.entry import REQUIRED, Argument, Entry
 from ais_prompt.reference.files import FILES, schema_of
@@ -66,7 +65,7 @@ program, which `check` uses, too.
 def pages() -> dict[Path, str]:
     """Return path → content of everything that is written, relative to the top of the repository."""
     groups: dict[str, list[Entry]] = {group: [] for group in PAGES}
-    for entry in (*entries(), *command_entries(main)):
+    for entry in (*entries(), *command_entries()):
         groups[entry.group].append(entry)
     made = {FOLDER / f"{group}.md": _page(group, found) for group, found in groups.items()}
     rows = [

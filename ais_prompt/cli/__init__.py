@@ -1,35 +1,15 @@
-"""The command line: one short file for each verb. Help imports only click, so it is quick."""
+"""The command line: one short file for each verb. Help imports click, and no verb, so it is quick."""
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import Any, Final
 
 import click
 
 from ais_prompt import __version__
-from ais_prompt.cli.baseline import baseline
-from ais_prompt.cli.check import check
-from ais_prompt.cli.compare import compare
-from ais_prompt.cli.completion import completion
-from ais_prompt.cli.data import data
-from ais_prompt.cli.describe import describe
-from ais_prompt.cli.diff import diff
-from ais_prompt.cli.export import export
-from ais_prompt.cli.import_run import import_run
-from ais_prompt.cli.judge_check import judge_check
-from ais_prompt.cli.list import list_parts
-from ais_prompt.cli.lock import lock
-from ais_prompt.cli.migrate import migrate
-from ais_prompt.cli.request_files import answers, requests
-from ais_prompt.cli.run import run
-from ais_prompt.cli.score import score
-from ais_prompt.cli.serve import serve
-from ais_prompt.cli.shards import merge
-from ais_prompt.cli.status import status
 from ais_prompt.cli.streams import without_secrets
-from ais_prompt.cli.view import view
-from ais_prompt.cli.view_prompt import view_prompt
 
 EPILOG = """\b
 Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) ·
@@ -39,39 +19,39 @@ Exit codes: 0 done · 1 a gate failed (too many failures, other prompts) ·
 130 interrupted · 143 terminated. After 4, 130 and 143, -r resumes the run."""
 
 
-VERBS: Final[dict[str, dict[click.Command, str]]] = {
+VERBS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Ask": {
-        run: "Ask the models, score the answers, report.",
-        score: "Score stored answers.",
-        merge: "Put the answers of shards together.",
-        serve: "Start servers that all shards share.",
-        status: "Show how far the shards of a run are.",
-        requests: "Write what is still to be asked into a file.",
-        answers: "Read answers from files of a batch service.",
+        "run": ("run.run", "Ask the models, score the answers, report."),
+        "score": ("score.score", "Score stored answers."),
+        "merge": ("shards.merge", "Put the answers of shards together."),
+        "serve": ("serve.serve", "Start servers that all shards share."),
+        "status": ("status.status", "Show how far the shards of a run are."),
+        "requests": ("request_files.requests", "Write what is still to be asked into a file."),
+        "answers": ("request_files.answers", "Read answers from files of a batch service."),
     },
     "Look": {
-        check: "Find every fault of a config.",
-        view_prompt: "Show prompts exactly as they are sent.",
-        list_parts: "List configs, parts and providers.",
-        describe: "Describe a part, key, error, file or option.",
-        view: "Show the report of a run in the browser.",
+        "check": ("check.check", "Find every fault of a config."),
+        "view-prompt": ("view_prompt.view_prompt", "Show prompts exactly as they are sent."),
+        "list": ("list.list_parts", "List configs, parts and providers."),
+        "describe": ("describe.describe", "Describe a part, key, error, file or option."),
+        "view": ("view.view", "Show the report of a run in the browser."),
     },
     "Compare": {
-        lock: "Write the prompts of a config into a lock.",
-        diff: "Compare prompts.",
-        compare: "Compare two runs: what changed, and why.",
-        judge_check: "Measure a judge against labels of people.",
-        baseline: "Write what later runs are held against.",
+        "lock": ("lock.lock", "Write the prompts of a config into a lock."),
+        "diff": ("diff.diff", "Compare prompts."),
+        "compare": ("compare.compare", "Compare two runs: what changed, and why."),
+        "judge-check": ("judge_check.judge_check", "Measure a judge against labels of people."),
+        "baseline": ("baseline.baseline", "Write what later runs are held against."),
     },
     "Others": {
-        data: "Bring benchmarks to this machine, or check them.",
-        export: "Write results in the form of another program.",
-        import_run: "Bring a run of OpenCompass or AISBench.",
-        migrate: "Write their config as one of this program.",
-        completion: "Print the completion script of a shell.",
+        "data": ("data.data", "Bring benchmarks to this machine, or check them."),
+        "export": ("export.export", "Write results in the form of another program."),
+        "import": ("import_run.import_run", "Bring a run of OpenCompass or AISBench."),
+        "migrate": ("migrate.migrate", "Write their config as one of this program."),
+        "completion": ("completion.completion", "Print the completion script of a shell."),
     },
 }
-"""Purpose → verbs, each with one line."""
+"""Purpose → verb → its module and function here, and one line. Only the verb that runs is imported."""
 
 
 class Program(click.Group):
@@ -82,18 +62,35 @@ class Program(click.Group):
         with without_secrets():
             return super().main(*args, **kwargs)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def verbs(self) -> dict[str, click.Command]:
+        """Import all verbs, by name."""
+        return {name: _verb(home) for verbs in VERBS.values() for name, (home, _) in verbs.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of all verbs."""
+        return [name for verbs in VERBS.values() for name in verbs]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a verb; None if there is none of this name."""
+        return next((_verb(verbs[cmd_name][0]) for verbs in VERBS.values() if cmd_name in verbs), None)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the verbs by what they are for."""
-        width = max(len(str(verb.name)) for verbs in VERBS.values() for verb in verbs)
+        width = max(map(len, self.list_commands(ctx)))
         for purpose, verbs in VERBS.items():
             with formatter.section(purpose):
-                formatter.write_dl([(f"{verb.name:<{width}}", line) for verb, line in verbs.items()])
+                formatter.write_dl([(f"{name:<{width}}", line) for name, (_, line) in verbs.items()])
+
+
+def _verb(home: str) -> click.Command:
+    module, _, function = home.partition(".")
+    verb: click.Command = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+    return verb
 
 
 @click.group(
     cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    commands=[verb for verbs in VERBS.values() for verb in verbs],
     epilog=EPILOG,
 )
 @click.version_option(__version__, "-V", "--version", prog_name="aisprompt")

@@ -29,8 +29,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.command(cls=Verb, context_settings={"ignore_unknown_options": True})  # `describe --set`
 @click.argument("name", shell_complete=_complete)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a file of a run folder.")
-@click.pass_context
-def describe(ctx: click.Context, name: str, schema: bool) -> None:
+def describe(name: str, schema: bool) -> None:
     """Describe a part, key, error, file, option, function, benchmark or suite by its NAME; also a dict of a config.
 
     For example FixKRetriever, reader_cfg, reader_cfg.test_range, StoreError, run.json, run, --set, ais_prompt.compare,
@@ -45,19 +44,19 @@ def describe(ctx: click.Context, name: str, schema: bool) -> None:
     if schema:
         _print_schema(name)
         return
-    more = [*command_entries(ctx.find_root().command), *plugin_entries()]
+    more = [*command_entries(), *plugin_entries()]
     more += [*benchmark_entries(name), *suite_entries(name)]
     found = find(name.removeprefix("ais_prompt."), more)
     width = min(shutil.get_terminal_size((80, 24)).columns, WIDEST)
     click.echo(printable("\n".join(entry_text(entry, width) for entry in found)), nl=False)
 
 
-def command_entries(program: click.Command) -> Iterator[Entry]:
+def command_entries() -> Iterator[Entry]:
     """Yield the entries of all commands."""
+    from ais_prompt.cli import main
     from ais_prompt.reference.entry import Entry
 
-    assert isinstance(program, click.Group)
-    for name, command in program.commands.items():
+    for name, command in main.verbs().items():
         ctx = click.Context(command, info_name=f"aisprompt {name}")
         summary, _, text = inspect.cleandoc(command.help or "").partition("\n\n")
         yield Entry(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
@@ -108,8 +106,13 @@ def hanging(head: str, text: str, *, breaks: bool = True) -> str:
         text: the last column.
         breaks: whether the text may be broken between words. A command is not: it must stay easy to copy.
     """
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    if width is None or len(head) + len(text) <= width:
+    if not sys.stdout.isatty():
+        return f"{head}{text}".rstrip()
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    if len(head) + len(text) <= width:
         return f"{head}{text}".rstrip()
     room = width - len(head)
     is_beside = breaks and room >= max([_NARROWEST, *map(len, text.split())])

@@ -11,7 +11,6 @@ from typing import Any, Final
 import click
 
 from ais_prompt.cli.output import output_of, printed
-from ais_prompt.cli.peer_options import answer_to
 from ais_prompt.errors import AisPromptError, InternalError
 from ais_prompt.utils.secrets import SECRETS
 from ais_prompt.utils.signals import interruption, terminable
@@ -53,6 +52,8 @@ class Verb(click.Command):
             ctx.meta[GIVEN] = _spread(args if names_run else _with_latest(args))
             return super().parse_args(ctx, list(ctx.meta[GIVEN]))
         except click.NoSuchOption as error:
+            from ais_prompt.cli.peer_options import answer_to
+
             if (advice := answer_to(error.option_name)) is None:
                 raise
             raise click.UsageError(f"{error.option_name} is not an option here: {advice}", ctx) from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -15,9 +16,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ais_prompt.config.keys import advice, near_miss
-from ais_prompt.config.syntax import read_syntax
 from ais_prompt.errors import ConfigError
-from ais_prompt.utils.files import check_regular
+from ais_prompt.utils.files import check_regular, open_regular
 from ais_prompt.utils.places import place
 from ais_prompt.utils.text import listed
 
@@ -218,9 +218,15 @@ def _below_kind(file: Path, kind: Kind) -> str:
 
 
 def _summary(file: Path) -> str:
+    """Return the first line of the docstring; empty if there is none, or the file cannot be read."""
+    layout = tokenize.COMMENT, tokenize.NL
     try:
-        docstring = ast.get_docstring(read_syntax(file))
-    except ConfigError:
+        # A list has many files, and to parse all of each takes five times as long.
+        with open_regular(file) as lines:
+            tokens = tokenize.tokenize(lines.readline)
+            first = next(token for token in tokens if token.type not in (tokenize.ENCODING, *layout))
+        docstring = ast.literal_eval(first.string) if first.type == tokenize.STRING else ""
+    except (OSError, SyntaxError, ValueError, tokenize.TokenError):
         # A list is not the place to complain of one broken file; loading it will.
         return ""
-    return docstring.splitlines()[0] if docstring else ""
+    return next(iter(docstring.strip().splitlines()), "") if isinstance(docstring, str) else ""

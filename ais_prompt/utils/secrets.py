@@ -7,20 +7,15 @@ of files (`ais_prompt.store.disk`), the log, and both output streams of the comm
 
 from __future__ import annotations
 
-import base64
-import html
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, quote_plus, unquote
+from urllib.parse import unquote
 
 from ais_prompt.utils.urls import HIDDEN, hide_in_urls
 
 SHORTEST: Final = 12
 """Length of the shortest secret that is hidden in free text. Shorter ones may be parts of ordinary words."""
-
-_BASE64: Final = "[A-Za-z0-9+/_-]"
 
 
 class SecretRegistry:
@@ -44,17 +39,17 @@ class SecretRegistry:
 
     def _compile(self) -> None:
         """Compile the patterns that find the secrets."""
+        from ais_prompt.utils.secret_forms import in_json, in_text, searchable_forms  # help starts quickly without
+
         short = sorted((re.escape(text) for text in self._values if len(text) < SHORTEST), key=len, reverse=True)
         self._quoted = re.compile(rf"(?<=['\"])(?:{'|'.join(short)})(?=['\"])") if short else re.compile("(?!)")
         long = [text for text in self._values if len(text) >= SHORTEST]
-        self._needles = tuple(
-            {_searchable(form) for text in long for form in (*_forms(text), *dict(_base64_forms(text)))}
-        )
-        self._pattern = _any_of([pattern for text in long for pattern in _patterns(text, [str])])
-        in_json = _any_of([pattern for text in long for pattern in _patterns(text, [_json, _ascii_json])])
+        self._needles = tuple({_searchable(form) for text in long for form in searchable_forms(text)})
+        self._pattern = _any_of([pattern for text in long for pattern in in_text(text)])
+        json_secret = _any_of([pattern for text in long for pattern in in_json(text)])
         # Other text is matched one escape at a time, so that no escape is split.
         self._json_pattern = re.compile(
-            rf"(?P<secret>{in_json.pattern})|\\(?:u[0-9a-f]{{4}}|.)", in_json.flags | re.DOTALL
+            rf"(?P<secret>{json_secret.pattern})|\\(?:u[0-9a-f]{{4}}|.)", json_secret.flags | re.DOTALL
         )
 
     def values(self) -> tuple[str, ...]:
@@ -114,55 +109,3 @@ def _searchable(text: str) -> str:
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     # Longest first: a secret may be part of another one.
     return re.compile("|".join(sorted(patterns, key=len, reverse=True)) or "(?!)", re.IGNORECASE)
-
-
-def _json(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
-def _ascii_json(text: str) -> str:
-    return json.dumps(text)[1:-1]
-
-
-def _patterns(secret: str, written: Sequence[Callable[[str], str]]) -> set[str]:
-    """Return the patterns of a secret in all forms, for each way to write its characters."""
-    forms = {re.escape(write(form)) for form in _forms(secret) for write in written}
-    quoted = {"".join(_perhaps_quoted(character, write) for character in secret) for write in written}
-    return forms | quoted | set(dict(_base64_forms(secret)).values())
-
-
-def _forms(secret: str) -> Iterator[str]:
-    """Return the forms of a secret in which all of it can be found, in any case."""
-    # The pattern ignores case, except for letters whose upper case is two letters.
-    for text in (secret, secret.upper()):
-        yield text
-        yield html.escape(text)
-        yield html.escape(text, quote=False)
-        yield repr(text)[1:-1]
-        for write in (_json, _ascii_json):
-            yield write(text)
-            yield write(write(text))
-        yield quote(text, safe="")
-        yield quote_plus(text)
-
-
-def _perhaps_quoted(character: str, write: Callable[[str], str]) -> str:
-    """Return the pattern of a character in a URL; clients differ in what they quote."""
-    quoted = "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
-    return f"(?:{re.escape(write(character))}|{quoted})"
-
-
-def _base64_forms(secret: str) -> Iterator[tuple[str, str]]:
-    """Return what base64 of any text with the secret must contain, and the pattern that also finds its ends.
-
-    Three bytes become four characters, so there are three forms, by the position of the secret in the text.
-    """
-    content = secret.encode("utf-8", "surrogatepass")
-    for before in range(3):
-        encoded = base64.b64encode(b"\0" * before + content).decode()
-        begin = (0, 2, 3)[before]
-        core = encoded[begin : (before + len(content)) * 8 // 6]
-        for form in (core, core.replace("+", "-").replace("/", "_")):
-            # A letter after a backslash is the end of a JSON escape.
-            head = rf"(?:(?<!\\){_BASE64}{{{begin}}})?" if begin else ""
-            yield form, f"{head}{re.escape(form)}{_BASE64}{{0,2}}={{0,2}}"

@@ -68,7 +68,7 @@ def test_a_run_is_a_name_then_one_of_its_folders_or_a_path() -> None:
 
 
 def test_any_other_text_is_completed_as_a_path() -> None:
-    for name, verb in main.commands.items():
+    for name, verb in main.verbs().items():
         for parameter in verb.params:
             if isinstance(parameter.type, click.types.StringParamType):
                 raise AssertionError(f"{name} {parameter.name}: the shell completes nothing")

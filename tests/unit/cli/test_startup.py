@@ -8,7 +8,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from ais_prompt.cli import main
+from ais_prompt.cli import VERBS, main
 
 pytestmark = pytest.mark.process
 
@@ -41,6 +41,22 @@ def test_only_click_is_loaded(args: list[str]) -> None:
     assert len(below) <= 16, f"start-up loads more than the command line: {below}"
 
 
+def test_help_imports_no_verb_and_a_list_no_other() -> None:
+    """Each verb that is imported for nothing is paid for by every command, and by every completion in a shell."""
+    modules = {verb: VERBS[group][verb][0].partition(".")[0] for group in VERBS for verb in VERBS[group]}
+    for args, verb in ((["--help"], ""), (["list"], "list")):
+        done = subprocess.run([sys.executable, "-c", PROGRAM, *args], capture_output=True, text=True, check=True)
+        own = done.stderr.strip().splitlines()[-1].split()
+        others = {f"ais_prompt.cli.{module}" for name, module in modules.items() if name != verb}
+        assert not others & set(own)
+
+
+def test_without_plugins_no_metadata_of_packages_are_read() -> None:
+    code = "import sys; from ais_prompt.utils.plugins import plugins; assert not plugins(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "importlib.metadata" not in done.stdout.split()
+
+
 def test_a_check_loads_neither_torch_nor_transformers() -> None:
     args = [sys.executable, "-c", PROGRAM, "check", "configs/eval.py"]
     done = subprocess.run(args, capture_output=True, text=True, check=True)
@@ -48,7 +64,7 @@ def test_a_check_loads_neither_torch_nor_transformers() -> None:
     assert not {"torch", "transformers", "datasets", "openai"} & set(done.stderr.splitlines()[-2].split())
 
 
-@pytest.mark.parametrize("verb", ["", *sorted(main.commands)])
+@pytest.mark.parametrize("verb", ["", *sorted(main.verbs())])
 def test_help_fits_into_80_columns(verb: str) -> None:
     result = CliRunner().invoke(main, [*verb.split(), "--help"], env={"COLUMNS": "80"})
     assert result.exit_code == 0

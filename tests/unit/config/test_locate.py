@@ -26,9 +26,19 @@ def test_a_list_reads_docstrings_and_runs_nothing(write: Write) -> None:
     write("configs/models/mine.py", '"""My model.\n\nMore."""\nraise SystemExit("was run")')
     write("configs/models/silent.py", "x = 1")
     write("configs/models/broken.py", "x = = 1")
+    write("configs/models/comments.py", "# Licence\n\n'After comments.'\nx = 1")
+    write("configs/models/data.py", "b'bytes'")
+    write("configs/models/latin.py", '"""Fine."""').write_bytes(b'"""\xe9"""')
     write("configs/models/_part.py", '"""Not to be named."""')
     own = [config for config in list_shipped("models") if not config.path.is_relative_to(shipped_root())]
-    assert [(config.name, config.summary) for config in own] == [("broken", ""), ("mine", "My model."), ("silent", "")]
+    assert {config.name: config.summary for config in own} == {
+        "broken": "",
+        "comments": "After comments.",
+        "data": "",
+        "latin": "",
+        "mine": "My model.",
+        "silent": "",
+    }
 
 
 def test_own_configs_come_before_shipped_ones(write: Write) -> None:

@@ -1,0 +1,81 @@
+"""The forms in which servers, libraries and file formats repeat a secret, and the patterns that find them."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+_BASE64: Final = "[A-Za-z0-9+/_-]"
+
+
+def searchable_forms(secret: str) -> Iterator[str]:
+    """Yield texts one of which is in every text with the secret, once case and escape characters are gone."""
+    yield from _forms(secret)
+    yield from dict(_base64_forms(secret))
+
+
+def in_text(secret: str) -> set[str]:
+    """Return the patterns that find a secret in plain text, in any of its forms."""
+    return _patterns(secret, [str])
+
+
+def in_json(secret: str) -> set[str]:
+    """Return the patterns that find a secret in texts in JSON, in any of its forms."""
+    return _patterns(secret, [_json, _ascii_json])
+
+
+def _json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _ascii_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+def _patterns(secret: str, written: Sequence[Callable[[str], str]]) -> set[str]:
+    """Return the patterns of a secret in all forms, for each way to write its characters."""
+    forms = {re.escape(write(form)) for form in _forms(secret) for write in written}
+    quoted = {"".join(_perhaps_quoted(character, write) for character in secret) for write in written}
+    return forms | quoted | set(dict(_base64_forms(secret)).values())
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Return the forms of a secret in which all of it can be found, in any case."""
+    # The pattern ignores case, except for letters whose upper case is two letters.
+    for text in (secret, secret.upper()):
+        yield text
+        yield html.escape(text)
+        yield html.escape(text, quote=False)
+        yield repr(text)[1:-1]
+        for write in (_json, _ascii_json):
+            yield write(text)
+            yield write(write(text))
+        yield quote(text, safe="")
+        yield quote_plus(text)
+
+
+def _perhaps_quoted(character: str, write: Callable[[str], str]) -> str:
+    """Return the pattern of a character in a URL; clients differ in what they quote."""
+    quoted = "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+    return f"(?:{re.escape(write(character))}|{quoted})"
+
+
+def _base64_forms(secret: str) -> Iterator[tuple[str, str]]:
+    """Return what base64 of any text with the secret must contain, and the pattern that also finds its ends.
+
+    Three bytes become four characters, so there are three forms, by the position of the secret in the text.
+    """
+    content = secret.encode("utf-8", "surrogatepass")
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + content).decode()
+        begin = (0, 2, 3)[before]
+        core = encoded[begin : (before + len(content)) * 8 // 6]
+        for form in (core, core.replace("+", "-").replace("/", "_")):
+            # A letter after a backslash is the end of a JSON escape.
+            head = rf"(?:(?<!\\){_BASE64}{{{begin}}})?" if begin else ""
+            yield form, f"{head}{re.escape(form)}{_BASE64}{{0,2}}={{0,2}}"
