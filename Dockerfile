@@ -5,7 +5,7 @@
 
 FROM python:3.11-slim AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY ais_prompt ais_prompt
 COPY configs configs
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .

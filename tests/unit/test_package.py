@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,43 @@ def test_the_sdist(tmp_path: Path, committed: set[str]) -> None:
     with tarfile.open(path) as archive:
         files = {name.partition("/")[2] for name in archive.getnames()}
     assert files - MADE == {file for file in committed if not file.startswith(NOT_SOURCES)}
+
+
+@pytest.mark.parametrize(
+    ("remote", "home"),
+    [
+        ("https://example.org/team/ais_prompt.git", "https://example.org/team/ais_prompt"),
+        ("https://user:token@example.org/team/ais_prompt", "https://example.org/team/ais_prompt"),
+        ("git@example.org:team/ais_prompt.git", "https://example.org/team/ais_prompt"),
+        ("ssh://git@example.org:22/team/ais_prompt.git", "https://example.org/team/ais_prompt"),
+        ("../ais_prompt", ""),
+        ("/srv/ais_prompt.git", ""),
+        ("file:///srv/ais_prompt.git", ""),
+        ("", ""),
+    ],
+)
+def test_the_package_names_the_repository_that_it_is_built_from(tmp_path: Path, remote: str, home: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, project)
+    for name in ("ais_prompt/__init__.py", "configs/eval.py"):
+        (project / name).parent.mkdir()
+        shutil.copy(ROOT / name, project / name)
+    subprocess.run(["git", "init", "-q", project], check=True)
+    if remote:
+        subprocess.run(["git", "-C", project, "remote", "add", "origin", remote], check=True)
+    wanted = ["Homepage", "Documentation", "Changelog", "Issues"] if home else []
+    [sources] = SdistBuilder(str(project)).build(directory=str(tmp_path))
+    shutil.unpack_archive(sources, tmp_path / "unpacked", filter="data")
+    [unpacked] = (tmp_path / "unpacked").iterdir()
+    for folder in (project, unpacked):
+        [wheel] = WheelBuilder(str(folder)).build(directory=str(tmp_path / "out"), versions=["standard"])
+        with zipfile.ZipFile(wheel) as archive:
+            [metadata] = [name for name in archive.namelist() if name.endswith("METADATA")]
+            urls = message_from_bytes(archive.read(metadata)).get_all("Project-URL", [])
+        assert [url.partition(", ")[0] for url in urls] == wanted
+        assert all(url.partition(", ")[2].startswith(home) for url in urls)
 
 
 def test_the_wheel(tmp_path: Path, committed: set[str]) -> None:
