@@ -1,7 +1,7 @@
 # docker build --target core -t ais_prompt .          models behind a server
 # docker build --target local -t ais_prompt:local .   models inside the container too, on its GPUs
 #
-# docker run --rm -it -v "$PWD:/work" -e MY_API_KEY ais_prompt run eval.py
+# docker run --rm -it --user "$(id -u):$(id -g)" -v "$PWD:/work" -e MY_API_KEY ais_prompt run eval.py
 
 FROM python:3.11-slim AS build
 WORKDIR /source
@@ -13,7 +13,9 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 FROM python:3.11-slim AS core
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
     pip install --no-cache-dir "$(echo /wheels/*.whl)[hub,metrics,retrievers]"
-RUN useradd --create-home --uid 1000 evaluator && mkdir /work && chown evaluator /work
+# Files in /work belong to the user of the machine, so any user may run the program, and write to the home folder.
+RUN useradd --create-home --uid 1000 evaluator && chmod 1777 /home/evaluator && mkdir /work && chown evaluator /work
+ENV HOME=/home/evaluator
 USER evaluator
 WORKDIR /work
 ENTRYPOINT ["aisprompt"]
