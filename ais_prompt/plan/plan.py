@@ -301,8 +301,7 @@ class Task:
 
     def shown_rows(self) -> Iterator[Sample]:
         """The rows of the train split that are retrieved as an example of any sample, each once."""
-        shown = sorted({row for ids in self.dataset.shot_ids for row in ids})
-        return map(self.dataset.train_row, shown)
+        yield from map(self.dataset.train_row, sorted({row for ids in self.dataset.shot_ids for row in ids}))
 
     def release(self) -> None:
         """Forget what the task holds of its rows."""

@@ -96,13 +96,13 @@ class Breakdowns:
             needed: without one of these, or with too many values in one, there are no samples.
             optional: the last column; None for a sample without a value of it, and if it has too many.
         """
-        columns = [column for name in needed if (column := self._columns.get(name)) and column.is_grouping]
+        columns = [column for name in needed if (column := self._columns.get(name)) and column.has_few_values]
         found: dict[tuple[Any, ...], list[SampleScore]] = {}
         if self._metric is None or len(columns) < len(needed):
             return found
         last = self._columns.get(optional)
         of_places = [_values_by_place(column) for column in columns]
-        of_places.append(_values_by_place(last) if last and last.is_grouping else {})
+        of_places.append(_values_by_place(last) if last and last.has_few_values else {})
         for place, (value, cluster) in enumerate(zip(self._values, self._clusters, strict=True)):
             if not math.isnan(value):
                 key = tuple(of_place.get(place) for of_place in of_places)
@@ -118,7 +118,8 @@ class _Column:
         self.codes: dict[Any, array[int]] = {}  # value → places of its samples
         self._places, self._numbers = array("q"), array("d")
         self._only_numbers = True
-        self._is_unique = False
+        self._rows = 0  # with a value
+        self.has_few_values = True  # no more than `MOST_GROUPS`
 
     def add(self, place: int, value: Any) -> None:
         if not isinstance(value, str | bool | int | float):
@@ -128,14 +129,15 @@ class _Column:
         elif self._only_numbers:
             self._places.append(place)
             self._numbers.append(value)
-        if self.is_grouping:
+        if self.has_few_values:
             self.codes.setdefault(value, array("q")).append(place)
-            self._is_unique = len(self.codes) > MOST_GROUPS
+            self.has_few_values = len(self.codes) <= MOST_GROUPS
+        self._rows += 1
 
     @property
     def is_grouping(self) -> bool:
-        """Whether there are few enough different values."""
-        return not self._is_unique
+        """Whether there are few values, and not another one in each row, as in the questions of a small dataset."""
+        return self.has_few_values and (len(self.codes) == 1 or len(self.codes) < self._rows)
 
     def groups(self) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield name and places of each group."""

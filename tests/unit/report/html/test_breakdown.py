@@ -75,6 +75,14 @@ def test_a_text_that_is_different_in_each_row_is_no_group() -> None:
     assert [one["by"] for one in found.to_json()] == ["level"]
 
 
+@pytest.mark.parametrize("rows", [2, 10, MOST_GROUPS])
+def test_nor_is_one_of_a_small_dataset(rows: int) -> None:
+    found = added([({"question": f"q{n}", "level": 0}, scored(1.0), None) for n in range(rows)])
+    assert (found.filters(), found.to_json()) == ({}, [])
+    again = added([({"question": f"q{n // 2}"}, scored(1.0), None) for n in range(2 * rows)])
+    assert len(by(again, "question")) == rows
+
+
 def test_one_group_is_no_breakdown() -> None:
     assert added([({"level": 1}, scored(1.0), 5)] * 3).to_json() == []
 
