@@ -74,6 +74,19 @@ class Program(click.Group):
         """Import a verb; None if there is none of this name."""
         return next((_verb(verbs[cmd_name][0]) for verbs in VERBS.values() if cmd_name in verbs), None)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb of a command line; of an unknown one say what may be meant, also of a config without a verb."""
+        word, verbs = args[0], self.list_commands(ctx)
+        if word in verbs or word.startswith("-"):
+            return super().resolve_command(ctx, args)
+        from ais_prompt.cli.verb import is_config
+        from ais_prompt.config.keys import advice
+
+        meant = f"did you mean 'run {word}'?" if is_config(word) else advice(word, verbs)
+        raise click.UsageError(f"There is no command {word!r}: {meant}", ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the verbs by what they are for."""
         width = max(map(len, self.list_commands(ctx)))

@@ -118,12 +118,13 @@ def _with_latest(args: Sequence[str]) -> list[str]:
 def _names_run(following: Sequence[str]) -> bool:
     """Return whether the word after ``-r`` is a run, known or not: anything but an option or a config."""
     return any(
-        _RUN_NAME.fullmatch(word) or Path(word).is_dir() or not (word.startswith("-") or _is_config(word))
+        _RUN_NAME.fullmatch(word) or Path(word).is_dir() or not (word.startswith("-") or is_config(word))
         for word in following
     )
 
 
-def _is_config(word: str) -> bool:
+def is_config(word: str) -> bool:
+    """Return whether a word names a config: a path, with or without ``.py``, or a shipped one."""
     from ais_prompt.config.locate import list_configs
 
     return word.endswith(".py") or Path(f"{word}.py").is_file() or word in list_configs()

@@ -187,7 +187,10 @@ def test_a_shot_that_is_out_of_range(project: Project) -> None:
         (["run", "--models", "demo_cat", "--datasets", "demo_addition"], "demo_chat"),
         (["view-prompt", "eval.py", "-p", "nothing"], "the config has: sums"),
         (["run", "eval.py", "--num-prompts", "0"], "Invalid value"),
-        (["runn"], "No such command"),
+        (["runn"], "There is no command 'runn': did you mean 'run'?"),
+        (["configs/eval.py"], "There is no command 'configs/eval.py': did you mean 'run configs/eval.py'?"),
+        (["eval", "-w", "out"], "There is no command 'eval': did you mean 'run eval'?"),
+        (["/"], "There is no command '/': known: run, score"),
     ],
 )
 def test_a_wrong_command_line(project: Project, args: list[str], hint: str) -> None:
