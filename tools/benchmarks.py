@@ -22,8 +22,11 @@ its card.
 ```text
 aisprompt list datasets
 aisprompt data get gsm8k mmlu
-aisprompt run --url http://127.0.0.1:8000/v1 --datasets gsm8k_gen mmlu_gen
+aisprompt run --url http://127.0.0.1:8000/v1 --datasets gsm8k mmlu
 ```
+
+The name of a benchmark means its config `NAME_gen`, or else its only config: `gsm8k` is `gsm8k_gen`. Of `needle` and
+`ruler`, name a config.
 
 No data are shipped. The rows of `ruler` and `needle` are made when they are read
 ([RulerDataset](datasets.md#rulerdataset)).

@@ -160,8 +160,8 @@ def open_run(run: str | os.PathLike[str], work_dir: str | os.PathLike[str] | Non
     """Open the folder of an earlier run, of the command line or of `run`.
 
     Args:
-        run: the path of a run folder; or below ``work_dir`` a name, which means its latest run, ``name/time``, or a
-            time alone.
+        run: the path of a run folder; or below ``work_dir`` a name, which means its latest run, ``name/time``, a time
+            alone, or ``latest``.
         work_dir: where run folders are kept; ``outputs`` if left out.
 
     Raises:

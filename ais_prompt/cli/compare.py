@@ -21,9 +21,9 @@ from ais_prompt.cli.verb import Verb
 def compare(run_a: str, run_b: str, flips: int, html: str | None, work_dir: str | None) -> None:
     """Compare two runs: what changed, on which samples, how sure that is, and where it comes from.
 
-    A run is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Samples are
-    paired by their input columns. No model is asked, and the runs stay as they are. Exit code 1 if nothing can be
-    compared.
+    A run is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
+    Samples are paired by their input columns. No model is asked, and the runs stay as they are. Exit code 1 if nothing
+    can be compared.
     """
     from rich.console import Console
 

@@ -32,7 +32,7 @@ FORMS = ("csv", "parquet", "eee", "inspect", "lm-eval")
 def export(run: str, to: str, output: Path | None, work_dir: str | None, debug: bool) -> None:  # noqa: ARG001
     """Write scores and samples of a run in the form of another program.
 
-    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time.
+    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
     """
     from ais_prompt.workflows.export import export as write
 

@@ -32,7 +32,7 @@ _CONFIG_OPTIONS = (
         multiple=True,
         metavar="NAME…",
         shell_complete=complete_name,
-        help="Dataset configs by name or pattern.",
+        help="Dataset configs by name or pattern, or benchmarks: gsm8k is gsm8k_gen.",
     ),
     click.option(
         "--url",

@@ -10,6 +10,7 @@ import click
 from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import command_line
 from ais_prompt.cli.verb import Verb
+from ais_prompt.utils.text import counted
 
 _DEBUG = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 _WORK_DIR = click.option("-w", "--work-dir", metavar="DIR", help="Where run folders are (default: the config's).")
@@ -44,7 +45,7 @@ def requests(run_or_config: str, output: Path, work_dir: str | None, debug: bool
         plan, folder = open_stored(run_or_config, source)
     files = write_requests(plan, folder, output)
     for path, count in files:
-        click.echo(f"{path}: {count:,} requests")
+        click.echo(f"{path}: {counted(count, 'request')}")
     root = shlex.quote(str(folder.root))
     asks = any(count for _, count in files)
     following = f"aisprompt answers {root} ANSWERS.jsonl" if asks else f"aisprompt score {root}"

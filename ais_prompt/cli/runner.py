@@ -15,6 +15,7 @@ from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS
 from ais_prompt.cli.output import repeat_mistakes
 from ais_prompt.cli.verb import GIVEN
+from ais_prompt.utils.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +82,7 @@ def preview_shards(ctx: click.Context, plan: Plan) -> None:
     """Print what the runner would start, if there is one."""
     if plan.spec.runner is not None:
         runner, work, count = _prepared(ctx, plan)
-        click.echo(f"\n{count} shards by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
+        click.echo(f"\n{counted(count, 'shard')} by {plan.spec.runner.type}:\n{runner.preview(work, count)}\n")
 
 
 def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarning], keeper: GateKeeper) -> int:
@@ -101,7 +102,8 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
     for warning in warnings:
         click.echo(f"Warning: {warning}", err=True)
     prepare_partition(plan, work.folder, count)
-    click.echo(f"Run folder: {folder.root}; its {count} shards: aisprompt status {_quoted(folder)}", err=True)
+    shards = counted(count, "shard")
+    click.echo(f"Run folder: {folder.root}; its {shards}: aisprompt status {_quoted(folder)}", err=True)
     unfinished = _followed(runner, work, count)
     if not shard_folders(work.folder):  # no shard got so far as to ask
         return 3

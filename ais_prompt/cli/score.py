@@ -72,8 +72,8 @@ def score(
 ) -> None:
     """Score stored answers. They stay as they are, and only a judge is asked, if they need one.
 
-    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Answers made
-    elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
+    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
+    Answers made elsewhere come with --predictions FILE --config CONFIG, and get a run folder of their own.
     """
     from ais_prompt.plan.source import Source
     from ais_prompt.workflows import run as pipeline

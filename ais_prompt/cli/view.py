@@ -32,8 +32,9 @@ def view(
 ) -> None:
     """Show the report of a run in the browser, or the list of all runs.
 
-    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, or a time. Of a run that
-    is not finished it shows progress, and scores and samples so far. Only this machine can reach it. Ctrl-C ends.
+    RUN is the path of a run folder, or below the work dir a name (its latest run), name/time, a time, or latest.
+    Of a run that is not finished it shows progress, and scores and samples so far. Only this machine can reach it.
+    Ctrl-C ends.
     """
     import webbrowser
 

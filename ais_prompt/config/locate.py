@@ -91,15 +91,16 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
 
     Args:
         kind: what it is a config of.
-        name: its stem, its path below ``configs/<kind>``, or the path of a file.
-        notes: gets a sentence if several files have that stem: the first is used, as OpenCompass does.
+        name: its stem, its path below ``configs/<kind>``, the path of a file, or the name of a benchmark, which is that
+            of its folder: ``gsm8k`` is ``gsm8k_gen``.
+        notes: gets a sentence if there are others of that name: the first is used, as OpenCompass does.
 
     Raises:
-        ConfigError: there is none; the fix offers the nearest name.
+        ConfigError: there is none, and the fix offers the nearest name; or a benchmark has several of equal rank.
     """
     if name.endswith(".py") and Path(name).is_file():
         return Path(name)
-    found = match_shipped(kind, name, notes)
+    found = match_shipped(kind, name, notes) or _match_folder(kind, name)
     kind_word = kind.removesuffix("s")
     if not found:
         known = [file.stem for _, folder in _named_folders(kind) for file in _config_files(folder)]
@@ -108,6 +109,22 @@ def find_shipped(kind: Kind, name: str, notes: list[str] | None = None) -> Path:
         first, *others = (_below_kind(file, kind) for file in found)
         notes.append(f"{name!r} is {first}; to use another, name it: {listed(others)}")
     return found[0]
+
+
+def _match_folder(kind: Kind, name: str) -> list[Path]:
+    """Return the configs in the first folder of this name, its main one first: ``NAME_gen``, or else the only one.
+
+    Raises:
+        ConfigError: none of several is the main one.
+    """
+    for _, folder in _named_folders(kind):
+        if files := [file for file in _config_files(folder) if file.parent.name == name]:
+            main = [file for file in files if file.stem == f"{name}_gen"] or files
+            if len(main) > 1:
+                fix = f"name one of them: {listed(file.stem for file in files)}"
+                raise ConfigError(f"{name!r} has several configs", where=place(files[0].parent), fix=fix)
+            return [*main, *(file for file in files if file not in main)]
+    return []
 
 
 def list_shipped(kind: Kind) -> list[NamedConfig]:

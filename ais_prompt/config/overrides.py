@@ -12,6 +12,7 @@ from ais_prompt.config.literal import parse_literal
 from ais_prompt.config.redact import redacted_at, redacted_override
 from ais_prompt.config.schema import CONFIG
 from ais_prompt.errors import ConfigError
+from ais_prompt.utils.text import counted
 
 
 def apply_overrides(values: dict[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
@@ -88,7 +89,7 @@ class _Override:
         abbr = max((known for known in abbrs if f"{path}.".startswith(f"{known}.")), key=len, default=None)
         if abbr is not None:
             return [(abbrs[abbr], path.removeprefix(abbr).removeprefix("."))]
-        what = f"{done} has {len(items)} items and none is {part!r}"
+        what = f"{done} has {counted(len(items), 'item')} and none is {part!r}"
         fix = f"give a position from 0 to {len(items) - 1}, or *" if items else ""
         raise ConfigError(what, where=self.where, fix=_nearest_abbr(part, abbrs) or fix)
 

@@ -23,6 +23,7 @@ from ais_prompt.readers.arrow.table import Table
 from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.jsonl import decode, read_objects
 from ais_prompt.utils.progress import Advance, tracking
+from ais_prompt.utils.text import counted
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -217,7 +218,7 @@ def _csv_rows(text: io.TextIOWrapper, path: Path, delimiter: str) -> Iterator[tu
 def _check_width(record: list[str], header: list[str], where: str) -> None:
     if len(record) != len(header):
         raise DataError(
-            f"the record has {len(record)} fields, but there are {len(header)} columns",
+            f"the record has {counted(len(record), 'field')}, the header {counted(len(header), 'column')}",
             where=where,
             fix="put fields that contain the separator, quotes or line breaks in quotes",
         )

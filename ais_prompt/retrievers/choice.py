@@ -11,6 +11,7 @@ from ais_prompt.errors import ConfigError
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.types import Sample
 from ais_prompt.utils.row_index import RowIndex, row_key
+from ais_prompt.utils.text import counted
 
 OwnRows: TypeAlias = tuple[int, ...]
 """The train rows that are equal to a test row, and must not be among its examples."""
@@ -54,7 +55,7 @@ def check_enough(count: int, rows: int, argument: str, own: Iterable[OwnRows] = 
     if count > rows - left_out:
         less = f", {left_out} of them equal to a test row" if left_out else ""
         raise ConfigError(
-            f"{argument} asks for {count} examples, but the train split has {rows} rows{less}",
+            f"{argument} asks for {counted(count, 'example')}, but the train split has {counted(rows, 'row')}{less}",
             fix=f"lower {argument}; check train_split and train_range of reader_cfg",
         )
 

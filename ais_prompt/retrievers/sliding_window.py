@@ -9,6 +9,7 @@ from ais_prompt.registry import RETRIEVERS
 from ais_prompt.retrievers.base import ShotIds
 from ais_prompt.retrievers.choice import OwnRows, RowLists, check_count, check_enough, own_rows, take
 from ais_prompt.types import Sample
+from ais_prompt.utils.text import counted
 
 
 @RETRIEVERS.register_module()
@@ -51,8 +52,8 @@ class SlidingWindowRetriever:
         check_enough(self.k, len(train), "k", own)
         if self.k and len(test) > len(train) + 1:
             raise ConfigError(
-                f"the train split has {len(train)} rows, but the window of the last of {len(test)} test rows ends at "
-                f"train row {len(test) - 2}",
+                f"the train split has {counted(len(train), 'row')}, but the window of the last of {len(test)} test "
+                f"rows ends at train row {len(test) - 2}",
                 fix="use another retriever, or cut the test split with test_range of reader_cfg",
             )
         return RowLists(self._window(row, len(train), rows) for row, rows in enumerate(own))

@@ -16,6 +16,7 @@ from ais_prompt.store.disk import reading
 from ais_prompt.types import ChatMessage, Completion, Failure, Prediction, Prompts, Sample
 from ais_prompt.utils.files import open_regular
 from ais_prompt.utils.jsonl import decode, read_objects
+from ais_prompt.utils.text import counted
 
 _FORM: Final = 'one object a line: {"id": "2d9e80bf2b1f", "prediction": "29"}, or with "index": 0 in place of the id'
 _SENT_ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
@@ -117,7 +118,7 @@ def _no_match(foreign: Sequence[str], first: Sample) -> DataError:
     """Return the error for answers of which none belongs to a question, by where they are."""
     if not foreign:
         return DataError("there is not one answer in the file", fix=f"write {_FORM}")
-    what = f"none of {len(foreign)} answers belongs to a question of the dataset"
+    what = f"none of {counted(len(foreign), 'answer')} belongs to a question of the dataset"
     fix = f"ids look like {first.id}, and index counts from 0; or it is another dataset, or test_range"
     return DataError(what, where=foreign[0], fix=fix)
 

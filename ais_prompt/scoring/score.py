@@ -36,6 +36,7 @@ from ais_prompt.store.results import read_scores, write_results
 from ais_prompt.types import STATUSES, PartSpec, Prediction, SampleScore, Score, TaskSpec
 from ais_prompt.types.sensitivity import Sensitivity
 from ais_prompt.utils.progress import tracked
+from ais_prompt.utils.text import counted
 
 AnyScorer: TypeAlias = Scorer | JudgedScorer | BatchScorer | DialogueScorer | RepeatScorer
 
@@ -370,7 +371,7 @@ def _refuse_doubled(names: list[str], origin: str) -> None:
         DataError: there are such ids.
     """
     if names:
-        what = f"{len(names)} ids occur more than once: {', '.join(_shortened(names))}"
+        what = f"{counted(len(names), 'id')} given more than once: {', '.join(_shortened(names))}"
         raise DataError(what, where=origin, fix=_AGAIN)
 
 

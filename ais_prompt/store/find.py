@@ -9,7 +9,7 @@ from pathlib import Path
 from ais_prompt.errors import ConfigError
 from ais_prompt.store.disk import reading
 from ais_prompt.store.layout import RUN_NAME, RunFolder, safe_name
-from ais_prompt.store.run_file import in_order
+from ais_prompt.store.run_file import in_order, started
 
 LATEST = "latest"
 _SHOWN = 5
@@ -22,7 +22,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
     Args:
         work_dir: where run folders are kept.
         run: the path of a run folder, or below ``work_dir`` a name and time (``eval/20260131_235959Z``), a name alone,
-            which means its latest run, or a time alone.
+            which means its latest run, a time alone, or ``latest``.
 
     Raises:
         ConfigError: there is no such run, or several runs have this time.
@@ -34,6 +34,8 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
         if runs := _runs(place):
             return _run_folder_at(place / runs[-1])
     every = list(all_runs(work_dir))
+    if run == LATEST and every:
+        return _run_folder_at(max(every, key=started))
     found = [folder for folder in every if folder.name == run]
     if len(found) == 1:
         return _run_folder_at(found[0])

@@ -58,6 +58,12 @@ def next_number(folder: RunFolder) -> int:
     return 1 + max((int(number) for path in others if math.isfinite(number := _place(path)[0])), default=0)
 
 
+def started(root: Path) -> tuple[float, float, int]:
+    """Return the sort key of a run among those of all configs: its start, and its place among those of its own."""
+    number, start, suffix = _place(root)
+    return start, number, suffix
+
+
 def _place(root: Path) -> tuple[float, float, int]:
     """Return the sort key of a run: its number, its start in seconds since 1970, and the suffix of its name."""
     name = RUN_NAME.fullmatch(root.name)
@@ -67,10 +73,10 @@ def _place(root: Path) -> tuple[float, float, int]:
         return 0, _start_by_name(root.name), suffix
     try:
         record = read_run_file(folder)
-        started = datetime.fromisoformat(record["sessions"][0]["started"]).timestamp()
-        return int(record.get("run_number", 0)), started, suffix
+        start = datetime.fromisoformat(record["sessions"][0]["started"]).timestamp()
+        return int(record.get("run_number", 0)), start, suffix
     except (StoreError, ValueError, LookupError, TypeError, OverflowError):
-        return math.inf, 0, suffix
+        return math.inf, math.inf, suffix
 
 
 def _start_by_name(name: str) -> float:

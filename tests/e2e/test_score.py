@@ -193,7 +193,7 @@ def test_predictions_that_were_lost_are_missed(project: Project) -> None:
     path.write_text("".join([*lines, lines[0]]))
     done = project.run("score", "eval")
     assert done.returncode == 2
-    assert "1 ids occur more than once" in done.stderr
+    assert "1 id given more than once" in done.stderr
     assert project.run("run", "eval.py", "-r").returncode == 0
     assert path.read_text() == "".join(lines)
 

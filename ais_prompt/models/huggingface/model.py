@@ -36,6 +36,7 @@ from ais_prompt.types import Completion, Decoding, Failure, LikelihoodQuery, Pro
 from ais_prompt.utils.digest import digest
 from ais_prompt.utils.imports import require_installed
 from ais_prompt.utils.media import KINDS
+from ais_prompt.utils.text import counted
 
 _SECRETS: Final = {"token", "use_auth_token"}
 
@@ -269,8 +270,8 @@ class HuggingFaceBaseModel:
         if context is not None and len(row) + more > context:
             return Failure(
                 "too_long",
-                f"the prompt has {len(row)} tokens, with {more} for the answer that is more than the {context} of the "
-                "model; with max_seq_len in-context examples are left out",
+                f"the prompt has {counted(len(row), 'token')}, with {more} for the answer that is more than the "
+                f"{context} of the model; with max_seq_len in-context examples are left out",
             )
         return refuse_too_long(len(row), self.max_seq_len)
 

@@ -13,6 +13,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.readers.formats import reading
 from ais_prompt.utils.files import check_regular
 from ais_prompt.utils.jsonl import read_objects
+from ais_prompt.utils.text import counted
 
 Numbered: TypeAlias = tuple[int, Any]
 """The number of a line or item, and its raw value."""
@@ -81,8 +82,9 @@ def jsonl_with_labels(path: Path) -> Iterator[Numbered]:
         numbers = labels.read_text(encoding="utf-8").splitlines()
     rows = list(jsonl(path))
     if len(rows) != len(numbers):
+        what = f"{counted(len(rows), 'row')}, but {counted(len(numbers), 'label')} in {labels.name}"
         fix = "copy both files again"
-        raise DataError(f"{len(rows):,} rows, but {len(numbers):,} labels in {labels.name}", where=str(path), fix=fix)
+        raise DataError(what, where=str(path), fix=fix)
     for (line, row), number in zip(rows, numbers, strict=True):
         yield line, {**row, "label": int(number)}
 

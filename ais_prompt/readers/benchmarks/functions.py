@@ -11,6 +11,7 @@ from ais_prompt.errors import DataError
 from ais_prompt.readers.arrow.table import Row
 from ais_prompt.readers.benchmarks.files import Numbered, jsonl
 from ais_prompt.readers.benchmarks.layout import Call, Layout
+from ais_prompt.utils.text import counted
 
 _DOCUMENTS: Final = {
     "GorillaFileSystem": "gorilla_file_system",
@@ -59,8 +60,8 @@ def _golds(path: Path, count: int) -> list[Any]:
     file = path.parent / "possible_answer" / path.name
     golds = [gold for _, gold in jsonl(file)]
     if len(golds) != count:
-        fix = "copy both files from one version of bfcl-eval"
-        raise DataError(f"{count:,} questions, but {len(golds):,} answers in {file}", where=str(path), fix=fix)
+        what = f"{counted(count, 'question')}, but {counted(len(golds), 'answer')} in {file}"
+        raise DataError(what, where=str(path), fix="copy both files from one version of bfcl-eval")
     return golds
 
 

@@ -13,6 +13,7 @@ from ais_prompt.config.cards import LOCK, Card
 from ais_prompt.errors import DataError
 from ais_prompt.readers.formats import read_file
 from ais_prompt.utils.digest import file_digest
+from ais_prompt.utils.text import counted
 
 MOST_ROWS: Final = 5
 """Changed rows that a message names."""
@@ -161,7 +162,7 @@ def changes_between(old: Sequence[str], new: Sequence[str], split: str) -> list[
         found = [f"row {row} changed" for row, (before, now) in enumerate(zip(old, new, strict=True)) if before != now]
     else:
         known, now_known = set(old), set(new)
-        found = [f"{len(old):,} rows became {len(new):,}"]
+        found = [f"{counted(len(old), 'row')} became {len(new):,}"]
         found += [f"row {row} is gone" for row, one in enumerate(old) if one not in now_known]
         found += [f"row {row} is new" for row, one in enumerate(new) if one not in known]
     more = [f"… and {len(found) - MOST_ROWS:,} more"] if len(found) > MOST_ROWS else []

@@ -15,7 +15,7 @@ from ais_prompt.readers.arrow.table import Row
 from ais_prompt.readers.benchmarks.files import csv_records, json_whole, jsonl, tabbed_lines
 from ais_prompt.readers.formats import read_file
 from ais_prompt.readers.ranges import select
-from ais_prompt.utils.text import listed
+from ais_prompt.utils.text import counted, listed
 
 SUBSET: Final = "{subset}"
 _PARQUET: Final = ("{config}/{split}/*.parquet", "{config}/{split}-*.parquet", "data/{split}-*.parquet")
@@ -143,6 +143,6 @@ def _lines(file: Path, beside: str) -> Iterator[Row]:
 
 def _headed(header: Sequence[str], record: Sequence[str], where: str) -> Row:
     if len(record) != len(header):
-        what = f"the record has {len(record)} fields, not {len(header)}: {listed(header)}"
+        what = f"the record has {counted(len(record), 'field')}, not {len(header)}: {listed(header)}"
         raise DataError(what, where=where, fix="bring the file of the publisher unchanged")
     return dict(zip(header, record, strict=True))

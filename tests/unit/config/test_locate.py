@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ais_prompt.config.cards import cards
 from ais_prompt.config.locate import find_config, find_shipped, list_shipped, match_shipped, shipped_root
 from ais_prompt.errors import ConfigError
 from ais_prompt.utils.peer_packages import PEER_PATH
@@ -72,6 +73,39 @@ def test_of_several_files_of_a_name_the_first_counts_with_a_note(write: Write) -
     assert notes == ["'big' is a/big; to use another, name it: b/big"]
     assert find_shipped("models", "b/big", notes).parent.name == "b"
     assert len(notes) == 1
+
+
+def test_a_folder_means_its_main_config(write: Write) -> None:
+    main = write("configs/datasets/sums/sums_gen.py", "")
+    write("configs/datasets/sums/another.py", "")
+    only = write("configs/datasets/deep/capitals/capitals_gen_chat.py", "")
+    write("configs/datasets/deep/capitals/_parts.py", "")
+    notes: list[str] = []
+    assert find_shipped("datasets", "capitals", notes) == only.absolute()
+    assert not notes
+    assert find_shipped("datasets", "sums", notes) == main.absolute()
+    assert notes == ["'sums' is sums/sums_gen; to use another, name it: sums/another"]
+    file = write("configs/datasets/sums.py", "")
+    assert find_shipped("datasets", "sums") == file.absolute()
+
+
+def test_a_folder_without_a_main_config(write: Write) -> None:
+    for name in ("short", "long"):
+        write(f"configs/datasets/lengths/lengths_{name}.py", "")
+    with pytest.raises(ConfigError, match="'lengths' has several configs") as caught:
+        find_shipped("datasets", "lengths")
+    assert caught.value.fix == "name one of them: lengths_long, lengths_short"
+
+
+def test_every_benchmark_is_found_by_its_name(folder: Path) -> None:
+    """Those of several lengths or languages name their configs instead."""
+    of_several = {"needle", "ruler"}
+    for card in set(cards()) - of_several:
+        assert find_shipped("datasets", card).parent.name == card
+    for card in of_several:
+        with pytest.raises(ConfigError, match="has several configs") as caught:
+            find_shipped("datasets", card)
+        assert f"{card}_" in caught.value.fix
 
 
 def test_an_unknown_name_offers_the_nearest(write: Write) -> None:

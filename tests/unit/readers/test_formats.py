@@ -200,8 +200,8 @@ def test_a_field_as_long_as_a_book(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "line", "what"),
     [
-        ('q,a\n"1\n2",3\n4\n', ":4", "the record has 1 fields, but there are 2 columns"),
-        ("q,a\n1,2\n1,2,3\n", ":3", "the record has 3 fields, but there are 2 columns"),
+        ('q,a\n"1\n2",3\n4\n', ":4", "the record has 1 field, the header 2 columns"),
+        ("q,a\n1,2\n1,2,3\n", ":3", "the record has 3 fields, the header 2 columns"),
         ('q,a\n1,2\n"open,3\n4,5\n6,7\n', ":3", "the record is broken"),
         ("q,q\n1,2\n", ":1", "two columns have one name"),
         ("q,a\n", "", "no rows"),

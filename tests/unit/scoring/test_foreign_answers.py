@@ -86,7 +86,7 @@ def test_what_is_told_of_an_answer_is_kept() -> None:
         ({"index": "0", "prediction": "a"}, "neither 'id' nor 'index'"),
         ({"index": 0}, "no 'prediction'"),
         ({"index": 0, "prediction": "a", "completions": [{}]}, "completions cannot be read"),
-        ({"id": "other", "prediction": "a"}, "none of 1 answers belongs to a question"),
+        ({"id": "other", "prediction": "a"}, "none of 1 answer belongs to a question"),
     ],
 )
 def test_an_answer_that_cannot_be_used_says_where(values: dict[str, Any], what: str) -> None:

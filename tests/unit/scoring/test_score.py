@@ -132,7 +132,7 @@ def test_a_gold_postprocessor_that_raises_says_for_which_sample() -> None:
 
 def test_a_sample_counts_once(tmp_path: Path) -> None:
     task, folder = stored(tmp_path, *(prediction(n % 7, "A") for n in range(14)))
-    with pytest.raises(DataError, match=r"7 ids occur more than once: 0, 1, 2, 3, 4, …") as caught:
+    with pytest.raises(DataError, match=r"7 ids given more than once: 0, 1, 2, 3, 4, …") as caught:
         score(task, folder)
     assert "journal" in caught.value.fix
     assert not folder.results("fake", "sums").exists()

@@ -65,6 +65,15 @@ def test_a_run_as_people_name_it(tmp_path: Path) -> None:
     assert locate_run(tmp_path, "20250131_120000Z") == old
 
 
+def test_the_latest_run_of_all(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="there is no run 'latest'"):
+        locate_run(tmp_path, "latest")
+    made(tmp_path, "zebra", NOON.replace(year=2025))
+    newest = made(tmp_path, "eval")
+    made(tmp_path, "other", NOON.replace(year=2024))
+    assert locate_run(tmp_path, "latest") == newest
+
+
 def test_a_run_that_cannot_be_meant(tmp_path: Path) -> None:
     made(tmp_path, "eval")
     made(tmp_path, "other")
