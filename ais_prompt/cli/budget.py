@@ -53,7 +53,7 @@ def read_budget(max_requests: int | None, max_tokens_total: int | None, max_cost
 def budget_arguments(values: dict[str, Any]) -> list[str]:
     """Return the options as they were given, for a command to go on with."""
     given = ((name, values[name]) for name in BUDGET_OPTIONS if values[name] is not None)
-    return [text for name, value in given for text in (f"--{name.replace('_', '-')}", f"{value:g}")]
+    return [text for name, value in given for text in (f"--{name.replace('_', '-')}", str(value))]
 
 
 def show_estimate(plan: Plan, *, by_task: bool) -> None:

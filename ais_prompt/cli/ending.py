@@ -84,7 +84,7 @@ def exit_code(result: RunResult, limit: FailureLimit, *, debug: bool) -> int:
 
     errors = [outcome.error for outcome in result.outcomes if outcome.error is not None]
     failures = [error for error in errors if not isinstance(error, Paused)]
-    for causes, words in ((failures, "failed; the first cause"), (result.paused, "are paused")):
+    for causes, words in ((failures, "failed; the first cause"), (result.paused, "paused")):
         if causes:
             click.echo(f"\n{len(causes)} of {counted(len(result.outcomes), 'task')} {words}:", err=True)
             report(causes[0], debug=debug)

@@ -26,7 +26,7 @@ class FailureLimit:
         return failed <= (self.number * asked / 100 if self.percent else self.number)
 
     def __str__(self) -> str:
-        return f"{float(self.number):g}{' %' if self.percent else ''}"
+        return f"{float(self.number):.12g}{' %' if self.percent else ''}"
 
 
 class _LimitType(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on

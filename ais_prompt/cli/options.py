@@ -133,14 +133,14 @@ def source(
 def as_command(
     verb: str,
     config: str | None,
-    models: tuple[str, ...],
-    datasets: tuple[str, ...],
-    urls: tuple[str, ...],
-    model: str | None,
-    hf_path: str | None,
-    hf_type: HfType,
-    overrides: tuple[str, ...],
-    debug: bool,  # noqa: ARG001
+    models: tuple[str, ...] = (),
+    datasets: tuple[str, ...] = (),
+    urls: tuple[str, ...] = (),
+    model: str | None = None,
+    hf_path: str | None = None,
+    hf_type: HfType = "chat",
+    overrides: tuple[str, ...] = (),
+    debug: bool = False,  # noqa: ARG001
     num_prompts: int | None = None,
     work_dir: str | None = None,
     allow_code_execution: bool | Literal["unsafe"] = False,

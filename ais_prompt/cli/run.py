@@ -127,8 +127,12 @@ def run(
     decisive = keeper.gates.to_stop_early() if stop_early else ()
     if (locked or lock_file) and not _is_locked(plan, lock_file, options):
         ctx.exit(1)
+    of_session = shlex.join([*_session_arguments(cache, max_num_workers), *budget_arguments(budget)])
     if save_config:
         _save_config(plan, Path(save_config))
+        not_saved = {name: options[name] for name in ("num_prompts", "allow_code_execution")}
+        again = [as_command("run", save_config, **not_saved), of_session]
+        click.echo(f"{save_config} is written. Run it: {' '.join(filter(None, again))}")
         return
     if dry_run:
         show_estimate(plan, by_task=True)
@@ -141,7 +145,7 @@ def run(
         ctx.exit(run_shard(plan, warnings, shard, reuse, max_failures, max_num_workers, scores=scores, debug=debug))
     if plan.spec.runner is not None and mode in ("all", "infer"):
         ctx.exit(run_by_runner(ctx, plan, warnings, keeper))
-    resume = [as_command("run", **options), *budget_arguments(budget), "-r"]
+    resume = list(filter(None, [as_command("run", **options), of_session, "-r"]))
     ctx.exit(_run_here(ctx, plan, warnings, keeper, decisive, resume, options))
 
 
@@ -158,6 +162,12 @@ def _refuse_run_without_config(reuse: str | None, asked_for: Source) -> None:
     if not asked_for.names_model:
         what = f"{reuse!r} names the run to go on with, and there is no config"
         raise ConfigError(what, where="-r", fix=f"add the config: aisprompt run CONFIG -r {reuse}")
+
+
+def _session_arguments(cache: str | None, max_num_workers: int | None) -> list[str]:
+    """Return the options of a session that neither a config nor its stored answers hold."""
+    given = {"--cache": cache, "--max-num-workers": max_num_workers}
+    return [str(text) for option, value in given.items() if value is not None for text in (option, value)]
 
 
 def _taken(options: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -230,7 +240,6 @@ def _save_config(plan: Plan, path: Path) -> None:
         raise ConfigError("there is a file of that name", where=f"--save-config {path}", fix="choose another name")
     with replacing(path) as stream:
         stream.write(render_config(plan.spec.resolved).encode("utf-8", "backslashreplace"))
-    click.echo(f"{path} is written. Run it: aisprompt run {shlex.quote(str(path))}")
 
 
 def _show_next(

@@ -34,9 +34,7 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
         if runs := _runs(place):
             return _run_folder_at(place / runs[-1])
     every = list(all_runs(work_dir))
-    if run == LATEST and every:
-        return _run_folder_at(max(every, key=started))
-    found = [folder for folder in every if folder.name == run]
+    found = _called(run, every)
     if len(found) == 1:
         return _run_folder_at(found[0])
     names = [str(folder.relative_to(work_dir)) for folder in found or every]
@@ -44,6 +42,12 @@ def locate_run(work_dir: Path, run: str) -> RunFolder:
     none = "no runs are here: use -w DIR, or begin one: aisprompt run CONFIG"
     fix = f"runs here: {_listed(names)}" if names else none
     raise ConfigError(what, where=str(work_dir), fix=fix)
+
+
+def _called(run: str, every: list[Path]) -> list[Path]:
+    if run == LATEST:
+        return sorted(every, key=started)[-1:]
+    return [folder for folder in every if folder.name == run]
 
 
 def all_runs(work_dir: Path) -> Iterator[Path]:

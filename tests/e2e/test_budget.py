@@ -68,7 +68,7 @@ def test_a_run_stops_after_so_many_requests_and_goes_on_where_it_stopped(project
     done = project.run("run", "eval.py", "--max-requests", "8")
     assert done.returncode == 4, done.stderr
     assert "Paused: max_requests=8 is used up" in done.stderr
-    assert "2 of 3 tasks are paused" in done.stderr
+    assert "2 of 3 tasks paused" in done.stderr
     assert f"--max-requests 8 -r {project.folder().name}" in done.stdout
     assert "asked: 8 requests" in done.stdout
     assert server.stats()["requests"] == 8 == len(journaled(project))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,15 @@ def test_a_local_model(tmp_path: Path) -> None:
 
 def test_what_was_meant_can_be_saved_and_run(tmp_path: Path) -> None:
     options = ("--hf-path", str(DEMO_MODEL), "--hf-type", "base", "--datasets", "demo_addition")
-    saved = run_cli("run", *options, "--save-config", "mine.py", folder=tmp_path)
+    limits = ("--num-prompts", "3", "--cache", "shared answers", "--max-tokens-total", "2000000")
+    saved = run_cli("run", *options, *limits, "--save-config", "mine.py", folder=tmp_path)
     assert saved.returncode == 0, saved.stderr
     assert not (tmp_path / "outputs").exists()
-    done = run_cli("run", "mine.py", "--num-prompts", "3", folder=tmp_path)
+    _, _, command = saved.stdout.rstrip().rpartition("Run it: aisprompt ")
+    assert shlex.split(command) == ["run", "mine.py", *limits]
+    done = run_cli(*shlex.split(command), folder=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert "asked: 3 requests" in done.stdout
     again = run_cli("run", *options, "--save-config", "mine.py", folder=tmp_path)
     assert (again.returncode, "there is a file of that name" in again.stderr) == (2, True)
 
