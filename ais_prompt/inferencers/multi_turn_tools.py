@@ -15,6 +15,7 @@ from ais_prompt.inferencers.tool_calls import ToolCallInferencer
 from ais_prompt.postprocess.tool_calls import ToolFormat
 from ais_prompt.registry import INFERENCERS
 from ais_prompt.types import ChatMessage, Completion, Prediction, Prompt, Request, Sample, ToolCall
+from ais_prompt.utils.text import counted
 from ais_prompt.utils.tool_messages import call_messages
 from ais_prompt.utils.written_json import parse_written
 
@@ -201,7 +202,7 @@ def _turn(value: Mapping[str, Any]) -> _Turn:
     for answer in answers:
         _only_item(answer)
     if len(results) not in (0, len(answers)):
-        raise ValueError(f"{len(results)} results for {len(answers)} answers")
+        raise ValueError(f"{counted(len(results), 'result')} for {counted(len(answers), 'answer')}")
     texts = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in results]
     return _Turn(str(value.get("user") or ""), answers, texts or [NO_RESULT] * len(answers))
 

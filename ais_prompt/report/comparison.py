@@ -13,7 +13,7 @@ from ais_prompt.regression.comparison import Comparison, Flip
 from ais_prompt.report.flips import flip_lines, questions_of
 from ais_prompt.types.prompt import prompts_to_json
 from ais_prompt.utils.tables import Column, print_table
-from ais_prompt.utils.text import printable
+from ais_prompt.utils.text import counted, printable
 
 SIGNIFICANT = 0.05
 """p-values below this are printed bold."""
@@ -119,13 +119,13 @@ def _explanation(one: Comparison, flips: int) -> Iterator[Text]:
     if not one.changes:
         yield Text("  no part of the two runs differs")
     for what, count in (
-        ("samples only in the first run", one.only_before),
-        ("samples only in the second run", one.only_after),
-        ("samples without an answer in the first run", one.failed_before),
-        ("samples without an answer in the second run", one.failed_after),
+        ("only in the first run", one.only_before),
+        ("only in the second run", one.only_after),
+        ("without an answer in the first run", one.failed_before),
+        ("without an answer in the second run", one.failed_after),
     ):
         if count:
-            yield Text(f"  left out: {count} {what}", style="yellow")
+            yield Text(f"  left out: {counted(count, 'sample')} {what}", style="yellow")
     if one.reported != one.difference and one.shares:
         yield Text(f"  {_signed(one.reported, one)} between the scores that the runs report, of which")
     for share in one.shares:

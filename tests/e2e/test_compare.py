@@ -49,7 +49,7 @@ def test_what_changed_and_on_which_samples(project: Project) -> None:
     assert "model" in [change["part"] for change in one["changes"]]
     text = project.run("compare", before, after).stdout
     assert "-14.3" in text
-    assert "left out: 1 samples without an answer in the second run" in text
+    assert "left out: 1 sample without an answer in the second run" in text
     assert "It is 2. → 2" in text
 
 

@@ -190,7 +190,7 @@ def test_a_local_model_gets_calls_and_results_through_its_chat_template(project:
         ("{", "the column 'turns' holds no turns"),
         ("[1]", "the column 'turns' holds no turns"),
         ("[]", "the column 'turns' has no turn"),
-        ('[{"answers": [{"f": {}}], "results": ["a", "b"]}]', "2 results for 1 answers"),
+        ('[{"answers": [{"f": {}}], "results": ["a", "b"]}]', "2 results for 1 answer"),
         ('[{"answers": [{"f": {}, "g": {}}]}]', "the column 'turns' holds no turns"),
         ('[{"answers": [{"f": 3}]}]', "the parameters of 'f' are no mapping"),
     ],

@@ -149,7 +149,7 @@ def test_large_files_are_numbered(served: Project, monkeypatch: pytest.MonkeyPat
     done = served.run("requests", "eval.py", "-o", "r.jsonl")
     assert "r.jsonl: 3 requests\nr-00002.jsonl: 3 requests\nr-00003.jsonl: 2 requests" in done.stdout
     monkeypatch.setattr(request_files, "MOST_BYTES", 1)
-    assert "r-00008.jsonl: 1 requests" in served.run("requests", run_of(done), "-o", "r.jsonl").stdout
+    assert "r-00008.jsonl: 1 request\n" in served.run("requests", run_of(done), "-o", "r.jsonl").stdout
 
 
 def test_what_cannot_be_asked_through_files(project: Project) -> None:

@@ -99,7 +99,7 @@ def test_a_split_that_is_not_used_may_be_missing(tmp_path: Path) -> None:
 def test_labels_of_another_file(tmp_path: Path) -> None:
     call = CASES["PIQADataset"].call(tmp_path)
     (tmp_path / "dev-labels.lst").write_text("1\n0\n", encoding="utf-8")
-    with pytest.raises(DataError, match="1 rows, but 2 labels"):
+    with pytest.raises(DataError, match="1 row, but 2 labels"):
         BenchmarkDataset("PIQADataset", **call).read("validation")
 
 
