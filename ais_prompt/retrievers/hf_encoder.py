@@ -12,6 +12,7 @@ from ais_prompt.errors import ConfigError, ModelError
 from ais_prompt.registry import ENCODERS
 from ais_prompt.retrievers.encoder import Embeddings
 from ais_prompt.utils.imports import require, require_installed
+from ais_prompt.utils.lookups import lookup
 from ais_prompt.utils.progress import tracking
 
 
@@ -92,8 +93,9 @@ class HuggingFaceEncoder:
             from transformers import AutoModel, AutoTokenizer
 
             try:
-                tokenizer = AutoTokenizer.from_pretrained(self.path)
-                network = AutoModel.from_pretrained(self.path).eval()
+                with lookup(self.path):
+                    tokenizer = AutoTokenizer.from_pretrained(self.path)
+                    network = AutoModel.from_pretrained(self.path).eval()
             except Exception as error:  # the library and its Rust parts can raise anything
                 cause = (str(error).strip() or type(error).__name__).splitlines()[0]
                 raise ModelError(

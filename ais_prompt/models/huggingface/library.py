@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TypeVar
 
 from ais_prompt.errors import AisPromptError, ModelError
 from ais_prompt.types import Failure
+from ais_prompt.utils.lookups import lookup
 
 
 @contextmanager
@@ -36,7 +37,7 @@ def loading(what: str, path: str, *, local: bool) -> Iterator[None]:
     The library, its Rust parts and pickled files raise nearly every exception there is, bare `Exception` included.
     """
     try:
-        with quiet():
+        with quiet(), nullcontext() if local else lookup(path):
             yield
     except AisPromptError:
         raise

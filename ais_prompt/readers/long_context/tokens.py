@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ais_prompt.errors import ConfigError, PromptError
 from ais_prompt.readers.long_context.grammar import REFRAIN, Language
+from ais_prompt.utils.lookups import lookup
 
 BYTES_PER_TOKEN: Final = 4
 """The rule without a tokenizer: four bytes of UTF-8 are a token, about right for English and for Chinese."""
@@ -96,7 +97,10 @@ def _load(path: str) -> Any:
     try:
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(str(folder) if folder.is_dir() else path, local_files_only=folder.is_dir())
+        if folder.is_dir():
+            return AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+        with lookup(path):
+            return AutoTokenizer.from_pretrained(path)
     except Exception as error:  # the library and its Rust parts raise nearly every exception there is
         why = next(iter(str(error).strip().splitlines()), type(error).__name__)
         fix = "give the folder of a tokenizer, such as that of the model, or take tokenizer out for an estimate"
