@@ -212,8 +212,10 @@ class ApiModel(CountsTokens):
             ConfigError: the transport does not accept the arguments of ``client``, or the server has several models
                 and the config names none.
             ModelError: there is no key, ``base_url`` is not an address, a variable is not set, or a header, a proxy or
-                a file of certificates cannot be used; or the server is asked for its model and lists none.
+                a file of certificates cannot be used; there is no folder of the tokenizer; or the server is asked for
+                its model and lists none.
         """
+        self.check_tokenizer()
         if self.server is not None and not self.server.options.shared:
             self.server.preflight()
         for base_url in self.base_urls:

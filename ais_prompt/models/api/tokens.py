@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ais_prompt.models.api.wire import WireFormat
+from ais_prompt.models.huggingface.files import local_folder
 from ais_prompt.models.tokens.tokenizer import load_tokenizer, prompt_token_ids, refuse_too_long
 from ais_prompt.types import Failure, Prompt
 
@@ -22,6 +23,15 @@ class CountsTokens:
     max_seq_len: int | None
     tokenizer_path: str | None
     _tokenizer: Any = None
+
+    def check_tokenizer(self) -> None:
+        """Check that the folder of the tokenizer exists. A hub id is not looked up.
+
+        Raises:
+            ModelError: it does not exist.
+        """
+        if self.tokenizer_path:
+            local_folder(self.tokenizer_path, "tokenizer")
 
     def tokenizer(self) -> Any | None:
         """Return the tokenizer of ``tokenizer_path``, loaded once; None without one.

@@ -15,8 +15,12 @@ _SAMPLED_BLOCKS: Final = 16
 _BLOCK_BYTES: Final = 4096
 
 
-def local_folder(path: str) -> Path | None:
+def local_folder(path: str, what: str = "model") -> Path | None:
     """Return the folder that ``path`` names; None if it can only be a hub id.
+
+    Args:
+        path: a folder, or a hub id.
+        what: whose folder it is, for the message.
 
     Raises:
         ModelError: the path is a file, or looks like a local path and does not exist.
@@ -25,10 +29,10 @@ def local_folder(path: str) -> Path | None:
     if folder.is_dir():
         return folder
     if folder.exists():
-        raise ModelError("the model path is a file, not a folder", where=path, fix="give the folder that holds it")
+        raise ModelError(f"the {what} path is a file, not a folder", where=path, fix="give the folder that holds it")
     if path.startswith((".", "/", "~")) or path.count("/") > 1:
         raise ModelError(
-            "the model folder does not exist", where=path, fix="check the path, or give a hub id such as owner/name"
+            f"the {what} folder does not exist", where=path, fix="check the path, or give a hub id such as owner/name"
         )
     return None
 

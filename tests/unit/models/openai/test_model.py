@@ -416,6 +416,13 @@ def test_tokens_are_not_counted_where_they_cannot_be_known(tmp_path: Path) -> No
         OpenAIChatModel("m", tokenizer_path="./not-there").count_tokens(QUESTION)
 
 
+def test_a_missing_folder_of_the_tokenizer_is_an_error_before_anything_is_asked() -> None:
+    model = OpenAIChatModel("m", "http://127.0.0.1:9/v1", api_key=None, tokenizer_path="./not-there")
+    for start in (model.preflight, lambda: asyncio.run(model.open())):
+        with pytest.raises(ModelError, match="the tokenizer folder does not exist"):
+            start()
+
+
 def test_the_mock_server_logs_requests_without_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     log = tmp_path / "log.jsonl"
