@@ -49,8 +49,8 @@ def fetch(card: Card, revision: str | None = None) -> tuple[str, list[Found]]:
     repo, endpoint = card.hub.repo, os.environ.get("HF_ENDPOINT") or HUB
     api = hub.HfApi(endpoint=endpoint)
     if revision is None:
-        revision = str(_asked(card, lambda: api.dataset_info(repo, revision=CONVERTED)).sha)
-    tree = _asked(card, lambda: list(api.list_repo_tree(repo, repo_type="dataset", revision=revision, recursive=True)))
+        revision = str(_listed(card, lambda: api.dataset_info(repo, revision=CONVERTED)).sha)
+    tree = _listed(card, lambda: list(api.list_repo_tree(repo, repo_type="dataset", revision=revision, recursive=True)))
     sizes = {entry.path: entry for entry in tree if hasattr(entry, "size")}
     matched = next(filter(None, (match(patterns, sizes) for patterns in hub_patterns(card.hub))), None)
     if matched is None:
@@ -59,7 +59,7 @@ def fetch(card: Card, revision: str | None = None) -> tuple[str, list[Found]]:
         raise DataError(what, where=_page(card), fix=f"bring the files yourself: {_from_command(card)}")
     found = []
     for name, split, subset in matched:
-        path = _asked(card, lambda name=name: _download(hub, repo, name, str(revision), endpoint))  # type: ignore[misc]
+        path = _downloaded(card, lambda name=name: _download(hub, repo, name, str(revision), endpoint))  # type: ignore[misc]
         _check(path, sizes[name], card)
         found.append(Found(path, name, split, subset))
     return revision, found
@@ -90,12 +90,27 @@ def _cache() -> Path:
     return data_root() / ".hub"
 
 
-def _asked(card: Card, call: Callable[[], T]) -> T:
-    """Return what a call of the hub returns. From version 2 on the library resumes a download itself, five times.
+def _listed(card: Card, call: Callable[[], T]) -> T:
+    """Return what the hub says of the files of a benchmark.
+
+    Raises:
+        DataError: the hub refuses, or cannot be reached.
+    """
+    fix = f"check the connection, name a mirror with HF_ENDPOINT, or {_from_command(card)}"
+    return _asked(card, call, "the files cannot be listed", fix)
+
+
+def _downloaded(card: Card, call: Callable[[], T]) -> T:
+    """Return what a download returns. From version 2 on the library resumes a download itself, five times.
 
     Raises:
         DataError: the hub refuses, or the connection breaks each time.
     """
+    fix = f"run it again: the download goes on where it broke off; or {_from_command(card)}"
+    return _asked(card, call, "the download broke off", fix)
+
+
+def _asked(card: Card, call: Callable[[], T], what_failed: str, fix_of_failure: str) -> T:
     errors = require("huggingface_hub.errors", extra="hub", why="aisprompt data get")
     try:
         return call()
@@ -108,8 +123,7 @@ def _asked(card: Card, call: Callable[[], T]) -> T:
         raise DataError(f"the hub does not have it: {_first_line(error)}", where=_page(card), fix=fix) from None
     except (errors.HTTPError, OSError, RuntimeError) as error:
         # RuntimeError: what huggingface_hub raises for a file that is shorter than announced.
-        fix = f"run it again: the download goes on where it broke off; or {_from_command(card)}"
-        raise DataError(f"the download broke off: {_first_line(error)}", where=_page(card), fix=fix) from error
+        raise DataError(f"{what_failed}: {_first_line(error)}", where=_page(card), fix=fix_of_failure) from error
 
 
 def _check(path: Path, entry: Any, card: Card) -> None:

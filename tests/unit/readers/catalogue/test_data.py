@@ -107,6 +107,18 @@ def test_a_hub_that_never_sends_a_whole_file_is_an_error_and_leaves_no_lock(root
     assert not (root / "gsm8k").exists()
 
 
+def test_a_hub_that_cannot_be_reached_is_no_broken_download(
+    root: Path, hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    done = data("get", "gsm8k")
+    assert done.returncode == 2
+    assert "the files cannot be listed: " in done.stderr
+    assert "where: http://127.0.0.1:9/datasets/openai/gsm8k" in done.stderr
+    assert "check the connection, name a mirror with HF_ENDPOINT" in done.stderr
+    assert not (root / "gsm8k").exists()
+
+
 def test_a_file_with_other_bytes_than_listed_is_refused_and_removed(root: Path, hub: FakeHub) -> None:
     hub.corrupt = True
     done = data("get", "gsm8k")
