@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -20,9 +20,27 @@ Rows: TypeAlias = list[tuple[str, str]]
 CONFIG_KINDS = ("models", "datasets")
 
 
+class Kind(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on
+    """What can be listed; the error for an unknown word names the nearest one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        """Return the kind.
+
+        Raises:
+            click.UsageError: there is no such kind.
+        """
+        if value in self.choices:
+            return value
+        from difflib import get_close_matches
+
+        near = get_close_matches(value, self.choices, n=1)
+        fix = f"did you mean {near[0]!r}?" if near else f"for a single entry write aisprompt describe {value}"
+        raise click.UsageError(f"There is no kind {value!r}: {fix}", ctx)
+
+
 @click.command("list", cls=Verb)
 @json_option
-@click.argument("kind", required=False, type=click.Choice([*dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS))]))
+@click.argument("kind", required=False, type=Kind([*dict.fromkeys((*CONFIG_KINDS, "providers", *PARTS))]))
 def list_parts(kind: str | None) -> None:
     """List shipped configs and registered parts, all or of one KIND."""
     configs = {name: _configs(name) for name in CONFIG_KINDS if kind in (None, name)}

@@ -63,6 +63,7 @@ class LoadedConfig(Struct, frozen=True):
 
 
 _OTHER_LANGUAGES: Final = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
+_DATA_SUFFIXES: Final = {".csv", ".jsonl", ".parquet", ".tsv"}
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
@@ -80,6 +81,9 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     if language := _OTHER_LANGUAGES.get(path.suffix.lower()):
         fix = "write it as a Python file: models = [dict(type=..., ...)] and datasets = [...]"
         raise ConfigError(f"the config is {language}, and a config is written in Python", where=place(path), fix=fix)
+    if path.suffix.lower() in _DATA_SUFFIXES:
+        fix = f"name it in a config: datasets = [dict(path={str(path)!r}, ...)]"
+        raise ConfigError("this is a data file, and a config is written in Python", where=place(path), fix=fix)
     make_importable([path.resolve().parent, Path.cwd()])
     values = _read(path)
     loaded = LoadedConfig(apply_overrides(values, overrides) if overrides else values, path.stem, path)

@@ -184,7 +184,18 @@ def _load(source: Source) -> LoadedConfig:
             model=_described(source),
             dataset=None if path is None else {"path": path},
         )
-    raise ConfigError(
+    raise _nothing_to_run(source)
+
+
+def _nothing_to_run(source: Source) -> ConfigError:
+    """Return the error for a command line that names no config, or only one half of a run."""
+    if source.names_dataset:
+        models = "--models NAME (`aisprompt list models`), --url http://…/v1 or --hf-path PATH"
+        return ConfigError("there is nothing to run: datasets are named, and no model", fix=f"add {models}")
+    if source.models or source.names_model:
+        datasets = "--datasets NAME (`aisprompt list datasets`)"
+        return ConfigError("there is nothing to run: a model is named, and no dataset", fix=f"add {datasets}")
+    return ConfigError(
         "there is nothing to run",
         fix="name a config: a path such as my_eval.py, or a shipped one such as eval; "
         "or --models NAME --datasets NAME, see `aisprompt list`; or --url http://…/v1 --datasets NAME",

@@ -116,7 +116,12 @@ def open_baseline(name: str, work_dir: str | None = None) -> Baseline:
         ConfigError: there is no such file or run, or the run cannot be a baseline.
         StoreError: it cannot be read.
     """
-    return read_baseline(Path(name)) if Path(name).is_file() else make_baseline(read_stored_run(name, work_dir))
+    if Path(name).is_file():
+        return read_baseline(Path(name))
+    if name.endswith(".json"):
+        fix = f"write it: aisprompt baseline RUN -o {name}"
+        raise ConfigError("there is no such baseline file", where=name, fix=fix)
+    return make_baseline(read_stored_run(name, work_dir))
 
 
 def check_run(baseline: Baseline, run: StoredRun, min_drop: float = 0.0, level: float = LEVEL) -> list[Verdict]:

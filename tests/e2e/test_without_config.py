@@ -63,7 +63,8 @@ def test_what_was_meant_can_be_saved_and_run(tmp_path: Path) -> None:
         (("--url", "http://127.0.0.1:9/v1", "--hf-path", "x", *SUMS), "--hf-path for a local model"),
         (("--model", "name", *SUMS), "--model is the model of a server"),
         (("--url", "ftp://nowhere", *SUMS), "not the http(s) address"),
-        (("--url", "http://127.0.0.1:9/v1"), "there is nothing to run"),
+        (("--url", "http://127.0.0.1:9/v1"), "a model is named, and no dataset"),
+        (("--datasets", "demo_addition"), "datasets are named, and no model"),
     ],
 )
 def test_what_cannot_be_meant(tmp_path: Path, options: tuple[str, ...], what: str) -> None:

@@ -379,3 +379,12 @@ def test_a_config_in_another_language_says_so(tmp_path: Path, ending: str, langu
     path.write_text("models: []")
     with pytest.raises(ConfigError, match=f"the config is {language}, and a config is written in Python"):
         load_config(path)
+
+
+@pytest.mark.parametrize("name", ["capitals.jsonl", "capitals.CSV"])
+def test_a_data_file_is_not_run_as_a_config(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text('{"country": "France"}')
+    with pytest.raises(ConfigError, match="this is a data file") as caught:
+        load_config(path)
+    assert f"dict(path={str(path)!r}, ...)" in caught.value.fix
