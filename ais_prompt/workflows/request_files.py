@@ -102,7 +102,7 @@ def read_answers(plan: Plan, folder: RunFolder, files: Sequence[Path], command: 
 
     Raises:
         ConfigError: as `write_requests`.
-        DataError: a file is not JSONL.
+        DataError: a file is not JSONL, or has requests instead of answers.
         StoreError: the run folder cannot be written.
     """
     found = AnswersRead()
@@ -173,7 +173,9 @@ def _answer_lines(files: Sequence[Path]) -> Iterator[tuple[str, Mapping[str, Any
         with reading(path, fix="check the path"), open_regular(path) as lines:
             for number, line in read_objects(lines, str(path)):
                 key = line.get("custom_id")
-                if not isinstance(key, str):
+                is_request = "url" in line and "response" not in line
+                if not isinstance(key, str) or is_request:
+                    what = "the line is a request, not an answer" if is_request else "the line is not an answer"
                     fix = "give the file that the service wrote; its lines have a custom_id"
-                    raise DataError("the line is not an answer", where=f"{path}:{number}", fix=fix)
+                    raise DataError(what, where=f"{path}:{number}", fix=fix)
                 yield key, line

@@ -166,3 +166,12 @@ def test_files_that_hold_no_answers(served: Project, text: str) -> None:
     assert done.returncode == 2
     assert "a.jsonl:1" in done.stderr
     assert served.run("answers", run, "missing.jsonl").returncode == 2
+
+
+def test_a_file_of_requests_in_place_of_answers_is_refused(served: Project) -> None:
+    run = run_of(served.run("requests", "eval.py", "-o", "requests.jsonl"))
+    done = served.run("answers", run, "requests.jsonl")
+    assert done.returncode == 2
+    assert "the line is a request, not an answer" in done.stderr
+    assert "where: requests.jsonl:1" in done.stderr
+    assert "give the file that the service wrote" in done.stderr
