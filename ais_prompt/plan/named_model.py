@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from ais_prompt.catalog import PROVIDERS
+from ais_prompt.config.keys import advice
 from ais_prompt.errors import ConfigError
 from ais_prompt.models.api.served import served_models
 from ais_prompt.utils.text import listed
@@ -23,8 +24,9 @@ def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
 
     Raises:
         ModelError: a server has to be asked for its models, and does not list any.
-        ConfigError: they have no model in common, or several.
+        ConfigError: they have no model in common, or several; or a word is neither an address nor a provider.
     """
+    _refuse_unknown_providers(urls)
     provider = PROVIDERS.get(urls[0]) if len(urls) == 1 else None
     if provider is None:
         model = _common_model([served_models(url) for url in urls]) if name is None else name
@@ -33,6 +35,13 @@ def served_model(urls: Sequence[str], name: str | None) -> dict[str, Any]:
         name = _common_model([served_models(provider.base_url, provider.key, api=provider.api)])
     kind = "AnthropicModel" if provider.api == "anthropic" else "OpenAIChatModel"
     return {"type": kind, "model": name, "provider": urls[0]}
+
+
+def _refuse_unknown_providers(urls: Sequence[str]) -> None:
+    unknown = next((url for url in urls if url.isalpha() and url not in PROVIDERS), None)
+    if unknown is not None:
+        fix = f"write an address such as http://127.0.0.1:8000/v1, or a provider: {advice(unknown, PROVIDERS)}"
+        raise ConfigError(f"there is no provider {unknown!r}", where="--url", fix=fix)
 
 
 def _common_model(lists: Sequence[Sequence[str]]) -> str:

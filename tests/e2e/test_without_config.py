@@ -63,6 +63,7 @@ def test_what_was_meant_can_be_saved_and_run(tmp_path: Path) -> None:
         (("--url", "http://127.0.0.1:9/v1", "--hf-path", "x", *SUMS), "--hf-path for a local model"),
         (("--model", "name", *SUMS), "--model is the model of a server"),
         (("--url", "ftp://nowhere", *SUMS), "not the http(s) address"),
+        (("--url", "depseek", "--model", "m", *SUMS), "did you mean 'deepseek'?"),
         (("--url", "http://127.0.0.1:9/v1"), "a model is named, and no dataset"),
         (("--datasets", "demo_addition"), "datasets are named, and no model"),
     ],
