@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from ais_prompt.readers.arrow.batches import ArrowBatches
 from ais_prompt.readers.arrow.table import Table
 from ais_prompt.registry import READERS
 from ais_prompt.utils.imports import require
+from ais_prompt.utils.lookups import lookup
 
 if TYPE_CHECKING:
     import datasets
@@ -86,9 +88,11 @@ class HuggingFaceDataset:
     def _load(self) -> Any:
         import datasets
 
-        return datasets.load_dataset(
-            self._path, name=self._name, revision=self._revision, data_files=self._data_files, split=self._split
-        )
+        is_remote = self._data_files is None and not Path(self._path).exists()
+        with lookup(f"datasets/{self._path}") if is_remote else nullcontext():
+            return datasets.load_dataset(
+                self._path, name=self._name, revision=self._revision, data_files=self._data_files, split=self._split
+            )
 
 
 def is_saved(folder: Path) -> bool:

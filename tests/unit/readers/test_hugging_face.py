@@ -82,6 +82,22 @@ def test_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "\n" not in caught.value.what
 
 
+def test_without_a_connection_the_second_subset_does_not_wait_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def load_dataset(path: str, name: str, **_: object) -> None:
+        asked.append(name)
+        raise ConnectionError(f"Couldn't reach {path!r} on the Hub")
+
+    monkeypatch.setattr("datasets.load_dataset", load_dataset)
+    monkeypatch.setattr("ais_prompt.utils.lookups.SLOW_SECONDS", -1.0)
+    monkeypatch.setattr("ais_prompt.utils.lookups._failed", {})
+    for name in ("one", "two"):
+        with pytest.raises(DataError, match="Couldn't reach 'owner/dataset' on the Hub"):
+            HuggingFaceDataset("owner/dataset", name).splits()
+    assert asked == ["one"]
+
+
 def test_a_broken_file_is_told_in_the_words_of_datasets(tmp_path: Path) -> None:
     (tmp_path / "test.jsonl").write_text('{"q": 1}\n{"q":\n')
     with pytest.raises(DataError, match=r"generating the dataset: .*JSON parse error"):
