@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -94,6 +95,8 @@ class TokenizerTokens:
 
 def _load(path: str) -> Any:
     folder = Path(path).expanduser()
+    # Without torch, which tokenizers do not need, the import itself warns that models are not available.
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     try:
         from transformers import AutoTokenizer
 
