@@ -108,7 +108,8 @@ class ConfigFaults(ConfigError):
             lines += first.lines()
             if others:
                 item = None if isinstance(first, MissingExtra) else _ITEM.match(first.where)
-                lines.append(f"  and in {len(others):,} more {item[1] if item else 'places'}")
+                kind = (item[1] if item else "places").removesuffix("s")
+                lines.append(f"  and in {len(others):,} more {kind}{'s' if others[1:] else ''}")
         return [*lines, self.what]
 
 

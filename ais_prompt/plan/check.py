@@ -62,7 +62,7 @@ from ais_prompt.registry import (
 from ais_prompt.retrievers import Retriever, ShotIds
 from ais_prompt.types import Sample, TaskSpec
 from ais_prompt.utils.places import defined_at
-from ais_prompt.utils.text import listed
+from ais_prompt.utils.text import counted, listed
 
 AN_ANSWER: Final = "an answer"
 MOST_TURNS: Final = 64
@@ -157,7 +157,7 @@ def _once(warnings: Iterable[PromptWarning]) -> Iterator[PromptWarning]:
     for one in dict.fromkeys(warnings):
         groups.setdefault(tuple(map(without_index, (one.what, one.where, one.fix))), []).append(one)
     for first, *others in groups.values():
-        yield replace(first, what=f"{first.what} (and in {len(others):,} more places)") if others else first
+        yield replace(first, what=f"{first.what} (and in {counted(len(others), 'more place')})") if others else first
 
 
 class _ModelSide(Struct, frozen=True):

@@ -125,7 +125,7 @@ def _difference(prompt: ChangedPrompt) -> Iterator[Text]:
             else:
                 yield from _changed_lines(before[i:j], after[k:m])
     if len(places) > _MOST_PLACES:
-        yield Text(f"  ⋮ {len(places) - _MOST_PLACES} more places in this prompt", style="dim")
+        yield Text(f"  ⋮ {counted(len(places) - _MOST_PLACES, 'more place')} in this prompt", style="dim")
 
 
 def _changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Text]:

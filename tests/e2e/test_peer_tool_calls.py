@@ -117,7 +117,7 @@ def test_a_category_without_a_counterpart_is_one_fault(project: Project, categor
     assert done.stderr.count("ConfigError") == 1
     assert what in done.stderr
     assert "datasets[1].category" in done.stderr
-    assert f"and in {len(categories) - 1} more datasets" in done.stderr
+    assert f"and in {len(categories) - 1} more dataset" in done.stderr
 
 
 def test_a_tool_has_the_words_and_types_that_the_peer_sends() -> None:

@@ -154,7 +154,7 @@ def test_a_judge_without_a_name_is_one_fault_for_all_datasets(monkeypatch: pytes
     with pytest.raises(ConfigFaults) as caught:
         translate({"datasets": [dataset, dataset]}, place=lambda where: f"{where} (x.py:1)")
     lines = caught.value.lines()
-    assert "and in 1 more datasets" in lines[-2]
+    assert lines[-2] == "  and in 1 more dataset"
     assert "OC_JUDGE_MODEL" in lines[0]
 
 
