@@ -17,6 +17,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache, partial
@@ -242,9 +243,15 @@ def _missing_module(missing: str, module_name: str, path: str) -> AisPromptError
     advice = line_for(missing) if peer_of(missing) else ""
     if missing and not f"{module_name}.".startswith(f"{missing}."):
         return MissingExtra(f"{path} needs the package {missing!r}", fix=advice or f"pip install {missing}")
-    return ConfigError(
-        f"no module {missing!r} for the type {path!r}", fix=advice or "check the spelling, or install it"
-    )
+    fix = advice or _nearest_module(missing, path) or "check the spelling, or install it"
+    return ConfigError(f"no module {missing!r} for the type {path!r}", fix=fix)
+
+
+def _nearest_module(missing: str, path: str) -> str:
+    """Return a question with the path in the importable module of nearly the same name; empty if there is none."""
+    names = [module.name for module in pkgutil.iter_modules()]
+    near = difflib.get_close_matches(missing, names, n=1, cutoff=0.8)
+    return f"did you mean {near[0]}{path.removeprefix(missing)}?" if near else ""
 
 
 def _as_list(names: str | Iterable[str]) -> list[str]:

@@ -60,7 +60,8 @@ def test_a_dotted_path_is_a_part_too() -> None:
     ("path", "fix"),
     [
         ("ais_prompt.inferencers.GenInferencr", "did you mean ais_prompt.inferencers.GenInferencer?"),
-        ("ais_promt.inferencers.GenInferencer", "check the spelling, or install it"),
+        ("ais_promt.inferencers.GenInferencer", "did you mean ais_prompt.inferencers.GenInferencer?"),
+        ("no_such_module_at_all.Part", "check the spelling, or install it"),
     ],
 )
 def test_a_wrong_dotted_path_says_what_is_wrong(path: str, fix: str) -> None:
