@@ -122,3 +122,11 @@ def test_links_lead_somewhere(page: Path) -> None:
         file = (page.parent / path) if path else page
         assert file.exists(), f"{page.name} links to {target}, which does not exist"
         assert not part or part in anchors(file), f"{page.name} links to {target}: no such heading"
+
+
+def test_descriptions_of_arguments_refer_to_parts_that_are_described() -> None:
+    described = {name for kind in PARTS.values() for name in kind}
+    for kind in PARTS:
+        page = DOCS / "reference" / f"{kind}.md"
+        referred = re.findall(r"as in `(\w+)`", page.read_text("utf-8"))
+        assert described.issuperset(referred), f"{page.name}: {set(referred) - described}"

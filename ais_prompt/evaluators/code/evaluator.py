@@ -31,7 +31,8 @@ class CodeEvaluator(ABC):
             that cannot keep programs apart.
         timeout: most seconds for one program.
         memory: most memory for one program, in MiB.
-        sandbox: as in `find_isolation`.
+        sandbox: ``bubblewrap`` or ``landlock`` to accept nothing else, or a command that is put before the command line
+            of the interpreter; by default bubblewrap, or Landlock where that does not work.
 
     Attributes:
         isolation: how programs are kept apart, as people read it.
@@ -116,7 +117,7 @@ class MBPPEvaluator(CodeEvaluator):
     is also called ``test_list_2``. Source: Austin et al. 2021, "Program Synthesis with Large Language Models".
 
     Args:
-        allow_code_execution, timeout, memory, sandbox: as in `CodeEvaluator`.
+        allow_code_execution, timeout, memory, sandbox: as in `HumanEvalEvaluator`.
         extract: whether the program is first looked for in the answer, as `mbpp_postprocess` does: for configs of
             OpenCompass, whose evaluator does it.
     """
