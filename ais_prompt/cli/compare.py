@@ -40,5 +40,7 @@ def compare(run_a: str, run_b: str, flips: int, html: str | None, work_dir: str 
     offer(**values)
     if not wants_json():
         print_comparison(found.comparisons, found.notes, flips, Console())
+        if html is not None:
+            click.echo(f"\n{html}: every changed sample, for a browser")
     if not found.comparisons:
         raise click.exceptions.Exit(1)

@@ -156,6 +156,7 @@ def test_the_page_holds_every_changed_sample_and_no_markup_of_theirs(project: Pr
     after = run(project, "b")
     done = project.run("compare", before, after, "--html", "pages/changes.html")
     assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("\npages/changes.html: every changed sample, for a browser\n")
     page = (project.root / "pages/changes.html").read_text()
     assert page.count("</script>") == 3  # of the data, of the labels, and of the page's own script
     assert "default-src 'none'" in page
