@@ -13,7 +13,7 @@ from ais_prompt.catalog import PARTS
 from ais_prompt.cli.budget import BUDGET_OPTIONS, budget_arguments
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.gates import GATE_OPTIONS
-from ais_prompt.cli.output import repeat_mistakes
+from ais_prompt.cli.output import hint, repeat_mistakes
 from ais_prompt.cli.verb import GIVEN
 from ais_prompt.utils.text import counted
 
@@ -103,7 +103,7 @@ def run_by_runner(ctx: click.Context, plan: Plan, warnings: Sequence[PromptWarni
         click.echo(f"Warning: {warning}", err=True)
     prepare_partition(plan, work.folder, count)
     shards = counted(count, "shard")
-    click.echo(f"Run folder: {folder.root}; its {shards}: aisprompt status {_quoted(folder)}", err=True)
+    hint(f"Run folder: {folder.root}; its {shards}: aisprompt status {_quoted(folder)}", err=True)
     unfinished = _followed(runner, work, count)
     if not shard_folders(work.folder):  # no shard got so far as to ask
         return 3

@@ -12,7 +12,7 @@ from ais_prompt.cli.completion import complete_run
 from ais_prompt.cli.ending import command_line, exit_code, opened_partial, show
 from ais_prompt.cli.limit import FAILURE_LIMIT, FailureLimit
 from ais_prompt.cli.options import CODE_EXECUTION
-from ais_prompt.cli.output import repeat_mistakes
+from ais_prompt.cli.output import hint, repeat_mistakes
 from ais_prompt.cli.verb import Verb
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def run_shard(
     for model in plan.models:
         model.preflight()
     folder = shared_run_folder(plan.spec.work_dir, plan.spec.name, reuse)
-    click.echo(f"Run folder: {folder.root}, shard {part}", err=True)
+    hint(f"Run folder: {folder.root}, shard {part}", err=True)
     result = ask(plan, folder, part, command_line(), warnings, max_num_workers)
     code = exit_code(result, limit, debug=debug)
     repeat_mistakes(warnings)

@@ -62,6 +62,11 @@ def test_the_last_shard_scores_the_run_as_one_process_does(project: Project) -> 
     assert sum(len(read_lines(journal)) for journal in journals) == 8
 
 
+def test_a_quiet_shard_does_not_name_its_run_folder(project: Project) -> None:
+    assert "Run folder: " in shard(project, "0/3").stderr
+    assert shard(project, "1/3", "-q").stderr == ""
+
+
 def test_another_number_of_shards_asks_only_what_is_missing(project: Project) -> None:
     assert shard(project, "0/3").returncode == 0
     before = {path: path.read_bytes() for path in run_folder(project).glob("shards/*/journal/*/*")}
