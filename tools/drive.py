@@ -37,6 +37,8 @@ def drive(
 class _Conversations:
     """A job without files."""
 
+    concludes_quickly = True
+
     def __init__(
         self,
         model: Model,
@@ -66,7 +68,9 @@ class _Conversations:
     def finished(self, conversation: RunningConversation) -> None:
         self._finished(conversation)
 
-    def close(self) -> None:
+    def conclude(self) -> None:
         self._watch.conclude()
+
+    def close(self) -> None: ...
 
     def abandon(self, error: BaseException) -> None: ...

@@ -27,6 +27,7 @@ def ask_alone(job: Job) -> None:
             raise ModelError(f"{type(job.model).__name__} answers neither batches nor single requests")
         job.begin()
         ask_in_batches(job, job.model)
+        job.conclude()
     except BaseException as error:
         job.abandon(error)
         raise

@@ -260,22 +260,36 @@ class Endpoint:
         self._group.create_task(self._end(entry))
 
     async def _end(self, entry: _UnderWay) -> None:
-        await self._threads.run(lambda: self._close(entry))
+        # A thread would get Python's lock from this one, and give it back, at each of a dozen system calls.
+        is_quick = entry.error is None and entry.job.concludes_quickly
+        if is_quick:
+            self._attempt(entry, entry.job.conclude)
+        await self._threads.run(lambda: self._close(entry, is_concluded=is_quick))
         self._under_way.remove(entry)
         self._changed.set()
 
-    def _close(self, entry: _UnderWay) -> None:
-        error = entry.error
-        if error is not None:
-            entry.job.abandon(error)
+    def _close(self, entry: _UnderWay, *, is_concluded: bool) -> None:
+        job = entry.job
+        if entry.error is None and not is_concluded:
+            self._attempt(entry, job.conclude)
+        if entry.error is None:
+            self._attempt(entry, job.close)
         else:
-            try:
-                entry.job.close()
-            except Exception as fault:
-                if ends_run(fault):
-                    raise
-                error = error_of(fault)
-        self._ended(entry.job, error)
+            job.abandon(entry.error)
+        self._ended(job, entry.error)
+
+    def _attempt(self, entry: _UnderWay, action: Callable[[], None]) -> None:
+        """Do something for a task; an error ends it.
+
+        Raises:
+            StoreError: a full disk is full for all tasks.
+        """
+        try:
+            action()
+        except Exception as fault:
+            if ends_run(fault):
+                raise
+            entry.error = error_of(fault)
 
     async def _report(self, job: Job, error: AisPromptError) -> None:
         """Report a job that could not be opened."""

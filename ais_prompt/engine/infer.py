@@ -32,7 +32,7 @@ from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import PredictionSorter, sorted_predictions
+from ais_prompt.store.predictions import PredictionSorter, prediction_sorter
 from ais_prompt.store.request_keys import RequestKeys
 from ais_prompt.types import Completion, Failure, Portion, Prediction, Request, Sample, TaskFacts
 
@@ -137,7 +137,7 @@ class TaskJob:
         with ExitStack() as files:
             journal = files.enter_context(Journal.open(self._folder.journal(*names)))
             cache = files.enter_context(open_cache(self._asking.cache_folder, cache_identity(model), self.cache_name))
-            predictions = files.enter_context(sorted_predictions(self._folder.predictions(*names)))
+            predictions = files.enter_context(prediction_sorter(self._folder.predictions(*names)))
             has_former_keys = journal.has_former_keys or (cache is not None and cache.has_former_keys)
             former_keys = former_keys_of(task, self._asking.addresses) if has_former_keys else None
             of_shards = JournalView(*(one.journal(*names) for one in (self._shard.others if self._shard else ())))
@@ -196,22 +196,36 @@ class TaskJob:
         """
         self._session.finished(conversation)
 
-    def close(self) -> None:
-        """Write the predictions, and close the files.
+    @property
+    def concludes_quickly(self) -> bool:
+        """Whether there are so few predictions that they are in memory."""
+        return self._predictions.is_in_memory
+
+    def conclude(self) -> None:
+        """Write the predictions, and note what the user should know.
 
         Raises:
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
-        session, task, data, total = self._session, self.task, self.task.data, self._total
-        with self._files:
-            self._failures.conclude()
-            if self._watch.decided:
-                session.note(f"[{task.name}] its gates are decided after {session.samples} of {total} samples")
-            if session.redacted:
-                session.note(_redacted_note(task, session.redacted))
-            _tell_raised(task, session)
-            if session.shortened:
-                session.note(_shortened_note(task, session.shortened, total, self.model))
+        session, task = self._session, self.task
+        self._failures.conclude()
+        if self._watch.decided:
+            session.note(f"[{task.name}] its gates are decided after {session.samples} of {self._total} samples")
+        if session.redacted:
+            session.note(_redacted_note(task, session.redacted))
+        _tell_raised(task, session)
+        if session.shortened:
+            session.note(_shortened_note(task, session.shortened, self._total, self.model))
+        self._predictions.write(self._folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr))
+
+    def close(self) -> None:
+        """Close the files, and tell what came of it.
+
+        Raises:
+            StoreError: the disk does not take the journal.
+        """
+        self._files.close()
+        session, data, total = self._session, self.task.data, self._total
         self.facts = TaskFacts(
             full_identity(self.model),
             data.digest,

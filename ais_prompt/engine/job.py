@@ -12,15 +12,18 @@ from ais_prompt.types import Completion, Request
 class Job(Protocol):
     """A task to be asked. Nothing is opened before `open`, so that a thousand of them cost no memory.
 
-    `open`, `close` and `abandon` may take long and are called in any thread, one at a time; all else is called where
-    the model is asked.
+    `open`, `conclude`, `close` and `abandon` may take long and are called in any thread, one at a time; all else is
+    called where the model is asked.
 
     Attributes:
         model: who is asked.
+        concludes_quickly: whether `conclude` takes no longer than a few requests; known after the last conversation.
     """
 
     @property
     def model(self) -> Model: ...
+    @property
+    def concludes_quickly(self) -> bool: ...
 
     def open(self) -> None:
         """Read the data and open the files.
@@ -61,11 +64,18 @@ class Job(Protocol):
             AisPromptError: the task cannot go on.
         """
 
-    def close(self) -> None:
-        """Write the predictions after the last conversation, and close the files.
+    def conclude(self) -> None:
+        """Write the predictions after the last conversation. `close` follows, or `abandon` if this raises.
 
         Raises:
-            AisPromptError: the task failed after all; the files are closed.
+            AisPromptError: the task failed after all.
+        """
+
+    def close(self) -> None:
+        """Close the files of a task that is concluded.
+
+        Raises:
+            AisPromptError: the disk did not take all of them.
         """
 
     def abandon(self, error: BaseException) -> None:

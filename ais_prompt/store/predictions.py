@@ -6,7 +6,7 @@ import os
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from types import NoneType
 from typing import Any, BinaryIO, Final
@@ -42,7 +42,7 @@ class PredictionSorter:
     """
 
     def __init__(self, path: Path) -> None:
-        """Use `sorted_predictions` or `prediction_sorter`."""
+        """Use `prediction_sorter`."""
         self.failed = 0
         self._path = path
         self._newest = bytearray()  # lines that are not in the file
@@ -76,6 +76,11 @@ class PredictionSorter:
     def __len__(self) -> int:
         """Return the number of predictions."""
         return len(self._indices)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether there are so few that there is no file."""
+        return self._file is None
 
     def write(self, path: Path) -> None:
         """Replace a file of predictions, whole or not at all.
@@ -112,20 +117,6 @@ class PredictionSorter:
         self._newest.clear()
 
 
-@contextmanager
-def sorted_predictions(path: Path) -> Iterator[PredictionSorter]:
-    """Write the predictions of a task as they come. At the end of the body the file is replaced, complete and sorted.
-
-    If the body raises, the file keeps its earlier content.
-
-    Raises:
-        StoreError: they cannot be written.
-    """
-    with prediction_sorter(path) as sorter:
-        yield sorter
-        sorter.write(path)
-
-
 def prediction_sorter(path: Path) -> AbstractContextManager[PredictionSorter]:
     """Collect predictions beside a file. The file is left as it is; `PredictionSorter.write` writes them.
 
@@ -141,9 +132,10 @@ def write_predictions(path: Path, predictions: Iterable[Prediction]) -> None:
     Raises:
         StoreError: they cannot be written; the file keeps its earlier content.
     """
-    with sorted_predictions(path) as sorter:
+    with prediction_sorter(path) as sorter:
         for prediction in predictions:
             sorter.add(prediction)
+        sorter.write(path)
 
 
 class _Answer(Struct):

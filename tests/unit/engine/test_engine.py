@@ -30,6 +30,7 @@ class Task:
         self.name = name
         self.model = model
         self.asked: list[str] = []
+        self.concludes_quickly = count % 2 == 0
         self._left = iter(range(count))
         self._log = log
         self._fails = fails
@@ -59,6 +60,9 @@ class Task:
 
     def finished(self, conversation: RunningConversation) -> None:
         assert conversation.prediction is not None
+
+    def conclude(self) -> None:
+        self._note("conclude")
 
     def close(self) -> None:
         self._note("close")
@@ -108,12 +112,14 @@ def test_every_task_is_asked_completely_and_few_are_open_at_a_time() -> None:
     assert most <= 70
 
 
-def test_tasks_fail_alone_wherever_they_fail() -> None:
+@pytest.mark.parametrize("count", [4, 5])  # what is done in the loop's thread, and in another one
+def test_tasks_fail_alone_wherever_they_fail(count: int) -> None:
     log: list[tuple[str, str]] = []
     model = ScriptedModel(default="x", max_concurrency=2)
-    places = ("open", "begin", "record", "close")
-    tasks = [Task(place, model, 5, log, **{place: ModelError(f"{place} failed")}) for place in places]
-    tasks += [Task("odd", model, 5, log, record=ValueError("nothing foresaw this")), Task("good", model, 5, log)]
+    places = ("open", "begin", "record", "conclude", "close")
+    tasks = [Task(place, model, count, log, **{place: ModelError(f"{place} failed")}) for place in places]
+    odd = Task("odd", model, count, log, record=ValueError("nothing foresaw this"))
+    tasks += [odd, Task("good", model, count, log)]
     ends = ask(tasks)
     found = {name: error and error.what for name, error in ends.errors.items()}
     assert found == {
@@ -121,7 +127,7 @@ def test_tasks_fail_alone_wherever_they_fail() -> None:
         "odd": "unexpected ValueError: nothing foresaw this",
         "good": None,
     }
-    assert sorted(name for what, name in log if what == "abandon") == ["begin", "odd", "open", "record"]
+    assert sorted(name for what, name in log if what == "abandon") == ["begin", "conclude", "odd", "open", "record"]
 
 
 def test_a_disk_that_is_full_ends_all_tasks() -> None:
@@ -134,6 +140,16 @@ def test_a_disk_that_is_full_ends_all_tasks() -> None:
     with pytest.raises(StoreError, match="no space left"):
         ask(tasks)
     assert {("abandon", "slow"), ("abandon", "full")} <= set(log)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_disk_that_is_full_at_the_end_of_a_task_ends_all(count: int) -> None:
+    log: list[tuple[str, str]] = []
+    slow = Task("slow", ScriptedModel(default="x", delay=60), 3, log)
+    full = Task("full", ScriptedModel(default="x"), count, log, conclude=StoreError("no space left on the disk"))
+    with pytest.raises(StoreError, match="no space left"):
+        ask([slow, full])
+    assert ("abandon", "slow") in log
 
 
 def test_tasks_are_abandoned_when_the_block_raises() -> None:
