@@ -37,7 +37,7 @@ def drive(
 class _Conversations:
     """A job without files."""
 
-    concludes_quickly = True
+    opens_quickly = concludes_quickly = True
 
     def __init__(
         self,
@@ -50,6 +50,8 @@ class _Conversations:
         self._conversations = conversations
         self._watch = watch
         self._finished = finished
+
+    def prepare(self) -> None: ...
 
     def open(self) -> None: ...
 

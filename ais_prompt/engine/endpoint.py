@@ -38,6 +38,9 @@ PASSED: Final = 32
 class Endpoint:
     """Asks an endpoint, as long as an event loop runs.
 
+    Files are read and written in threads. What is quick is done in the loop's thread: two threads would hand Python's
+    lock to each other at every system call, which takes longer than the work itself.
+
     Models at one address share its places: there are as many as the model with the highest ``max_concurrency`` has, and
     each model keeps to its own number.
 
@@ -135,7 +138,11 @@ class Endpoint:
     async def _open(self, job: Job, model: AsyncModel) -> _OpenModel:
         """Open a job, and its model if that is not open yet."""
         try:
-            await self._threads.run(job.open)
+            await self._threads.run(job.prepare)
+            if job.opens_quickly:
+                job.open()
+            else:
+                await self._threads.run(job.open)
             if id(model) not in self._models:
                 await model.open()
                 self._models[id(model)] = _OpenModel(model)
@@ -260,7 +267,6 @@ class Endpoint:
         self._group.create_task(self._end(entry))
 
     async def _end(self, entry: _UnderWay) -> None:
-        # A thread would get Python's lock from this one, and give it back, at each of a dozen system calls.
         is_quick = entry.error is None and entry.job.concludes_quickly
         if is_quick:
             self._attempt(entry, entry.job.conclude)

@@ -98,6 +98,7 @@ class TaskJob:
             asking: what the tasks of a run have in common.
         """
         self.task = task
+        self._names = task.spec.model.abbr, task.spec.dataset.abbr
         self._folder = folder
         self._open_progress = open_progress
         self._asking = asking or AskingOptions()
@@ -122,18 +123,31 @@ class TaskJob:
         """The datasets whose rows it needs, and needs no more when it is over."""
         return (self.task.dataset,)
 
-    def open(self) -> None:
-        """Read the data, open the files, and find out which samples are answered already.
+    def prepare(self) -> None:
+        """Read the data, find the examples, and check both.
 
         Raises:
             Paused: the budget is used up.
-            AisPromptError: whatever is wrong with the config, the data or the disk.
+            AisPromptError: whatever is wrong with the config or the data.
         """
-        task, model, spec = self.task, self.model, self.task.spec
-        self._asking.spending.check(spec.model.abbr)
-        check_cluster(spec.dataset.eval, task.data.test)
+        task, model = self.task, self.model
+        self._asking.spending.check(task.spec.model.abbr)
+        check_cluster(task.spec.dataset.eval, task.data.test)
         check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
-        names = spec.model.abbr, spec.dataset.abbr
+
+    @property
+    def opens_quickly(self) -> bool:
+        """Whether there are no answers of an earlier session, another run or another shard to be read."""
+        path = self._folder.journal(*self._names)
+        return self._asking.cache_folder is None and self._shard is None and not path.exists()
+
+    def open(self) -> None:
+        """Open the files, and find out which samples are answered already.
+
+        Raises:
+            StoreError: the disk does not take them, or they cannot be read.
+        """
+        task, model, names = self.task, self.model, self._names
         with ExitStack() as files:
             journal = files.enter_context(Journal.open(self._folder.journal(*names)))
             cache = files.enter_context(open_cache(self._asking.cache_folder, cache_identity(model), self.cache_name))
@@ -216,7 +230,7 @@ class TaskJob:
         _tell_raised(task, session)
         if session.shortened:
             session.note(_shortened_note(task, session.shortened, self._total, self.model))
-        self._predictions.write(self._folder.predictions(task.spec.model.abbr, task.spec.dataset.abbr))
+        self._predictions.write(self._folder.predictions(*self._names))
 
     def close(self) -> None:
         """Close the files, and tell what came of it.

@@ -22,7 +22,7 @@ from ais_prompt.utils.digest import digest
 from ais_prompt.utils.signals import Termination, interruption
 from ais_prompt.utils.versions import versions
 
-WRITING_SHARE: Final = 50
+WRITING_SHARE: Final = 200
 """Times as long as writing the record takes, the next writing waits."""
 logger = logging.getLogger(__name__)
 

@@ -30,7 +30,7 @@ class Task:
         self.name = name
         self.model = model
         self.asked: list[str] = []
-        self.concludes_quickly = count % 2 == 0
+        self.opens_quickly = self.concludes_quickly = count % 2 == 0
         self._left = iter(range(count))
         self._log = log
         self._fails = fails
@@ -39,6 +39,9 @@ class Task:
         self._log.append((what, self.name))
         if what in self._fails:
             raise self._fails[what]
+
+    def prepare(self) -> None:
+        self._note("prepare")
 
     def open(self) -> None:
         self._note("open")
@@ -116,7 +119,7 @@ def test_every_task_is_asked_completely_and_few_are_open_at_a_time() -> None:
 def test_tasks_fail_alone_wherever_they_fail(count: int) -> None:
     log: list[tuple[str, str]] = []
     model = ScriptedModel(default="x", max_concurrency=2)
-    places = ("open", "begin", "record", "conclude", "close")
+    places = ("prepare", "open", "begin", "record", "conclude", "close")
     tasks = [Task(place, model, count, log, **{place: ModelError(f"{place} failed")}) for place in places]
     odd = Task("odd", model, count, log, record=ValueError("nothing foresaw this"))
     tasks += [odd, Task("good", model, count, log)]
@@ -127,7 +130,14 @@ def test_tasks_fail_alone_wherever_they_fail(count: int) -> None:
         "odd": "unexpected ValueError: nothing foresaw this",
         "good": None,
     }
-    assert sorted(name for what, name in log if what == "abandon") == ["begin", "conclude", "odd", "open", "record"]
+    assert sorted(name for what, name in log if what == "abandon") == [
+        "begin",
+        "conclude",
+        "odd",
+        "open",
+        "prepare",
+        "record",
+    ]
 
 
 def test_a_disk_that_is_full_ends_all_tasks() -> None:
