@@ -37,7 +37,7 @@ def drive(
 class _Conversations:
     """A job without files."""
 
-    opens_quickly = concludes_quickly = True
+    is_small = opens_quickly = concludes_quickly = True
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias, cast
 
 from ais_prompt.engine.failures import ends_run, error_of
@@ -29,6 +29,10 @@ Ended: TypeAlias = Callable[[Job, AisPromptError | None], None]
 
 READY: Final = 2
 """Tasks with conversations to start that are open at a time: the next one is made ready while one is asked."""
+SMALL_TASKS: Final = 16
+"""Small tasks that are prepared together, at most."""
+GATHER_SECONDS: Final = 0.02
+"""Seconds in which tasks that are over gather, to be closed together, while others are asked."""
 UNDER_WAY: Final = 64
 """Tasks that are open at a time, the slow answers of the last ones included; each has files open."""
 PASSED: Final = 32
@@ -38,8 +42,8 @@ PASSED: Final = 32
 class Endpoint:
     """Asks an endpoint, as long as an event loop runs.
 
-    Files are read and written in threads. What is quick is done in the loop's thread: two threads would hand Python's
-    lock to each other at every system call, which takes longer than the work itself.
+    Files are read and written in threads, of several small tasks together. What is quick is done in the loop's thread:
+    two threads would hand Python's lock to each other at every system call, which takes longer than the work itself.
 
     Models at one address share its places: there are as many as the model with the highest ``max_concurrency`` has, and
     each model keeps to its own number.
@@ -54,6 +58,7 @@ class Endpoint:
         self._waiting: deque[Job] = deque()
         self._ready: list[_UnderWay] = []  # with conversations to start, in order
         self._under_way: list[_UnderWay] = []
+        self._over: list[_UnderWay] = []  # to be closed
         self._opening = False
         self._finishing = False
         self._broken = False
@@ -94,14 +99,14 @@ class Endpoint:
         finally:
             self._broken = True
             for entry in self._under_way:
-                if not entry.ending:
+                if not entry.ending or entry in self._over:
                     entry.job.abandon(asyncio.CancelledError())
             self._threads.close()
             for opened in self._models.values():
                 await _close(opened.model)
 
     async def _open_jobs(self) -> None:
-        """Open one job after the other, each shortly before its first conversation starts."""
+        """Open the jobs in order, each shortly before its first conversation starts."""
         while True:
             while (jobs := self._openable()) is None:
                 if self._finishing and not (self._first or self._waiting):
@@ -111,21 +116,30 @@ class Endpoint:
                 await self._changed.wait()
             self._opening = True
             is_first = jobs is self._first
-            job = jobs.popleft()
-            try:
-                opened = await self._open(job, cast("AsyncModel", job.model))
-            except Exception as error:
-                await self._report(job, error_of(error))
-            else:
-                entry = _UnderWay(job, opened, is_first=is_first)
-                self._ready.append(entry)
-                self._ready.sort(key=lambda entry: not entry.is_first)
-                self._under_way.append(entry)
-                for _ in range(self._places, opened.most):
-                    self._group.create_task(self._hold_conversations())
-                self._places = max(self._places, opened.most)
+            together = _next_together(jobs)
+            for job, error in zip(together, await self._threads.run(lambda: _prepare(together)), strict=True):  # noqa: B023
+                await self._make_ready(job, error, is_first=is_first)
+                self._wake()
             self._opening = False
             self._wake()
+
+    async def _make_ready(self, job: Job, error: Exception | None, *, is_first: bool) -> None:
+        """Open a job, and let its conversations start; or report why it cannot be asked."""
+        try:
+            if error is not None:
+                job.abandon(error)
+                raise error
+            opened = await self._open(job, cast("AsyncModel", job.model))
+        except Exception as fault:
+            await self._report(job, error_of(fault))
+            return
+        entry = _UnderWay(job, opened, is_first=is_first)
+        self._ready.append(entry)
+        self._ready.sort(key=lambda entry: not entry.is_first)
+        self._under_way.append(entry)
+        for _ in range(self._places, opened.most):
+            self._group.create_task(self._hold_conversations())
+        self._places = max(self._places, opened.most)
 
     def _openable(self) -> deque[Job] | None:
         """Return the queue whose next job may be opened now; None if none may."""
@@ -138,7 +152,6 @@ class Endpoint:
     async def _open(self, job: Job, model: AsyncModel) -> _OpenModel:
         """Open a job, and its model if that is not open yet."""
         try:
-            await self._threads.run(job.prepare)
             if job.opens_quickly:
                 job.open()
             else:
@@ -264,25 +277,33 @@ class Endpoint:
         if entry.places or entry.ending or entry in self._ready or self._broken:
             return
         entry.ending = True
-        self._group.create_task(self._end(entry))
+        self._over.append(entry)
+        if len(self._over) == 1:
+            self._group.create_task(self._end())
 
-    async def _end(self, entry: _UnderWay) -> None:
-        is_quick = entry.error is None and entry.job.concludes_quickly
-        if is_quick:
-            self._attempt(entry, entry.job.conclude)
-        await self._threads.run(lambda: self._close(entry, is_concluded=is_quick))
-        self._under_way.remove(entry)
+    async def _end(self) -> None:
+        """Close the tasks that are over, and with them those that come to their end in the next moment."""
+        if self._ready:
+            await asyncio.sleep(GATHER_SECONDS)
+        for entry in self._over:
+            if entry.error is None and entry.job.concludes_quickly:
+                self._attempt(entry, entry.job.conclude)
+                entry.is_concluded = True
+        over, self._over = self._over, []
+        await self._threads.run(lambda: self._close(over))
+        for entry in over:
+            self._under_way.remove(entry)
         self._changed.set()
 
-    def _close(self, entry: _UnderWay, *, is_concluded: bool) -> None:
-        job = entry.job
-        if entry.error is None and not is_concluded:
-            self._attempt(entry, job.conclude)
-        if entry.error is None:
-            self._attempt(entry, job.close)
-        else:
-            job.abandon(entry.error)
-        self._ended(job, entry.error)
+    def _close(self, over: Sequence[_UnderWay]) -> None:
+        for entry in over:
+            if entry.error is None and not entry.is_concluded:
+                self._attempt(entry, entry.job.conclude)
+            if entry.error is None:
+                self._attempt(entry, entry.job.close)
+            else:
+                entry.job.abandon(entry.error)
+            self._ended(entry.job, entry.error)
 
     def _attempt(self, entry: _UnderWay, action: Callable[[], None]) -> None:
         """Do something for a task; an error ends it.
@@ -327,6 +348,7 @@ class _UnderWay:
         places: those that hold its conversations in this moment.
         error: what ended it; None if nothing did.
         ending: whether its files are being closed.
+        is_concluded: whether its predictions are written.
     """
 
     def __init__(self, job: Job, opened: _OpenModel, *, is_first: bool) -> None:
@@ -337,6 +359,28 @@ class _UnderWay:
         self.error: AisPromptError | None = None
         self.has_begun = False
         self.ending = False
+        self.is_concluded = False
+
+
+def _next_together(jobs: deque[Job]) -> list[Job]:
+    """Take the next job from a queue, and the small ones after it if it is small too."""
+    together = [jobs.popleft()]
+    while together[0].is_small and jobs and jobs[0].is_small and len(together) < SMALL_TASKS:
+        together.append(jobs.popleft())
+    return together
+
+
+def _prepare(jobs: Sequence[Job]) -> list[Exception | None]:
+    """Prepare jobs, and return the error of each that cannot be asked."""
+    errors: list[Exception | None] = []
+    for job in jobs:
+        try:
+            job.prepare()
+        except Exception as error:
+            errors.append(error)
+        else:
+            errors.append(None)
+    return errors
 
 
 async def _close(model: AsyncModel) -> None:

@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 GAPS_NAMED: Final = 5
 """Most rows without a value that are named while a task runs; the predictions name all."""
+FEW_ROWS: Final = 100
+"""Most questions of a small task."""
 ORDER_SEED: Final = 0
 """Seed of the order in which samples are asked if asking may stop early."""
 
@@ -134,6 +136,12 @@ class TaskJob:
         self._asking.spending.check(task.spec.model.abbr)
         check_cluster(task.spec.dataset.eval, task.data.test)
         check_media(task.context.builder, task.data.test, task.shown_rows(), taken_kinds(model, task.context.builder))
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the questions are few, and in memory since the check of the config."""
+        size = self.task.dataset.size
+        return size is not None and size <= FEW_ROWS
 
     @property
     def opens_quickly(self) -> bool:

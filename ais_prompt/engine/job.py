@@ -17,12 +17,15 @@ class Job(Protocol):
 
     Attributes:
         model: who is asked.
+        is_small: whether its rows are read already, and few.
         opens_quickly: whether `open` takes no longer than a few requests.
         concludes_quickly: the same of `conclude`; known after the last conversation.
     """
 
     @property
     def model(self) -> Model: ...
+    @property
+    def is_small(self) -> bool: ...
     @property
     def opens_quickly(self) -> bool: ...
     @property

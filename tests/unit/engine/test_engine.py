@@ -30,7 +30,7 @@ class Task:
         self.name = name
         self.model = model
         self.asked: list[str] = []
-        self.opens_quickly = self.concludes_quickly = count % 2 == 0
+        self.is_small = self.opens_quickly = self.concludes_quickly = count % 2 == 0
         self._left = iter(range(count))
         self._log = log
         self._fails = fails
