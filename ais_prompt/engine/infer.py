@@ -15,31 +15,27 @@ from msgspec import Struct, field
 from ais_prompt.engine.conversations import conversations, former_keys_of
 from ais_prompt.engine.failures import FailureWatch
 from ais_prompt.engine.memory import Memory
-from ais_prompt.engine.progress import OpenProgress, Progress, silent_progress
-from ais_prompt.engine.speed import SpeedMeter
+from ais_prompt.engine.progress import OpenProgress, silent_progress
+from ais_prompt.engine.session import TaskSession, is_known
 from ais_prompt.engine.spending import Spending
 from ais_prompt.engine.watch import NeverEnough, Watch
-from ais_prompt.errors import ModelError, PartError, StoreError
+from ais_prompt.errors import ModelError, StoreError
 from ais_prompt.inferencers import RunningConversation
-from ais_prompt.inferencers.containment import RAISED, RETRY_HINT
 from ais_prompt.models.base import AsyncModel, Model
 from ais_prompt.models.identity import cache_identity, full_identity
 from ais_prompt.models.scripted import ScriptedModel
 from ais_prompt.plan.cluster import check_cluster
-from ais_prompt.plan.gaps import NO_VALUE
 from ais_prompt.plan.media import check_media, taken_kinds
 from ais_prompt.plan.plan import PlannedDataset, Task
 from ais_prompt.store.cache import open_cache
 from ais_prompt.store.journal import Journal, JournalView
 from ais_prompt.store.layout import RunFolder
-from ais_prompt.store.predictions import PredictionSorter, prediction_sorter
+from ais_prompt.store.predictions import prediction_sorter
 from ais_prompt.store.request_keys import RequestKeys
-from ais_prompt.types import Completion, Failure, Portion, Prediction, Request, Sample, TaskFacts
+from ais_prompt.types import Completion, Portion, Request, Sample, TaskFacts
 
 logger = logging.getLogger(__name__)
 
-GAPS_NAMED: Final = 5
-"""Most rows without a value that are named while a task runs; the predictions name all."""
 FEW_ROWS: Final = 100
 """Most questions of a small task."""
 ORDER_SEED: Final = 0
@@ -181,7 +177,7 @@ class TaskJob:
             progress.note(_reuse_note(task, self._known, total, self._unused, memory.from_cache))
         watch_of = self._asking.watch_of
         self._watch = watch_of(task, total) if watch_of else NeverEnough()
-        self._session = _Session(task, memory, progress, self._predictions, self._watch)
+        self._session = TaskSession(task, memory, progress, self._predictions, self._watch)
         self._failures = FailureWatch(self._session.record, has_answered=self._known > 0)
         samples = _in_random_order(task.data.test) if watch_of else task.data.test
         cluster = task.spec.dataset.eval.cluster
@@ -229,15 +225,8 @@ class TaskJob:
         Raises:
             AisPromptError: the model never answered, a part failed for every sample, or the disk is full.
         """
-        session, task = self._session, self.task
         self._failures.conclude()
-        if self._watch.decided:
-            session.note(f"[{task.name}] its gates are decided after {session.samples} of {self._total} samples")
-        if session.redacted:
-            session.note(_redacted_note(task, session.redacted))
-        _tell_raised(task, session)
-        if session.shortened:
-            session.note(_shortened_note(task, session.shortened, self._total, self.model))
+        self._session.tell_end(self._total)
         self._predictions.write(self._folder.predictions(*self._names))
 
     def close(self) -> None:
@@ -297,15 +286,10 @@ def _known(task: Task, memory: Memory, portion: Portion | None) -> tuple[int, in
     """How many samples the journal answers completely, and with how many of its answers."""
     known = used = 0
     for conversation in conversations(task, memory.recall, task.data.test, portion=portion):
-        if conversation.prediction is not None and _is_known(conversation):
+        if conversation.prediction is not None and is_known(conversation):
             known += 1
             used += len(conversation.prediction.completions)
     return known, used
-
-
-def _is_known(conversation: RunningConversation) -> bool:
-    """Return whether all of it was answered before. What cannot be asked never was answered."""
-    return conversation.recalled and conversation.prediction is not None and not conversation.prediction.failed
 
 
 def _reuse_note(task: Task, known: int, total: int, unused: int, from_cache: int) -> str:
@@ -315,97 +299,3 @@ def _reuse_note(task: Task, known: int, total: int, unused: int, from_cache: int
     if unused > 0:
         note += f"; {unused} stored answers belong to other prompts or settings, or to unfinished samples"
     return note
-
-
-def _tell_raised(task: Task, session: _Session) -> None:
-    """Warn of samples that failed because a part raised.
-
-    Raises:
-        PartError: all of them did.
-    """
-    if session.first_raised is None:
-        return
-    error = PartError(session.first_raised.message, where=session.first_raised.where, fix=RETRY_HINT)
-    if session.raised == session.samples:
-        raise error
-    what = f"{session.raised} of {session.samples} samples failed because a part raised; the first:"
-    logger.warning("[%s] %s\n  %s", task.name, what, "\n  ".join(error.lines()))
-
-
-def _shortened_note(task: Task, shortened: int, total: int, model: Model) -> str:
-    return (
-        f"[{task.name}] {shortened} of {total} prompts show fewer examples than retrieved, to keep to "
-        f"max_seq_len={model.max_seq_len}; shots_used in the predictions says how many"
-    )
-
-
-def _redacted_note(task: Task, redacted: int) -> str:
-    return (
-        f"[{task.name}] the answers to {redacted} samples repeat a secret; it is stored and scored as ***, and "
-        "`redacted` in the predictions says where"
-    )
-
-
-class _Session:
-    """Takes what comes of asking: writes it down, shows it, and counts it.
-
-    Attributes:
-        samples: how many are over.
-        failed, shortened: samples without an answer, and with fewer examples than were retrieved.
-        redacted: samples whose answers repeat a secret.
-        raised, first_raised: samples that failed because a part raised, and the failure of the first.
-        meter: how fast the model answered.
-    """
-
-    def __init__(
-        self, task: Task, memory: Memory, progress: Progress, predictions: PredictionSorter, watch: Watch
-    ) -> None:
-        self.samples = 0
-        self.failed = 0
-        self.shortened = 0
-        self.redacted = 0
-        self.raised = 0
-        self.first_raised: Failure | None = None
-        self.meter = SpeedMeter()
-        self._gaps = 0
-        self._task = task
-        self._memory = memory
-        self._progress = progress
-        self._predictions = predictions
-        self._watch = watch
-
-    def record(self, request: Request, completion: Completion) -> None:
-        """A request has come to its end."""
-        self._memory.record(request, completion)
-        self._progress.answered(completion)
-        self.meter.add(completion)
-
-    def note(self, text: str) -> None:
-        """Tell something that the user should know now."""
-        self._progress.note(text)
-
-    def _note_failures(self, prediction: Prediction) -> None:
-        """Name the first rows that cannot be asked, and count the samples for which a part raised."""
-        failures = [completion.failure for completion in prediction.completions if completion.failure]
-        if failures[0].kind == NO_VALUE and self._gaps < GAPS_NAMED:
-            self._gaps += 1
-            self._progress.note(f"not asked: {failures[0].message}")
-        if raised := next((failure for failure in failures if failure.kind == RAISED), None):
-            self.raised += 1
-            self.first_raised = self.first_raised or raised
-
-    def finished(self, over: RunningConversation) -> None:
-        """A conversation has come to its end."""
-        prediction = over.prediction
-        assert prediction is not None  # it is over
-        failed = prediction.failed
-        self._predictions.add(prediction)
-        self._watch.see(prediction)
-        self.samples += 1
-        if failed:
-            self.failed += 1
-            self._note_failures(prediction)
-        self.redacted += any(completion.redacted for completion in prediction.completions)
-        self.shortened += prediction.shots_used < self._task.shots_retrieved(prediction.index)
-        if not _is_known(over):
-            self._progress.advance(failed=failed)
